@@ -1,1 +1,1 @@
-"""Training: truncated backpropagation through time, recipes, and what a run will take."""
+"""Training: truncated backpropagation through time, recipes, runs, and estimates of memory and speed."""

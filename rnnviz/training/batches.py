@@ -1,6 +1,9 @@
-"""What training reads at each step: contiguous streams of a text, cut where the gradient stops, and rows that
-begin at a random paragraph. Streams begin at a new place every epoch. A cut depends on seed and step alone: a
-resumed run cuts where the uninterrupted one would, and a run's steps and characters are known when it starts.
+"""Batches: contiguous streams of a text, cut where the gradient stops, and fresh starts at random paragraphs.
+
+Streams begin at a new place every epoch. A cut depends on seed and step alone: a resumed run cuts where the
+uninterrupted one would, and a run's steps and characters are known when it starts.
+
+Shape letters: B rows of a batch, n characters of a piece.
 """
 
 import math
@@ -15,12 +18,12 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import SHORTEST_SPLIT
 
 DRAWS = 1 << 18
-"""Random lengths drawn at a time."""
+"""Random lengths drawn together."""
 
 
 class Streams:
-    """The ids of a text, int64, as contiguous streams, and beside them rows that begin afresh at every step:
-    a share `fresh` of the B rows, at `beginnings` of the text. B is smaller than `batch` for a short text.
+    """The ids of a text, int64, as contiguous streams, beside rows that begin afresh at every step: a share
+    `fresh` of the B rows, at `beginnings` of the text. B is smaller than `batch` for a short text.
     """
 
     def __init__(
@@ -37,7 +40,7 @@ class Streams:
         self.batch = max(1, min(batch, len(ids) // (2 * steps)))
         self.fresh = min(max(round(fresh * self.batch), 1), self.batch - 1) if fresh else 0
         self.count = self.batch - self.fresh  # streams
-        # How far an epoch's beginning may move. A word begins with its first letter.
+        # How far an epoch's beginning may move. A single word always begins with its first letter.
         self.slack = min(steps, len(ids) // 8) if len(ids) >= SHORTEST_SPLIT else 0
         self.length = (len(ids) - self.slack) // self.count
         self.chunks = math.ceil(self.length / steps)  # of regular truncation, in an epoch
@@ -50,15 +53,15 @@ class Streams:
         return self.batch * self.length
 
     def between(self, begin: int, end: int, offset: int) -> tuple[Tensor, Tensor]:
-        """Inputs and labels (streams, end - begin), labels one character further on. `begin` and `end` are
-        places in the streams, `offset` where the epoch's first one begins in the text.
+        """Inputs and labels (streams, end - begin); labels are one character ahead. `begin` and `end` are
+        places in the streams; `offset` is the epoch's first place in the text.
         """
         labels = self.ids[offset : offset + self.count * self.length].view(self.count, self.length)
         first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
         return torch.cat([first, labels[:, begin : end - 1]], dim=1), labels[:, begin:end]
 
     def afresh(self, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Inputs and labels (fresh rows, n) at beginnings drawn from `generator`, behind the start symbol."""
+        """Inputs and labels (fresh rows, n) at beginnings drawn from `generator`, after the start symbol."""
         size = (self.fresh, 1)
         drawn = torch.randint(len(self.beginnings), size, generator=generator, device=self.ids.device)
         labels = self.ids[self.beginnings[drawn] + torch.arange(n, device=self.ids.device)]
@@ -67,7 +70,7 @@ class Streams:
 
 
 def beginnings(text: str) -> list[int]:
-    """Where the text's paragraphs begin; its lines, where no paragraph does. A line that is indented, as the
+    """The places where paragraphs begin; without paragraphs, where lines begin. An indented line, as in the
     middle of a function, begins none.
 
     >>> beginnings("One line.\\nAnother.\\n\\nA paragraph.")
@@ -82,21 +85,21 @@ def beginnings(text: str) -> list[int]:
 
 
 class Cuts:
-    """Cuts at distances drawn uniformly from `low` … `high`, until each stream is read as far as `places`,
-    over all epochs; regular cuts where `low` is `high`.
+    """Cuts at distances drawn uniformly from `low` … `high`, until each stream is read up to `places`, over
+    all epochs; regular cuts where `low` equals `high`.
 
-    Of random cuts every place is drawn here: 8 bytes for each step of the run.
+    Random cuts are all drawn at once: 8 bytes for each step of the run.
     """
 
     def __init__(self, length: int, low: int, high: int, places: int, *, seed: int = 0) -> None:
         most = math.ceil(length / low)  # pieces of an epoch
         block = max(1, DRAWS // most)  # epochs drawn together
-        epochs = 1 if low == high else math.ceil(places / length)  # until they are cut alike again
+        epochs = 1 if low == high else math.ceil(places / length)  # after which the cuts repeat
         found = [np.zeros(1, np.int64)]
         for n in range(math.ceil(epochs / block)):
             lengths = np.random.default_rng((seed, n)).integers(low, high, (block, most), endpoint=True)
             ends = np.minimum(np.cumsum(lengths, axis=1), length)
-            # Places count on from epoch to epoch. Pieces behind an epoch's end have none.
+            # Places count on from epoch to epoch. Pieces beyond an epoch's end collapse into one place.
             found.append(np.unique(ends + length * np.arange(n * block, (n + 1) * block)[:, None]))
         ends = np.concatenate(found)
         self.length, self._ends = length, ends[ends <= epochs * length]
@@ -107,23 +110,23 @@ class Cuts:
         self.total_places = places - rest + int(self._ends[last])
 
     def at(self, step: int) -> tuple[int, int]:
-        """Where in the streams this step begins and ends; 0 begins an epoch."""
+        """The places in the streams where this step begins and ends; 0 begins an epoch."""
         begin, end = self._ends[step % (len(self._ends) - 1) :][:2].tolist()
         return begin % self.length, begin % self.length + end - begin
 
 
 def cuts(config: TrainConfig, streams: Streams) -> Cuts:
-    """Where a recipe cuts these streams, and how often.
+    """The cuts of a recipe in these streams, and the number of steps.
 
     Random truncation cuts at distances from ceil(steps / 2) … floor(3 steps / 2), whose mean is `steps`. No
-    place is cut in every epoch, and some gradients reach further back (Merity, Keskar & Socher 2018,
-    section 4.1, with a uniform draw).
+    place is cut in every epoch, and some gradients reach further back (Merity, Keskar & Socher 2018, section
+    4.1, with a uniform draw).
     """
     steps, length, places = config.steps, streams.length, math.ceil(config.characters / streams.batch)
     if config.truncation == "random":
         low, high = math.ceil(steps / 2), 3 * steps // 2
         return Cuts(length, low, high, places or max(1, round(config.epochs * length)), seed=config.seed)
-    if not places:  # epochs are of whole steps
+    if not places:  # epochs hold whole steps
         whole, rest = divmod(max(1, round(config.epochs * streams.chunks)), streams.chunks)
         places = whole * length + rest * steps
     return Cuts(length, steps, steps, places)

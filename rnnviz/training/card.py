@@ -1,4 +1,4 @@
-"""A model's card: what it was trained on, how, and its held-out scores; a JSON object in the model's file."""
+"""Model cards: the text, the recipe and the held-out scores of a model, as a JSON object in its file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rnnviz.networks.config import TrainConfig
     from rnnviz.networks.torch_model import CharModel
 
-# The first text shown for each shipped corpus: original, in the style of what the model has read, and chosen
-# so that the networks read it better than n-gram counts do.
+# The first text shown for each shipped corpus: newly written in the corpus's style, and chosen so that the
+# networks predict it better than n-gram counts do.
 EXAMPLES = {
     "timemachine": (
         'I looked at the Time Traveller. "There is something the matter with the machine," he said.'
@@ -48,8 +48,8 @@ def make_card(
 ) -> dict[str, Any]:
     """The card of a freshly trained model. `yardstick` names an n-gram model of the same text, scored on the
     same held-out characters; `choice` is the table of `rnnviz.training.hyperparameters`. Perplexities and
-    bits are per character; sha256 is of the whole text, the other two of its parts. Raises what
-    `checkpoint.load` and `scoring.perplexity` raise.
+    bits are per character; `sha256` is of the whole text, the others of its parts. Raises the errors of
+    `checkpoint.load` and `scoring.perplexity`.
     """
     split = corpus.split()
     read = split.train if trained_on == "first 85 %" else split.train + split.validation
@@ -98,9 +98,10 @@ def describe(
     choice: list[dict[str, Any]] | None = None,
     example: str | None = None,
 ) -> None:
-    """Measure a trained network on the held-out text, and give it its card and its text's sketch.
+    """Score a trained network on the held-out text, and give it its card and its text's sketch.
 
-    `computing` is what it was trained with, see `Trainer.computing`; the others are those of `make_card`.
+    `computing` is the device, precision and engine, see `Trainer.computing`; the others are those of
+    `make_card`.
     """
     from rnnviz.scoring import contamination
 
@@ -129,7 +130,7 @@ def describe(
 
 
 def measured(model: LanguageModel, held_out: str) -> dict[str, Any]:
-    """A card's figures on a text that the model never read; raises what `scoring.perplexity` raises."""
+    """A card's figures on a held-out text. Raises the errors of `scoring.perplexity`."""
     report = perplexity(model, text=held_out)
     return {
         "characters": report.characters,
@@ -256,10 +257,13 @@ SO: dict[Verdict | unit_findings.Why, str] = {
     "chance": "hardly above chance",
     "remembers": "remembers",
 }
+"""The page's words for each verdict, and for each reason for no search."""
 
 
 def responds(card: Mapping[str, Any]) -> str:
-    """The findings on a model's units as a table, and what was searched beside them; "" without any."""
+    """The findings on a model's units as a Markdown table, and the targets without a finding; "" without any
+    search.
+    """
     found = unit_findings.of(card)
     stand = [one for one in found if one.verdict == "remembers"]
     others = [one for one in (*found, *unit_findings.others(card)) if one.verdict != "remembers"]
@@ -290,7 +294,7 @@ def _cell(one: unit_findings.Recorded) -> str:
 
 def _row(one: unit_findings.Recorded) -> str:
     kept = one.evidence
-    assert kept is not None  # nothing else remembers
+    assert kept is not None  # a finding that remembers has evidence
     score = one.score if kept.report is None else kept.report.score
     shown = kept if kept.report is None else kept.report
     low, high = shown.interval or (score, score)

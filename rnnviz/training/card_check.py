@@ -1,6 +1,6 @@
-"""The figures of models' cards, computed again from the files and the texts: `dev check-models`.
+"""A check of models' cards: their figures computed again from the files and the texts, as `dev check-models`.
 
-A text is recognised by its sha256, the whole of it or its held-out part alone, whatever it is called.
+The sha256 of a text, or of its held-out part alone, identifies it, whatever its name.
 """
 
 import contextlib
@@ -16,12 +16,12 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 
 CLOSE = 1e-4
-"""The largest relative difference of perplexities that count as the same: machines add up differently."""
+"""The largest relative difference of perplexities that count as equal: machines sum in different orders."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a card, and what it comes to when computed again."""
+    """One figure of a card: `said` by the card, and `found` by computing it again."""
 
     model: str
     name: str
@@ -30,7 +30,7 @@ class Figure:
 
     @property
     def same(self) -> bool:
-        """Whether they agree: numbers that aren't whole but for CLOSE."""
+        """Whether both values agree: exactly, or for floats within CLOSE."""
         if isinstance(self.said, float) and isinstance(self.found, int | float):
             return math.isclose(self.said, self.found, rel_tol=CLOSE)
         return bool(self.said == self.found)
@@ -48,7 +48,7 @@ def texts(folder: Path | None = None) -> dict[str, str]:
 
 
 def held_out(card: Mapping[str, Any], known: Mapping[str, str]) -> str | None:
-    """The text that a card's figures are of, part of a whole text or by itself; None if unknown."""
+    """The held-out text of a card's figures, a part of a known text or a text by itself; None if unknown."""
     whole = known.get(str(card.get("sha256")))
     if whole is not None:
         return corpora.from_text(whole).split().held_out
@@ -56,10 +56,10 @@ def held_out(card: Mapping[str, Any], known: Mapping[str, str]) -> str | None:
 
 
 def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure | str]:
-    """The figures of one model's card, beside what the file and its held-out text, where known, come to.
-    What the card doesn't say is left out; where its n-gram model isn't here, a sentence says so.
+    """The figures of one model's card, beside those computed from the file and its held-out text, if known.
+    Figures that the card lacks are left out; a missing n-gram model yields a sentence.
 
-    Takes as long as scoring the text with the model and its n-gram model. Raises what loading it raises.
+    Takes as long as scoring the text with the model and its n-gram model. Raises the errors of loading it.
     """
     model, card = checkpoint.load(info.path), info.card
     said = card.get("held_out", {})
@@ -87,7 +87,7 @@ def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure | s
 
 
 def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[Figure | str]:
-    """Every figure of every model's card, and a sentence where the text isn't at hand."""
+    """Every figure of every model's card, and a sentence for each text that isn't on this machine."""
     known = texts(folder)
     for info in models:
         text = held_out(info.card, known)

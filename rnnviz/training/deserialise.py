@@ -1,4 +1,4 @@
-"""Values that were stored as JSON, as the dataclass that they were; a file may come from anywhere."""
+"""Dataclasses from JSON, with every field checked: a file may come from anywhere."""
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass
@@ -7,12 +7,13 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 LARGEST = 1e300
+"""The bound of floats: JSON's Infinity is beyond it."""
 
 
 def restored(kind: Any, value: Any) -> Any:
     """`value` as a `kind`: a dataclass, tuple, list, dict, Literal, str, int, float, bool, or one of them or
-    None. Raises ValueError for another type, and a number that is none; LookupError or TypeError for fields
-    that aren't those of the dataclass.
+    None. Raises ValueError for another type, an infinity or NaN; LookupError or TypeError for fields that
+    the dataclass doesn't have.
 
     >>> restored(tuple[int, float | None], [1, None])
     (1, None)
@@ -34,7 +35,7 @@ def restored(kind: Any, value: Any) -> Any:
     if origin is Literal:
         fits = value in parts
     elif kind is float:
-        fits = type(value) in (int, float) and abs(value) < LARGEST  # nor is NaN
+        fits = type(value) in (int, float) and abs(value) < LARGEST  # NaN fails the comparison, too
     else:
         fits = type(value) is (origin or kind)
     if not fits:

@@ -3,7 +3,8 @@
     torchrun --nproc-per-node=2 -m rnnviz train --corpus … --name …
 
 Every worker holds the whole model and reads a share of the B streams. Worker 0 is the run
-(rnnviz.training.process); the others get recipe, text and state from it, so any number can resume the run.
+(rnnviz.training.process); the others get recipe, text and state from it, so any number of workers can resume
+the run.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from rnnviz.training.trainer import Trainer
 
 
 def workers() -> int:
-    """How many processes torchrun started for this run; 1 without it."""
+    """The number of processes that torchrun started for this run; 1 without it."""
     return int(os.environ.get("WORLD_SIZE", "1")) if "TORCHELASTIC_RUN_ID" in os.environ else 1
 
 
 @contextmanager
 def joined(name: str) -> Iterator[str]:
-    """Meet the other workers, if any. Yields this one's device: "auto" and "cuda" are a GPU for each."""
+    """Meet the other workers, if any. Yields this worker's device: "auto" and "cuda" are a GPU for each."""
     device = pick_device(name)
     if workers() == 1:
         yield str(device)
@@ -44,19 +45,19 @@ def joined(name: str) -> Iterator[str]:
         torch.cuda.set_device(device)
     _or_lost(dist.init_process_group, "nccl" if device.type == "cuda" else "gloo")
     yield str(device)
-    dist.destroy_process_group()  # where an error ends a worker, its process ends too
+    dist.destroy_process_group()  # not in a finally: an error ends the process, too
 
 
 class SharedTrainer(Trainer):
-    """A Trainer that reads its share of the streams and steps with all the others."""
+    """A Trainer that reads its share of the streams and steps together with all other workers."""
 
     def differentiate(
         self, inputs: Tensor, labels: Tensor, carried: State | None, generator: torch.Generator
     ) -> tuple[Tensor, State]:
-        """As in Trainer, for its own streams; then one message sums gradients and collects states."""
+        """As in Trainer, for this worker's streams; then one message sums gradients and collects states."""
         rank, size, batch = dist.get_rank(), dist.get_world_size(), len(inputs)
         own = slice(batch * rank // size, batch * (rank + 1) // size)
-        # Dropout differs between workers and follows from the step, so that a resumed run draws the same.
+        # The masks' seed has the step and the rank: workers differ, and a resumed run draws the same masks.
         masks = torch.Generator(self.device)
         masks.manual_seed((self.config.seed + self.step_index * size + rank) % 2**63)
         mine = None if carried is None else tuple(part[:, own].contiguous() for part in carried)
@@ -66,6 +67,7 @@ class SharedTrainer(Trainer):
         everyone = tuple(part.new_zeros(len(part), batch, part.shape[2]) for part in state)
         for whole, part in zip(everyone, state, strict=True):
             whole[:, own] = part
+        # One message for everything: each all_reduce is a barrier, and has a latency.
         parts = [loss, *gradients, *everyone]
         message = torch.cat([part.float().flatten() for part in parts])
         _or_lost(dist.all_reduce, message)
@@ -75,7 +77,9 @@ class SharedTrainer(Trainer):
 
 
 def lead(trainer: Trainer, text: str) -> None:
-    """Start the other workers, if there are any, from the state of worker 0's trainer."""
+    """Start the other workers, if there are any, from the state of worker 0's trainer. Raises ConfigError for
+    more workers than streams.
+    """
     if (batch := trainer.streams.batch) < (size := workers()):
         raise ConfigError(
             "{batch} streams (batch, and no more than the text has room for) can't be shared among "
@@ -89,9 +93,9 @@ def lead(trainer: Trainer, text: str) -> None:
 
 
 def help_train(name: str) -> int:
-    """Train as a worker other than the first, until that is over; returns the exit status."""
+    """Train as a worker other than the first, until the run ends; returns the exit status."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # worker 0 hears them too, and saves before it goes
+        signal.signal(number, signal.SIG_IGN)  # worker 0 gets them too, and saves before it exits
     try:
         with joined(name) as device:
             about: list[Any] = [None] * 5
@@ -105,7 +109,7 @@ def help_train(name: str) -> int:
             while not trainer.done:
                 trainer.step()
     except WorkerLostError:
-        return 1  # worker 0 says so, if it is still there
+        return 1  # worker 0 reports it, if it is still alive
     return 0
 
 

@@ -1,5 +1,7 @@
-"""What a training run would take: memory, fitted to the peaks of real runs on processors, not GPUs (see
-tests/training/test_estimate.py), and speed, measured in a process of its own. Importing this loads no torch.
+"""Estimates of a run's memory and speed, without loading torch.
+
+Memory is fitted to the peaks of real runs on processors, not GPUs (see tests/training/test_estimate.py).
+Speed is measured in a separate process.
 """
 
 import contextlib
@@ -21,22 +23,22 @@ from rnnviz.networks.threads import cores as cores
 from rnnviz.training.process_settings import own_python, tune_process
 
 PROGRAM = 240 * 2**20
-"""Bytes of a process that loaded torch and trained a tiny model."""
+"""Bytes of a process that has loaded torch and trained a tiny model."""
 
 NUMBA = 270 * 2**20
-"""Bytes more while numba compiles, once after an installation; half of it stays."""
+"""Further bytes while numba compiles, once after an installation; half of them stay."""
 
 COUNTED = 5_000_000
 """Characters that a run's n-gram counts, at most."""
 
-LOOK = 0.2  # seconds between two looks whether a trial is over or still wanted
+LOOK = 0.2  # seconds between two polls of a trial's end and of `check`
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would take.
+    """The estimate of a run.
 
-    parameters  numbers that are learned
+    parameters  learned numbers
     parts       bytes of "program", "text" (with the n-gram to beat), "weights" (with gradients, the
                 optimiser's two averages and copies for saving) and "activations" (batch × steps)
     available   bytes that this machine could give, within its container's limits
@@ -48,12 +50,14 @@ class Estimate:
 
     @property
     def bytes(self) -> int:
-        """Peak memory."""
+        """Peak memory, in bytes."""
         return sum(self.parts.values())
 
     @property
     def refusal(self) -> ConfigError | None:
-        """What is too large for the available memory; None if all fits."""
+        """The error that names the largest part, where the run needs more than the available memory; else
+        None.
+        """
         if self.bytes <= self.available:
             return None
         largest = max(self.parts, key=lambda name: self.parts[name])
@@ -77,7 +81,9 @@ class Estimate:
 def estimate(
     config: TrainConfig, vocabulary_size: int, text_characters: int, *, available: int | None = None
 ) -> Estimate:
-    """What training on `text_characters` with V symbols takes. `available` is looked up if not given."""
+    """The estimate for training on `text_characters` with V symbols. `available` is in bytes; None: looked
+    up.
+    """
     return Estimate(
         config.model_config(vocabulary_size).parameter_count,
         memory(config, vocabulary_size, text_characters),
@@ -90,16 +96,17 @@ def _readable(count: int) -> str:
 
 
 def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> dict[str, int]:
-    """Bytes of a run at its peak, by part; see Estimate.parts. Per character of a batch and unit, each layer
-    keeps what its backward pass needs (`kept`), and one layer at a time holds what that pass makes
-    (`made`), of torch's layers, as the compiled path takes no more; "auto" counts as float32, so that the run
-    fits either way.
+    """Bytes of a run at its peak, by part; see Estimate.parts.
+
+    Per character of a batch and unit, each layer keeps `kept` numbers for its backward pass, and one layer at
+    a time holds the `made` numbers of that pass. Both are of torch's layers; the compiled path takes no more.
+    "auto" counts as float32, so that the run fits either way.
     """
     model = config.model_config(vocabulary_size)
     measured = {
         "mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0), "mingru": (8.5, 8.5)
     }  # fmt: skip
-    if config.precision == "float32":  # torch's GRU makes more of bfloat16
+    if config.precision == "float32":  # in bfloat16 torch's GRU holds more
         measured["gru"] = (6.0, 12.0 if config.layers > 1 else 1.0)
     kept, made = measured.get(config.cell, (6.0 * len(CELLS[config.cell].blocks), 0.0))
     embedded = 6.0 * config.embedding_size
@@ -109,8 +116,8 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     streams = max(1, min(config.batch, text_characters // (2 * config.steps)))
     width = 2 if config.precision == "bfloat16" else 4
     activations = width * per_character * streams * config.steps
-    # Weight, gradient, two averages, copies in the layer's own order; a save's copies take the
-    # place of the activations, which are free by then.
+    # Weight, gradient, two averages, copies in the layer's memory order. A save's copies reuse the memory of
+    # the activations, which are free by then.
     learned = 4 * model.parameter_count
     saving = max(0.0, 7.5 * learned - activations)
     compiles = config.cell != "mlp" and not config.is_small and find_spec("numba")
@@ -144,7 +151,7 @@ def available_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/p
 
 
 def _places(folder: Path, own: Path) -> list[Path]:
-    """The folders of this process's groups and those around them."""
+    """The folders of this process's control groups and of their parents."""
     try:
         lines = own.read_text().splitlines()
     except OSError:
@@ -161,9 +168,11 @@ def measured(
     timeout: float = 120.0,
     check: Callable[[], object] = lambda: None,
 ) -> float:
-    """Characters a second that training by `config` reaches here, with V symbols, reports apart: what a run's
-    trial finds, in a process set up as a run's (some 4 seconds in all); call it from a thread. What `check`,
-    called now and then, raises ends it. Raises TrainingError if it fails, as when memory runs out.
+    """Characters a second that training by `config` reaches here, with V symbols, reports not counted.
+
+    A separate process, set up as a run's, makes the trial, in some 4 seconds; call this from a thread.
+    `check` is called now and then; its exceptions end the trial. Raises TrainingError if the trial fails, as
+    when memory runs out, or takes longer than `timeout` seconds.
     """
     task = json.dumps([config.to_json(), vocabulary_size, threads])
     call = own_python("-c", "from rnnviz.training.estimate import _measure; _measure()", task)
@@ -191,14 +200,14 @@ def measured(
 
 
 def _measure() -> None:
-    """In the process of `measured`: print the characters a second of the recipe on the command line."""
+    """The process of `measured`: print the characters a second of the recipe on the command line."""
     from rnnviz.text import corpora
     from rnnviz.training.speed_trial import fastest
 
     values, V, threads = json.loads(sys.argv[1])
     config = replace(TrainConfig(**values), min_count=1, train_on="train+validation")
     tune_process()
-    # A text of V symbols, <unk> among them, that lasts some steps.
+    # A text with V symbols, counting <unk>, long enough for some steps.
     symbols = "".join(map(chr, range(0x10000, 0x10000 + max(V, 2) - 1)))
     text = symbols * ((4 * config.batch * config.steps + 200) // len(symbols) + 2)
     sys.stdout.write(json.dumps(fastest(config, corpora.from_text(text), threads=threads).speed))

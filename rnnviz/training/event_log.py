@@ -1,6 +1,8 @@
-"""events.jsonl: what happened in a run, one JSON object a line, append-only. A kill can cut a line short: the
-next writer ends that line first, and readers skip it. A resumed run starts again at its last saved step,
-`resumed_at` of its "start"; `extend` drops what was reported beyond it.
+"""events.jsonl: the events of a run, one JSON object a line, append-only.
+
+A kill can cut a line short: the next writer ends that line first, and readers skip it. A resumed run starts
+again at its last saved step, `resumed_at` of its "start"; `extend` drops the events reported beyond that
+step.
 """
 
 import json
@@ -21,18 +23,19 @@ OF_A_STEP = ("progress", "report", "passed")
 """Events that a resumed run repeats."""
 
 LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
-"""Events that say what state a run is in."""
+"""Events that set a run's state."""
 
 PROGRESS = 0.5
 """Seconds between two progress events."""
 
 BLOCK = 16 * 1024
+"""Bytes read first from the end of a log; each further try reads four times as many."""
 
 MOST = 256 * 2**20
-"""Bytes of a log that are read: 300 a second for ten days. A file may only say that it is longer."""
+"""Bytes read of a log, at most: 300 a second for ten days. A file may claim any length."""
 
 LONGEST = 2**20
-"""Bytes of a line; one with a long sample has some thousand."""
+"""Bytes of a line, at most; a line with a long sample has some thousand."""
 
 OF_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
 """Names in reports of version 0.1.0, which called the validation text held out."""
@@ -58,8 +61,8 @@ def append(path: Path, event: Event) -> None:
 
 
 def read(path: Path, after: int = 0, most: int | None = None) -> tuple[list[Event], int]:
-    """The events after the first `after` bytes, and the byte to go on from; none if there is no file, nor
-    beyond `most` bytes, by default MOST. An unfinished last line is left for the next call; a damaged line
+    """The events after the first `after` bytes, and the byte to go on from. No file, or a place beyond `most`
+    bytes (None: MOST), gives no events. An unfinished last line is left for the next call; a damaged line
     before it is skipped.
     """
     end = MOST if most is None else most
@@ -79,7 +82,7 @@ def read(path: Path, after: int = 0, most: int | None = None) -> tuple[list[Even
 
 
 def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
-    """Add `new` to `events` in place, dropping what a resumed run reports again."""
+    """Add `new` to `events` in place, dropping the events that a resumed run repeats."""
     for event in new:
         if event["event"] == "start" and isinstance(step := event.get("resumed_at"), int):
             events[:] = [e for e in events if e["event"] not in OF_A_STEP or (e.get("step") or 0) <= step]
@@ -94,16 +97,16 @@ class Newest:
     life: Event | None = None
     progress: Event | None = None
     report: Event | None = None
-    since: int = field(default=0, repr=False)  # bytes looked at
-    file: int = field(default=0, repr=False)  # which file they were in
+    since: int = field(default=0, repr=False)  # bytes read so far
+    file: int = field(default=0, repr=False)  # inode of the file: another one means a new log
 
 
 _seen: dict[Path, Newest] = {}
-_seen_lock = threading.Lock()
+_seen_lock = threading.Lock()  # the app's sessions list runs in several threads
 
 
 def newest(path: Path) -> Newest:
-    """The newest events, reading only what was added since this process's last call."""
+    """The newest events of a log, reading only the bytes added since this process's last call."""
     try:
         about = path.stat()
     except OSError:
@@ -114,6 +117,7 @@ def newest(path: Path) -> Newest:
             found = _from_the_end(path, about)
         elif found.since < about.st_size:
             found = _with_events(found, path)
+        # Bounds the memory where very many runs come and go; each entry is quick to make again.
         if len(_seen) > 2000:
             _seen.clear()
         _seen[path] = found
@@ -121,10 +125,10 @@ def newest(path: Path) -> Newest:
 
 
 def _from_the_end(path: Path, about: os.stat_result) -> Newest:
-    """Read backwards until each kind was met, which for most runs is soon."""
+    """Read backwards in growing blocks until each kind was met, which for most runs is soon."""
     length = BLOCK
     while True:
-        begin = max(0, about.st_size - length)  # perhaps mid-line; the rest of that line is skipped
+        begin = max(0, about.st_size - length)  # perhaps mid-line: a partial line is skipped
         found = _with_events(Newest(file=about.st_ino, since=begin), path)
         if begin == 0 or length >= MOST or (found.life and found.progress and found.report):
             return found
@@ -152,7 +156,7 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
 
 
 def sound(event: object) -> bool:
-    """Whether this is an event whose fields are of their kinds."""
+    """Whether `event` is an event whose fields have their types."""
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         return False
     numbers = all(

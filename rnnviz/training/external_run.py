@@ -1,8 +1,8 @@
-"""Any training loop as a run: `follow` keeps a run's folder, which the Train page shows live.
+"""External runs: `follow` records any training loop as a run, which the Train page shows live.
 
-The loop stays the caller's: nothing here computes a gradient, draws a random number or changes a model. The
-folder is like that of rnnviz's own runs (rnnviz.training.folder), without a state to resume from: its figures
-come from `log`, at most twice a second, and its snapshots from reading the sentence to watch.
+The loop stays the caller's: this module computes no gradient, draws no random number and changes no model.
+The folder is like that of rnnviz's own runs (rnnviz.training.folder), without a state to resume from. Its
+figures come from `log`, at most twice a second, and its snapshots from reading the sentence to watch.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ from rnnviz.training import event_log, runs, snapshots, tensorboard
 from rnnviz.training.event_log import PROGRESS
 from rnnviz.training.folder import Description, RunFolder, reason
 
-# The model of a training loop as it is now: one that rnnviz reads, a function that returns one, or none.
+# `given` is a training loop's model: one that rnnviz reads, a function that returns one, or None.
 
 
 def current(given: Any) -> Any:
-    """The model, or what the function in its place returns, which draws no random number of the loop's."""
+    """The model as it is now: `given`, or what it returns, called without drawing from the loop's random
+    numbers.
+    """
     if not callable(given) or hasattr(given, "vocabulary") or hasattr(given, "parameters"):
         return given
     made: Callable[[], Any] = given
@@ -40,12 +42,14 @@ def current(given: Any) -> Any:
         return made()
     import torch
 
-    with torch.random.fork_rng(devices=[]):  # a new network begins with random weights, even if others follow
+    with torch.random.fork_rng(devices=[]):  # making a network draws random weights
         return made()
 
 
 def read(given: Any, watched: str) -> Trace:
-    """What the model makes of the sentence to watch. Raises ConfigError for one that can't be read."""
+    """The trace of the sentence to watch by the current model. Raises ConfigError for a model that rnnviz
+    can't read.
+    """
     model = current(given)
     if not hasattr(model, "vocabulary"):
         raise ConfigError(
@@ -57,7 +61,7 @@ def read(given: Any, watched: str) -> Trace:
 
 
 LARGEST = 600.0
-"""Nats whose perplexity is still a number."""
+"""The largest loss, in nats, whose perplexity is still a finite number that events take."""
 
 
 def follow(
@@ -69,21 +73,21 @@ def follow(
     total: int | None = None,
     log_to: str = "",
 ) -> Followed:
-    """A training loop as a run, shown live on the Train page, for a `with` block; `log` says where it is.
+    """A training loop as a run, shown live on the Train page, for a `with` block; `log` reports its progress.
 
     name      the run's: letters, digits, '.', '_' and '-'; with -2, -3 … if taken
     model     a model that rnnviz reads, or a function without arguments that returns one as it is now, such
-              as `lambda: rnnviz.adapt(gru, output, characters)`. Or any torch module, which is not looked
-              into: its parameters are counted. Or None
+              as `lambda: rnnviz.adapt(gru, output, characters)`. Any other torch module only has its
+              parameters counted. Or None
     watched   the sentence to watch, which such a model reads as training goes on
-    text      what it is trained on: a corpus's name, or a title. Runs on the same text can be compared
-    total     steps to come, or characters, if `log` is told those: for the time left
+    text      the training text: a corpus's name, or a title. Runs on the same text can be compared
+    total     all steps of the loop, or characters, if `log` is given those: for the remaining time
     log_to    "tensorboard": TensorBoard gets the figures too
 
     The folder is made in RNNVIZ_RUNS, by default ./runs, when the block begins. The run is "finished" at the
-    block's end, "stopped" after Stop on the page or Ctrl-C, and "failed" if an exception leaves the block.
-    A model that rnnviz can save is kept at the end. Raises ConfigError for a name that can't be used, and for
-    a sentence to watch that no model can read.
+    block's end, "stopped" after Stop on the page or Ctrl-C, and "failed" if an exception leaves the block. A
+    model that rnnviz can save is kept at the end. Raises ConfigError for a name that can't be used, and for a
+    sentence to watch without a readable model.
 
     >>> import os, tempfile
     >>> os.environ["RNNVIZ_RUNS"] = tempfile.mkdtemp()
@@ -110,14 +114,14 @@ def follow(
     if total is not None and (type(total) is not int or total < 1):
         raise ConfigError("total is a whole number of steps from 1; received {total!r}", total=total)
     if watched:
-        read(model, watched)  # refuse now what can't be read
+        read(model, watched)  # refuse an unreadable model now
     return Followed(description, model, total)
 
 
 class Followed:
-    """A run that `follow` made: `log` within its `with` block.
+    """A run that `follow` made: call `log` within its `with` block.
 
-    id     the run's, once the block has begun
+    id     the run's id, once the block has begun
     path   its folder
     """
 
@@ -125,10 +129,10 @@ class Followed:
         self._description, self._model, self._total = description, model, total
         self._folder: RunFolder | None = None
         self._held = contextlib.ExitStack()
-        self._losses: list[Any] = []  # of the calls that no event speaks of yet
-        self._now: dict[str, Any] = {"step": 0, "characters": 0}  # what the newest call said
+        self._losses: list[Any] = []  # of the calls since the newest event
+        self._now: dict[str, Any] = {"step": 0, "characters": 0}  # of the newest call
         self._told = 0, 0.0  # characters and seconds of the newest event
-        self._train: float | None = None  # perplexity of the calls that it speaks of
+        self._train: float | None = None  # perplexity over the calls of that event
         self._began = self._next = 0.0
         self._broken = False
 
@@ -144,7 +148,7 @@ class Followed:
 
     @property
     def stopping(self) -> bool:
-        """Whether Stop was pressed on the page: leave the loop then, as nobody else ends it."""
+        """Whether Stop was pressed on the page: leave the loop then, as nothing else ends it."""
         return self._in_block().stop.exists()
 
     def __enter__(self) -> Followed:
@@ -155,7 +159,7 @@ class Followed:
         self._watching = snapshots.Watching(folder)
         self._began = self._next = time.monotonic()
         model = current(self._model)
-        parameters = getattr(model, "parameters", None)  # of one of torch's modules
+        parameters = getattr(model, "parameters", None)  # a torch module has some
         count = sum(p.numel() for p in parameters()) if callable(parameters) else None
         about = {"parameters": count, "total_steps": self._total}
         if hasattr(model, "vocabulary"):
@@ -177,20 +181,19 @@ class Followed:
         gradient_norm: Any = None,
         sample: str = "",
     ) -> None:
-        """Where the loop is after a step.
+        """Report the loop's progress after a step.
 
-        step             steps made, ever larger
+        step             steps made; larger at every call
         loss             mean cross-entropy of the step in nats per character, a number or a tensor; the page
-                         shows exp(loss), smoothed over the calls since it was last told
-        validation_loss  the same of the validation text, if it was just measured
+                         shows exp(loss), averaged over the calls since the last event
+        validation_loss  the same for the validation text, if just measured
         characters       characters read so far; without it the page counts steps
-        learning_rate, gradient_norm   as they are now; the norm before clipping
-        sample           a text that the model wrote just now
+        learning_rate, gradient_norm   current values; the norm before clipping
+        sample           a text that the model has just written
 
-        Writes twice a second, and where `validation_loss` or `sample` is given; a call between costs
-        microseconds. A tensor is asked for its value only then: a GPU needn't wait. A loss that is NaN leaves
-        a gap.
-        Raises TrainingError outside the block, ConfigError for a step that doesn't go on.
+        Writes twice a second, and where `validation_loss` or `sample` is given; other calls cost
+        microseconds. A tensor's value is read only when writing, so that a GPU needn't wait. A loss that is
+        NaN leaves a gap. Raises TrainingError outside the block, ConfigError for a step that doesn't go on.
         """
         self._in_block()
         if type(step) is not int or step <= self._now["step"]:
@@ -225,7 +228,7 @@ class Followed:
         if self._losses:
             self._progress()
         self._snapshot(keep=True)
-        with contextlib.suppress(RnnvizError, OSError):  # a network of a Python function can't be saved
+        with contextlib.suppress(RnnvizError, OSError):  # a network that is a Python function can't be saved
             model = current(self._model)
             if hasattr(model, "vocabulary"):
                 checkpoint.save(model, folder.best)
@@ -270,7 +273,7 @@ class Followed:
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:
-        """Read the sentence to watch: for what is shown now, and, to `keep`, for the replay."""
+        """Read the sentence to watch into the newest snapshot; with `keep`, into the replay too."""
         watched, now = self._description.watched, self._now
         if not watched or self._broken:
             return
@@ -288,7 +291,7 @@ class Followed:
 
     @contextlib.contextmanager
     def _disk(self) -> Any:
-        """Writing goes wrong without ending the caller's loop: one warning, and no more is written."""
+        """Catch errors of writing, which must not end the caller's loop: warn once, and write no more."""
         try:
             yield
         except (OSError, ExportError) as error:

@@ -1,4 +1,4 @@
-"""The model that a run leaves behind: the finished one with its card, and a kept copy."""
+"""The finished model of a run, with its card, and a kept copy."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
 
 
 def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
-    """See rnnviz.training.keep."""
+    """Copy a run's finished or best model into a folder of models; see `rnnviz.training.runs.keep`."""
     modelfile.check_name(name)
     where = Path(target).expanduser() if target is not None else checkpoint.folders()[0]
     path = where / f"{name}{modelfile.SUFFIX}"
@@ -51,9 +51,10 @@ def finish(
     naming_seconds: float = 0.0,
 ) -> tuple[Path, dict[str, Any]]:
     """Score the best model on the held-out text and write it with its card. Returns its path and card.
-    `seconds` is its training time; `path` defaults to the description's; units that respond to something are
-    looked for as long as `naming_seconds`, 0 for not at all. Raises TrainingError if there is no model, and
-    what scoring and saving raise.
+
+    `seconds` is the training time. `path` None: the description's, or the run's folder. `naming_seconds`
+    limits the search for units with a meaning; 0: no search. Raises TrainingError if there is no model, and
+    the errors of scoring and saving.
     """
     from rnnviz.training.card import describe
 
@@ -68,7 +69,7 @@ def finish(
         raise TrainingError(
             "{best} was replaced by another model while training; start a new run", best=folder.best
         )
-    if description.half:  # measured as it will be stored
+    if description.half:  # rounded to float16 and back: scored as it will be stored
         model.half().float()
     events, _ = event_log.read(folder.events)
     describe(
@@ -76,7 +77,7 @@ def finish(
         corpus,
         description.config,
         seconds=seconds,
-        computing=next((e for e in reversed(events) if e["event"] == "start"), {}),  # as it last began
+        computing=next((e for e in reversed(events) if e["event"] == "start"), {}),  # the last start
         threads_fixed=description.threads is not None,
         command=description.command,
         yardstick=description.ngram,

@@ -1,4 +1,4 @@
-"""Training in one call: `fit` returns the best model, as a run of `rnnviz train` leaves it behind."""
+"""Training in one call: `fit` returns the best model with its card, as a run of `rnnviz train` does."""
 
 import os
 from collections.abc import Callable
@@ -33,9 +33,9 @@ def fit(
     on_report  called with each report, as `rnnviz.train` yields them: step, train_perplexity,
                validation_perplexity, best, sample, model and more
 
-    The best is that of the lowest perplexity on the validation text, 5 % of the corpus, or the last where the
-    recipe trains on that too. Its card has its perplexity on the last 10 %, which it never read:
-    `model.card["held_out"]`. Raises what `rnnviz.train` raises.
+    The best model has the lowest perplexity on the validation text, 5 % of the corpus. Where the recipe
+    trains on that text too, the last model is the best. The card has the perplexity on the last 10 %, which
+    the model never read: `model.card["held_out"]`. Raises the errors of `rnnviz.train`.
 
     >>> import rnnviz, torch
     >>> torch.set_num_threads(1)  # so small a network only waits for more

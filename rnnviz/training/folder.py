@@ -1,16 +1,16 @@
-"""The files of one training run, and the lock that says whether its process lives.
+"""The files of one training run, and the lock that tells whether its process lives.
 
-    run.json                 what the run is: name, recipe, text, sentence to watch (`Description`)
+    run.json                 the run's description: name, recipe, text, sentence to watch (`Description`)
     text.txt                 the user's own text, where the run has no named corpus
-    events.jsonl             what happened, one JSON object a line (rnnviz.training.event_log)
-    state.safetensors        everything needed to resume (rnnviz.training.training_state)
+    events.jsonl             events, one JSON object a line (rnnviz.training.event_log)
+    state.safetensors        the state to resume from (rnnviz.training.training_state)
     best.safetensors         the best model so far, a file like any shipped model
-    model/NAME.safetensors   the finished model with its card, where no other place was asked for
+    model/NAME.safetensors   the finished model with its card, unless the description has another place
     probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.training.journal)
-    log.txt                  what the process printed
+    log.txt                  the process's output
     lock                     locked while the process lives
-    stop                     asks the process to stop; left behind by one that was stopped
-    reserve                  deleted when the disk is full, so that this can still be logged
+    stop                     asks the process to stop; a stopped one leaves it behind
+    reserve                  deleted when the disk is full, so that the failure can still be logged
 
 Every file but the events is replaced as a whole, so a kill at any moment leaves a folder that can be resumed.
 """
@@ -39,25 +39,25 @@ RESERVE = 64 * 1024
 """Bytes reserved for a full disk."""
 
 LONGEST_DESCRIPTION = 2**20
-"""Bytes of run.json at most."""
+"""Bytes of run.json, at most."""
 
 LONGEST_REASON = 600
-"""Characters quoted of what is wrong with it, at most."""
+"""Characters quoted from an error, at most."""
 
 DAMAGED = (
     *(OSError, LookupError, ValueError, TypeError, AttributeError),
     *(ArithmeticError, RecursionError, MemoryError),
 )
-"""What reading a damaged file may raise."""
+"""Exceptions that reading a damaged file may raise."""
 
 LONGEST_WATCHED = 400
-"""Characters of the longest sentence to watch: a snapshot of it is written twice a second."""
+"""Characters of the sentence to watch, at most: its snapshot is written twice a second."""
 
 VISITORS = ".visitors"
-"""The folder in `home()` of the runs of a hosted app's visitors, with a queue of its own."""
+"""The folder in `home()` for the runs of a hosted app's visitors, with their own queue."""
 
 VISITOR = "visitor:"
-"""What the ids of those runs begin with; no run's name does."""
+"""The prefix of those runs' ids; no run's name has it."""
 
 
 def home() -> Path:
@@ -66,16 +66,16 @@ def home() -> Path:
 
 
 def reason(error: BaseException) -> str | RnnvizError:
-    """Why a file is damaged, in a line."""
+    """The reason for damage to a file, in one line."""
     if isinstance(error, RnnvizError) and len(str(error)) < LONGEST_REASON:
-        return error  # which a page says in its own language
+        return error  # kept as an error, which a page translates
     said = str(getattr(error, "strerror", None) or error)
     return " ".join(said.split())[:LONGEST_REASON] or type(error).__name__
 
 
 @contextlib.contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """Open while a folder of runs is written to. Raises TrainingError where that can't be."""
+    """Wrap writes to a folder of runs. Raises TrainingError where they fail."""
     try:
         yield
     except OSError as error:
@@ -88,30 +88,30 @@ def writing(place: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Description:
-    """What is decided of a run before it starts.
+    """The settings of a run, decided before it starts.
 
     name      the run's and its model's: letters, digits, '.', '_' and '-'
     corpus    a corpus's name or a text file's path; "" where `text` is the text
     text      the user's own text; None in a description that was read back (it is in text.txt)
     watched   the sentence to watch, at most LONGEST_WATCHED characters; "" for none
-    minutes   train so long: the speed is measured at the start and decides `config.characters`
+    minutes   training time: the speed measured at the start then decides `config.characters`
     ngram     a saved n-gram model, for comparison in the finished model's card
     example   the text the app shows first with the model
     half      store the finished model's weights as float16
-    threads   of torch; None for as many as prove fastest, tried again as the run goes on, which changes
-              results in the last digits: a resumed run then isn't the same bit for bit
-    output    where the finished model goes; "" for the run's own folder
+    threads   of torch; None: the fastest number, tried again as the run goes on. Changing it changes results
+              in the last digits, so a resumed run isn't the same bit for bit
+    output    the finished model's path; "" for the run's own folder
     command   the equivalent command line, for the card
     created   Unix time; 0 for now
     choice    the candidates that the settings were chosen from (hyperparameters.py), for the card
-    licence   the text's, for the card; "" for what is known of it
+    licence   the text's, for the card; "": the corpus's, if known
     log_to    "tensorboard": its figures are written for that program too; "" for none
-    logged    whether another program trains it and logs here (external_run.py); `config` says nothing
+    logged    whether another program trains it and logs here (external_run.py); `config` is then unused
     owner     the visitor of a hosted app who started it (rnnviz.training.visitors); "" for the app's own
-    engine    whose backward pass computes: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
-              fastest, which is then written down
-    longest   seconds from its turn on after which its process stops it, whatever it is at; None for no end
-    units     whether its process looks at the end for units that respond to something (unit_search.py)
+    engine    the engine of the backward pass: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
+              fastest, which the run then records
+    longest   seconds from its turn on after which its process stops, whatever it is doing; None: no limit
+    units     whether its process searches the finished network for units with a meaning (unit_search.py)
     """
 
     name: str
@@ -177,20 +177,21 @@ class Description:
             raise ConfigError("created is a Unix time; received {created!r}", created=self.created)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object that `from_json` restores, all but `text`."""
+        """A JSON object that `from_json` restores, except `text`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "text"}
         values["probe"] = values.pop("watched")  # its name in version 0.1.0
         return {**values, "config": {} if self.logged else self.config.to_json()}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Description:
-        """What `to_json` wrote, of this version or an older one. Raises ConfigError for values out of range,
-        what `restored` raises for those of other kinds, and TrainingError for a cell that only 1.0.0 trains.
+        """The description that `to_json` wrote, of this version or an older one. Raises ConfigError for
+        values out of range, the errors of `restored` for values of other types, and TrainingError for a
+        cell that only 1.0.0 trains.
         """
         names = {f.name for f in fields(cls)} - {"text"}
         named = {**values, "watched": values.get("probe")}
         found = {name: value for name, value in named.items() if name in names and value is not None}
-        if found.get("engine") == "rnnviz":  # of 1.0.0, between torch's and numba's in speed
+        if found.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
             found["engine"] = "torch"
         if (error := gone(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
@@ -199,7 +200,7 @@ class Description:
 
 
 class RunFolder:
-    """The files of one run. Creating the object touches nothing."""
+    """The files of one run. Creating the object touches no file."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser().absolute()
@@ -222,7 +223,9 @@ class RunFolder:
         return self.path.name
 
     def begin(self, description: Description) -> Description:
-        """Write a new run's description; returns it with the time. Raises TrainingError if one is there."""
+        """Write a new run's description; returns it with its time. Raises TrainingError if the folder has
+        one.
+        """
         if self.description_file.exists():
             raise TrainingError(
                 "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
@@ -236,11 +239,11 @@ class RunFolder:
 
     def describe(self, description: Description) -> None:
         """Replace the description."""
-        text = json.dumps(description.to_json(), indent=1)  # a path may hold bytes that are no text
+        text = json.dumps(description.to_json(), indent=1)  # ASCII: a path may hold surrogates
         modelfile.write_atomic(self.description_file, text.encode())
 
     def description(self) -> Description:
-        """Read the description. Raises TrainingError if there is none, or it is damaged."""
+        """Read the description. Raises TrainingError if it is missing or damaged."""
         try:
             return Description.from_json(json.loads(files.read(self.description_file, LONGEST_DESCRIPTION)))
         except TrainingError:
@@ -268,10 +271,10 @@ class RunFolder:
     def keep_reserve(self) -> None:
         """Write the reserve if it is missing."""
         if not self.reserve.exists():
-            modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # incompressible
+            modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # so that no file system compresses it
 
     def sweep(self) -> None:
-        """Delete the unfinished files of killed writers. Only for the lock's holder."""
+        """Delete the unfinished files of killed writers. Only the lock's holder may call this."""
         for folder in (self.path, self.snapshots):
             for file in folder.glob(".*.*"):
                 if re.fullmatch(r"\.[\w-]+\.(safetensors|json|txt)\..+", file.name):
@@ -287,12 +290,12 @@ class RunFolder:
                 portalocker.lock(file, portalocker.LockFlags.SHARED | portalocker.LockFlags.NON_BLOCKING)
         except portalocker.LockException:
             return True
-        except OSError:  # there is none, or something in its place that no process holds
+        except OSError:  # no lock file, or something else in its place
             return False
         return False
 
     def take_lock(self, wait: float = 5.0) -> IO[bytes]:
-        """The lock, held until the file is closed here and in every child. Tries for `wait` seconds, as
+        """The lock, held until the file is closed here and in every child. Tries for `wait` seconds, because
         `locked` holds it for an instant; then raises TrainingError.
         """
         flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
@@ -314,14 +317,14 @@ class RunFolder:
 
 
 def folders(home: Path) -> Iterator[RunFolder]:
-    """The runs in a folder of runs, unordered; not those whose names can't be shown."""
+    """The runs in a folder of runs, unordered, without those whose names can't be shown."""
     try:
         entries = list(os.scandir(home))
     except OSError:
         return
     for entry in entries:
         folder = RunFolder(entry.path)
-        with contextlib.suppress(OSError):  # of another user, perhaps
+        with contextlib.suppress(OSError):  # another user's folder, perhaps
             if entry.name.startswith(".") or not files.is_shown(folder.path) or not entry.is_dir():
                 continue
             if folder.description_file.exists():
@@ -329,8 +332,8 @@ def folders(home: Path) -> Iterator[RunFolder]:
 
 
 def folder_of(id: str) -> RunFolder | None:
-    """The folder of the run with this id, in `home()` or, of a visitor's, in VISITORS there; None for what is
-    no id of a run. It need not exist.
+    """The folder of the run with this id, in `home()`, or in VISITORS there for a visitor's run; None for an
+    invalid id. It need not exist.
 
     >>> folder_of("mine").path == home() / "mine", folder_of("visitor:one").path == home() / VISITORS / "one"
     (True, True)
@@ -344,5 +347,5 @@ def folder_of(id: str) -> RunFolder | None:
 
 
 def id_of(folder: RunFolder) -> str:
-    """The id of the run in a folder of `home()`: its name; of a visitor's, after VISITOR."""
+    """The id of the run in a folder of `home()`: its name; a visitor's run has the prefix VISITOR."""
     return f"{VISITOR}{folder.id}" if folder.path.parent.name == VISITORS else folder.id

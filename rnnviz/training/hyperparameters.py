@@ -1,12 +1,12 @@
-"""How a model's settings were chosen: candidates, each trained on the first 85 % of the text and measured on
-the next 5 %, the validation text. The held-out tenth has no part in it.
+"""Hyperparameters and their choice: candidates, each trained on the first 85 % of the text and scored on the
+next 5 %, the validation text. The held-out tenth has no part in it.
 
 A file of candidates is a JSON list of objects:
 
-    settings               by the names of TrainConfig, or of an n-gram model's recipe; "corpus" among them is
-                           the text, and is not compared
+    settings               by the names of TrainConfig, or of an n-gram model's recipe; "corpus" names the
+                           text, and is not compared
     validation_perplexity  at the end of the candidate's training
-    characters             that it was trained on
+    characters             characters it was trained on
 """
 
 import json
@@ -24,8 +24,8 @@ Row = dict[str, Any]
 def read(path: str | Path, recipe: Mapping[str, Any]) -> list[Row]:
     """The table for the card of a model with this `recipe`, the best candidate first.
 
-    A row has `settings` (those in which candidates differ), `validation_perplexity` and `characters`; the
-    row of this recipe is `chosen`. Raises ConfigError if the file can't be used or another is best.
+    A row has `settings` (those in which candidates differ), `validation_perplexity` and `characters`; the row
+    of this recipe is `chosen`. Raises ConfigError if the file can't be used or another candidate is best.
     """
     rows = sorted(_candidates(Path(path)), key=lambda row: float(row["validation_perplexity"]))
     chosen = [row for row in rows if all(recipe.get(k) == v for k, v in row["settings"].items())]
@@ -58,7 +58,7 @@ def _candidates(path: Path) -> list[Row]:
             path=path,
             error=error,
         ) from None
-    return [row for row in rows if math.isfinite(row["validation_perplexity"])]  # the others diverged
+    return [row for row in rows if math.isfinite(row["validation_perplexity"])]  # else diverged
 
 
 def _own(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _own(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def in_words(settings: Mapping[str, Any]) -> str:
-    """Settings in a line.
+    """Settings in one line.
 
     >>> in_words({"epochs": 12, "learning_rate": 0.004})
     'epochs 12, learning_rate 0.004'
@@ -80,7 +80,7 @@ def in_words(settings: Mapping[str, Any]) -> str:
 
 
 def sound(rows: Any) -> list[Row]:
-    """The rows of a card's table that are what `read` makes, as a card may come from anywhere."""
+    """The well-formed rows of a card's table; a card may come from anywhere."""
     return [
         row
         for row in (rows if isinstance(rows, list) else [])
@@ -100,7 +100,7 @@ Settings chosen by perplexity on the validation text, each candidate trained on 
 
 
 def to_markdown(rows: Any) -> str:
-    """A card's table as Markdown, the chosen row in bold; "" without one."""
+    """A card's table as Markdown, the chosen row in bold; "" without rows."""
     lines = []
     for row in sound(rows):
         figures = in_words(row["settings"]), f"{row['validation_perplexity']:.4f}", f"{row['characters']:,}"

@@ -1,13 +1,13 @@
-"""What a run writes while it trains: events, snapshots, the best model, its state.
+"""The journal of a run in training: events, snapshots, the best model, the state.
 
     progress   every half second
     report     as often as the recipe says: validation perplexity, a fresh sample
     passed     once, when the validation perplexity first falls below the n-gram's
     state      at reports, at least every 15 seconds, and at the end
-    snapshot   with every progress, unless that would take more than 3 % of the time; kept at steps that
-               lie evenly on a log scale, and at the last
+    snapshot   with every progress, unless that would take more than 3 % of the time; kept at steps that lie
+               evenly on a log scale, and at the last
 
-Draws no random number and leaves the model alone: training gives the same numbers without it.
+The journal draws no random number and leaves the model alone: training gives the same numbers without it.
 """
 
 import copy
@@ -29,20 +29,22 @@ from rnnviz.training.tensorboard import Take
 from rnnviz.training.trainer import LARGEST, StepReport, Trainer
 
 LONG, SLOW_PROGRESS = 1200.0, 1.0
-"""After LONG seconds of a run, seconds between two: a night's events still fit into a chart."""
+"""After LONG seconds of a run, seconds between two progress events: a night's events still fit into a
+chart.
+"""
 
 SAVE = 15.0
 """Seconds between two saved states, at most."""
 
 AT_LEAST = 1.0
-"""Seconds between two saved states, where reports come faster than that."""
+"""Seconds between two saved states, at least, where reports come faster."""
 
 MEMORY = 0.6
 """The smoothed loss's decay per progress event."""
 
 
 class Journal:
-    """Keeps a run's folder up to date. Raises OSError or RnnvizError: TrainingError on divergence."""
+    """Keeps a run's folder up to date. Raises OSError or RnnvizError; TrainingError for divergence."""
 
     def __init__(
         self,
@@ -76,9 +78,9 @@ class Journal:
             self._snapshot(keep=True)
 
     def step(self, trainer: Trainer) -> None:
-        """To be called after every step."""
+        """Record a step; call this after every step."""
         n = trainer.latest
-        # Summed on the device: no waiting for a GPU.
+        # Summed on the device, without waiting for a GPU.
         self._loss += trainer.loss * n
         self._clipped += trainer.norm > trainer.config.clip
         self._characters += n
@@ -93,15 +95,15 @@ class Journal:
                 self._snapshot(keep=True)
             if now >= self._next or trainer.done:
                 self._progress()
-                threads.share(queue.training(self.folder))  # of several runs each takes one thread
-                # Not just before a report, which a resumed run would repeat.
+                threads.share(queue.training(self.folder))  # side by side, each run takes one thread
+                # Not when a report is due: a run resumed here would repeat it.
                 if now - self._saved_at >= SAVE and not trainer.due and trainer.step_index > 1:
                     self.save()
                 pause = PROGRESS if now - self._began < LONG else SLOW_PROGRESS
                 self._next = time.monotonic() + pause
 
     def report(self, report: StepReport) -> None:
-        """To be called after every report."""
+        """Record a report; call this after every report."""
         values = {f.name: getattr(report, f.name) for f in fields(report) if f.name != "model"}
         self._write("report", **values)
         ngram, reached = self.baselines.get("ngram"), report.validation_perplexity
@@ -109,7 +111,7 @@ class Journal:
             self._passed = True
             self._write("passed", step=report.step, characters=report.characters, seconds=report.seconds)
         if report.best:
-            self._unsaved_best = copy.deepcopy(report.model)  # to be written with the state
+            self._unsaved_best = copy.deepcopy(report.model)  # written with the next state
         if time.monotonic() - self._saved_at >= AT_LEAST or self.trainer.done:
             self.save()
 
@@ -148,7 +150,7 @@ class Journal:
             eta=max(0, t.total_characters - t.characters) * took / max(1, done),
         )
         self._reset()
-        if self.watched and self._watching.due and not t.done:  # whose last was kept just now
+        if self.watched and self._watching.due and not t.done:  # at the end, step() has kept one
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:

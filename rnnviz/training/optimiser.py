@@ -1,4 +1,4 @@
-"""AdamW, its learning rate schedule, and what a device has in bfloat16."""
+"""AdamW, its learning rate schedule, and devices' support of bfloat16."""
 
 import inspect
 import math
@@ -14,14 +14,14 @@ from rnnviz.networks.torch_model import untrained
 from rnnviz.text.vocabulary import Vocabulary
 
 WARM = 50
-"""One part in so many of a run is warm-up."""
+"""Warm-up takes one part in so many of a run."""
 
 LAST = 0.01
 """The learning rate at the end, as a share of the highest."""
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Whether the device itself multiplies bfloat16."""
+    """Whether the device multiplies bfloat16 in hardware."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
     return compiled.multiplies_bfloat16()
@@ -29,7 +29,7 @@ def has_bfloat16(device: torch.device) -> bool:
 
 @cache
 def no_bfloat16(cell: Cell, device: torch.device) -> ConfigError | None:
-    """What to raise where torch can't train such layers in bfloat16 there, be it slowly; None where it can.
+    """The error where torch can't train such layers in bfloat16 on the device, even slowly; else None.
 
     oneDNN has no LSTM in bfloat16 for a processor without AVX-512, and no flag tells: so one tiny step is
     tried.
@@ -52,8 +52,8 @@ def no_bfloat16(cell: Cell, device: torch.device) -> ConfigError | None:
 
 
 class AdamW(torch.optim.AdamW):
-    """torch's, without importing its compiler, which takes longer than the toy takes to learn. Gradients are
-    divided by `grad_scale`, as where they are scaled for half precision.
+    """torch's AdamW without its compiler, whose import takes longer than the toy's training. Gradients are
+    divided by `grad_scale`, as for half precision.
     """
 
     grad_scale: torch.Tensor | None = None
@@ -78,7 +78,7 @@ def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
 
 
 def rate(highest: float, read: float, coming: float, total: float) -> float:
-    """The learning rate of a step that reads `coming` characters after `read` of `total`. Linear warm-up over
+    """The learning rate of a step that reads `coming` characters after `read` of `total`: linear warm-up over
     a fiftieth, then a cosine. Steps of equal length may be counted in place of characters.
     """
     warm = max(1, total // WARM)

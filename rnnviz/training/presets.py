@@ -1,19 +1,25 @@
-"""Recipes by the time one has: how large a model, how many passes, how much dropout.
+"""Presets: recipes by training time, with the size of the model, the passes and the dropout.
 
-    one-minute         an lstm of 256 units
-    one-minute-mingru  two layers of 256 units whose gates don't look at the state (Feng et al. 2024)
-    five-minutes       the lstm for longer, kept by dropout from memorising the text
-    best               an lstm of 512 units for half an hour
+    one-minute         an LSTM of 256 units
+    one-minute-mingru  two layers of 256 units whose gates don't read the state (Feng et al. 2024)
+    five-minutes       the LSTM for longer, with dropout against memorising the text
+    best               an LSTM of 512 units for half an hour
     toy                the textbook's "machine": 8 units, every number small enough to look at
 
-A text read many times is memorised unless dropout prevents it, so dropout follows from the passes that the
-minutes allow. With numba and two cores of a 2022 server processor, "one-minute" comes to a perplexity of 3.86
-on the validation text of The Time Machine after 3.8 million characters, "five-minutes" to 3.75 after 18.7
-million, "one-minute-mingru" to 4.51 after 2.7 million. The 6-gram has 4.08 there. In the same time batches of
-32 × 32 do better than 16 × 32 (3.91 in a minute, 3.79 in five) and 32 × 64 (3.92 in a minute).
+A network memorises a text read many times unless dropout prevents it, so dropout follows from the passes that
+the minutes allow. With numba and two cores of a 2022 server processor, validation perplexities on The Time
+Machine are
 
-A preset trains on the first 85 % only, so that the validation text shows whether the n-gram is passed, and
-when. Importing this loads no torch.
+    one-minute          3.86   after 3.8 million characters
+    five-minutes        3.75   after 18.7 million
+    one-minute-mingru   4.51   after 2.7 million
+    6-gram              4.08
+
+In the same time batches of 32 × 32 do better than 16 × 32 (3.91 in a minute, 3.79 in five) and 32 × 64 (3.92
+in a minute).
+
+A preset trains on the first 85 % only, so that the validation text shows whether, and when, the run passes
+the n-gram. Importing this loads no torch.
 """
 
 from dataclasses import replace
@@ -24,14 +30,15 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import SHORTEST_SPLIT
 
 CORE_SPEED = 20_000
-"""Characters a second that an lstm of 256 units trains on with one core of a 2021 server processor."""
+"""Characters a second of training an LSTM of 256 units on one core of a 2021 server processor."""
 
 PRESETS = {"toy": 0.0, "one-minute": 1.0, "one-minute-mingru": 1.0, "five-minutes": 5.0, "best": 30.0}
-"""The minutes each takes; 0: as many characters as its recipe says."""
+"""The minutes of each preset; 0: its recipe decides the characters."""
 
 MOST_PASSES = 1000
-"""Passes over a text beyond which a preset isn't offered: of 5,000 characters of The Time Machine
-"one-minute" reads its part 570 times, and is best on the validation text after 22."""
+"""Passes over a text beyond which a preset isn't offered. With 5,000 characters of The Time Machine
+"one-minute" reads its part 570 times, and is best on the validation text after 22.
+"""
 
 TOY = TrainConfig(
     cell="rnn",
@@ -49,8 +56,8 @@ TOY = TrainConfig(
 
 
 def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig, float]:
-    """A preset's recipe for a text of that length on that many cores, and its minutes: above 0 they decide
-    how many characters are trained on. Raises ConfigError for an unknown preset.
+    """A preset's recipe for a text of that length on that many cores, and its minutes; minutes above 0 decide
+    the characters of the training. Raises ConfigError for an unknown preset.
     """
     if key not in PRESETS:
         raise ConfigError(
@@ -88,8 +95,8 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
 
 
 def fitting(characters_in_corpus: int, cores: int) -> list[str]:
-    """The presets that fit a text of that length: the toy for one too short to be split, else those that
-    don't read it more than MOST_PASSES times, and the shortest in any case.
+    """The presets that fit a text of that length: the toy for one too short to be split; else the shortest,
+    and those that don't read the text more than MOST_PASSES times.
 
     >>> fitting(7, 4), fitting(5_000, 4), fitting(178_979, 4)[2:]
     (['toy'], ['one-minute', 'one-minute-mingru'], ['five-minutes', 'best'])
@@ -101,8 +108,8 @@ def fitting(characters_in_corpus: int, cores: int) -> list[str]:
 
 
 def twice(text: str) -> str:
-    """A text too short to be split, as the toy reads it: twice in a row, so that it learns what comes after
-    the end too, and writes on. Left alone if it would be split then.
+    """A text too short to be split, twice in a row, for the toy: so the network also learns what follows the
+    end, and writes on. A text that would then be split stays as it is.
 
     >>> twice("machine")
     'machinemachine'
@@ -115,16 +122,16 @@ def _units(key: str, cores: int) -> int:
 
 
 def _passes(key: str, characters_in_corpus: int, cores: int) -> float:
-    """How often a preset reads the training text, as far as that can be guessed: twice the cores give 1.7
-    times the speed, twice the units a third.
+    """About how often a preset reads the training text: twice the cores give 1.7 times the speed, twice the
+    units a third.
     """
     speed = CORE_SPEED * float(cores**0.75) * (1 if _units(key, cores) == 256 else 1 / 3)
     return speed * PRESETS[key] * 60 / (0.85 * characters_in_corpus)
 
 
 def dropout(passes: float, hidden_size: int = 256) -> tuple[float, float, float]:
-    """Of embedding, W_hh and output: none up to 2 passes over a text, all of it from 64, in proportion to the
-    logarithm between. Larger models memorise sooner.
+    """Dropout of embedding, W_hh and output: 0 up to 2 passes over a text, full from 64, between in
+    proportion to the logarithm. Larger models memorise sooner.
     """
     level = min(1.0, max(0.0, log2(max(passes, 1.0) / 2) / 5))
     most = (0.1, 0.3, 0.35) if hidden_size <= 256 else (0.1, 0.45, 0.5)

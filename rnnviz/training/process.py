@@ -1,6 +1,7 @@
-"""The process of a run: waits for its turn, trains, logs events, and explains a failure. A process that the
-app started (`--queued`) inherits the run's lock, waits in the queue and lowers its priority. torch is
-imported when its turn has come, so a waiting run costs next to nothing.
+"""The process of a run: waits for its turn, trains, logs events, and explains a failure.
+
+A process that the app started (`--queued`) inherits the run's lock, waits in the queue and lowers its
+priority. torch is imported at its turn, so a waiting run costs next to nothing.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.process_settings import tune_process
 from rnnviz.training.stop_request import Stopped, StopRequest
 
-# Why a run failed, in words. torch's errors are recognised by their messages, without importing torch.
+# Causes of a failure. torch's errors are recognised by their messages, without importing torch.
 
 
 Cause = Literal["disk", "memory", "gpu", ""]
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Error numbers of a full disk or quota."""
 
 _MEMORY = re.compile(
     r"out of memory|not enough memory|can.t allocate memory|cannot allocate memory|bad_alloc"
@@ -44,8 +46,8 @@ _GPU = re.compile(
 
 
 def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
-    """The kind of failure, where a page has its own words for it; and what happened and what to do: None for
-    an unforeseen error, a bug in the program.
+    """The cause of a failure, which a page may word itself, and an error that says what to do; None for an
+    unforeseen error, a bug in the program.
     """
     one: BaseException | None = error
     while one is not None:
@@ -90,20 +92,21 @@ if TYPE_CHECKING:
     from rnnviz.training.trainer import StepReport, Trainer
 
 LOWEST = 19
-"""How much a visitor's run makes way: as much as can be."""
+"""The niceness of a visitor's run: the highest, which gives way to all."""
 
-TURN = 0.2  # seconds between two looks at the queue
+TURN = 0.2  # seconds between two polls of the queue
 NICE = 10
-"""How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
-says otherwise."""
+"""The niceness of a queued run, which gives way to others, the page among them; RNNVIZ_NICE in the
+environment, 0 to 19, replaces it.
+"""
 
 Show = Callable[
     ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
 ]
-"""Opens a view of a run: what to call after every step, and after every report."""
+"""Opens a view of a run; yields its callbacks after every step, and after every report."""
 
 TO_WRITE = 5.0
-"""Seconds that a run whose time is limited keeps for writing its model."""
+"""Seconds that a run with a time limit keeps for writing its model."""
 
 
 def run(
@@ -116,13 +119,17 @@ def run(
     measuring: Callable[[], None] = lambda: None,
 ) -> tuple[Path, dict[str, Any]] | None:
     """Train the run in `folder` to its end. Returns the model's path and card; None if stopped and saved.
-    `measuring` is called when it is trained, before what it learnt is measured.
-    `queued`: wait for a place, and end within two seconds when asked to. `lock` is the descriptor of the
-    parent's lock; `corpus` the text, if already read. Failures are logged, then raised, in words if known.
+
+    queued     wait for a turn, and end within two seconds of a stop request
+    lock       the descriptor of the parent's lock
+    corpus     the text, if already read
+    measuring  called after training, before the model is scored
+
+    Logs a failure, then raises it, as a TrainingError with advice where the cause is known.
     """
     with _held(folder, lock):
         request = StopRequest(folder, at_last=(lambda: _stopped(folder, request)) if queued else None)
-        if lock is None:  # otherwise the app has done this
+        if lock is None:  # else the app has done this
             folder.stop.unlink(missing_ok=True)
         try:
             with request.taken():
@@ -195,7 +202,7 @@ def _learn(
     *,
     queued: bool,
 ) -> Trainer:
-    """Train to the end. Raises Stopped, with everything saved, if asked to."""
+    """Train to the end. Raises Stopped, with everything saved, on a request."""
     from rnnviz.training import distributed, training_state, validation_baselines
     from rnnviz.training.journal import Journal
     from rnnviz.training.trainer import Trainer
@@ -213,7 +220,7 @@ def _learn(
         if queued and description.owner:
             make_way(LOWEST)
         elif queued:
-            make_way()  # not before: the user waits for the first step
+            make_way()  # not earlier: the user waits for the first step
         journal.begin(_about(trainer))
         request.gentle = trainer.stop
         with show(trainer) as (on_step, on_report):
@@ -228,7 +235,7 @@ def _learn(
             request.gentle = None
             if stopped := request.seen:
                 journal.save()
-                if not folder.best.exists():  # no report has saved one yet
+                if not folder.best.exists():  # no report has come yet
                     checkpoint.save(trainer.model, folder.best)
     if stopped:
         raise Stopped
@@ -236,8 +243,8 @@ def _learn(
 
 
 def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:
-    """Decide what depends on the machine, and write down what a resumed run must have the same. The number of
-    threads isn't, unless it was given: what is fastest changes with what else is running.
+    """Decide the settings that depend on the machine, and record those that a resumed run must keep. The
+    number of threads isn't recorded, unless given: the fastest changes with other programs' load.
     """
 
     from rnnviz.networks import compiled
@@ -246,7 +253,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     if description.threads is not None:
         threads.fix(description.threads)
     config, engine = description.config, description.engine
-    begun = folder.state.exists()  # which says how the run goes on
+    begun = folder.state.exists()  # a resumed run keeps its precision and engine
     if distributed.workers() > 1:
         if engine not in ("auto", "torch") and not begun:
             raise ConfigError(
@@ -299,14 +306,14 @@ def _stopped(folder: RunFolder, request: StopRequest) -> None:
 
 
 def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
-    """Log how the run ended, if at all possible."""
+    """Log the end of the run, if at all possible."""
     if "path" not in values and folder.best.exists():
         values["path"] = str(folder.best)
     said = {"event": event, "time": time.time(), "reason": reason, **values}
     try:
         event_log.append(folder.events, said)
     except OSError:
-        folder.reserve.unlink(missing_ok=True)  # which frees a little room
+        folder.reserve.unlink(missing_ok=True)  # frees room for one line on a full disk
         with contextlib.suppress(OSError):
             event_log.append(folder.events, said)
 
@@ -323,13 +330,14 @@ def _held(folder: RunFolder, lock: int | None) -> IO[bytes]:
 
 
 def make_way(nice: int | None = None) -> None:
-    """Give every other program priority on the processor: by `nice`, else as NICE says."""
+    """Give other programs priority on the processor, by `nice`; None: by NICE."""
     wish = os.environ.get("RNNVIZ_NICE", "")
     if nice is None:
         nice = min(LOWEST, int(wish)) if wish.isdecimal() else NICE
     if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(nice)
-        # Linux divides the processor among sessions before niceness counts; this process has its own session.
+        # Linux divides the processor among sessions first, and niceness counts only within one. This process
+        # leads a session, so the session needs the niceness, too.
         with contextlib.suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(nice))

@@ -1,4 +1,4 @@
-"""Settings of a process that trains on a CPU, and how one of our own is started."""
+"""Settings of a process that trains on a CPU, and the command that starts our own Python."""
 
 import ctypes
 import os
@@ -10,9 +10,10 @@ from rnnviz.networks.threads import spin_briefly
 
 
 def tune_process() -> None:
-    """Make CPU training faster, without changing results that matter. Flushes denormal numbers to zero and
-    asks glibc to keep freed memory: handing large tensors back to the system after every step costs 10 to
-    25 % of the time.
+    """Make CPU training faster, with results that differ in denormal numbers only.
+
+    Flushes denormal numbers to zero, which are slow, and asks glibc to keep freed memory: returning large
+    tensors to the system after every step costs 10 to 25 % of the time.
     """
     import torch
 
@@ -21,17 +22,18 @@ def tune_process() -> None:
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
         if mallopt is not None:
             M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
+            # No memory maps, which go back to the system when freed, and a heap that never shrinks.
             mallopt(M_MMAP_MAX, 0)
             mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
             mallopt(M_TOP_PAD, 256 * 2**20)
 
 
 def own_python(*words: str) -> dict[str, Any]:
-    """`args` and `env` of `subprocess` to start this Python with `words`, able to import this package.
+    """`args` and `env` for `subprocess` that start this Python with `words`, able to import this package.
 
-    -P: no module is taken from the working directory, where a user's json.py may lie.
+    -P takes no module from the working directory, where a user's json.py may lie.
     """
-    package = str(Path(__file__).resolve().parents[2])  # found, perhaps, only beside this process's script
+    package = str(Path(__file__).resolve().parents[2])  # perhaps not installed, only beside the script
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
     spin_briefly()
     return {"args": [sys.executable, "-P", *words], "env": {**os.environ, "PYTHONPATH": path}}

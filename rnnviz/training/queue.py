@@ -1,11 +1,11 @@
-"""The queue of runs: who trains now and who waits, kept in a folder of runs.
+"""The queue of runs: tickets in a folder of runs decide who trains and who waits.
 
     .queue/1764181234…~NAME       a ticket: the run in the folder NAME, in line since that nanosecond
     .queue/limit                  how many may train at a time
 
-A run takes its ticket before its process starts, holds it until it ends, and may train when fewer than
-`limit` living runs have an earlier one. A run lives while its lock is held, which the system releases however
-the process ended: no scheduler is needed, and a killed process blocks nobody.
+A run takes its ticket before its process starts, and holds it until it ends. The run may train when fewer
+than `limit` living runs have an earlier ticket. A run lives while its lock is held. The system releases the
+lock however the process ends: so no scheduler is needed, and a killed process blocks nobody.
 """
 
 import contextlib
@@ -18,12 +18,15 @@ from rnnviz.text import files
 from rnnviz.training.folder import RunFolder, writing
 
 FOLDER = ".queue"
+
 MOST = 64
+"""The highest limit of runs at a time."""
+
 _TICKET = re.compile(r"(\d+)~(.+)")
 
 
 def limit(home: Path) -> int:
-    """How many runs may train at a time; 1 by default."""
+    """The number of runs that may train at a time; 1 by default."""
     try:
         return min(MOST, max(1, int(files.read(home / FOLDER / "limit", 100))))
     except (OSError, ValueError):
@@ -31,8 +34,8 @@ def limit(home: Path) -> int:
 
 
 def set_limit(home: Path, n: int) -> None:
-    """Let `n` runs train at a time. Running ones go on. Raises ConfigError unless 1 ≤ n ≤ 64, and
-    TrainingError where it can't be written down.
+    """Let `n` runs train at a time; running ones go on. Raises ConfigError unless 1 ≤ n ≤ 64, and
+    TrainingError where the limit can't be written.
     """
     if type(n) is not int or not 1 <= n <= MOST:
         raise ConfigError(
@@ -60,21 +63,21 @@ def leave(folder: RunFolder) -> None:
 
 
 def ahead(folder: RunFolder) -> int:
-    """How many living runs have an earlier ticket; 0 without one. Deletes dead runs' tickets."""
+    """The number of living runs with an earlier ticket; 0 without a ticket. Deletes dead runs' tickets."""
     tickets = _tickets(folder)
     mine = max((place for place, (_, name, _) in enumerate(tickets) if name == folder.id), default=0)
     living = set()
     for _, name, path in tickets[:mine]:
         if RunFolder(folder.path.parent / name).locked():
             living.add(name)
-        else:  # a run that ends and is resumed at this moment has a new ticket, so nothing is lost
+        else:  # dead; a run resumed at this very moment has a newer ticket
             with contextlib.suppress(OSError):
                 path.unlink()
     return len(living - {folder.id})
 
 
 def training(folder: RunFolder) -> int:
-    """How many runs train now, this one among them."""
+    """The number of runs that train now, this one included."""
     home = folder.path.parent
     others = {name for _, name, _ in _tickets(folder)} - {folder.id}
     return min(limit(home), 1 + sum(RunFolder(home / name).locked() for name in others))

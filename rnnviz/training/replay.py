@@ -1,4 +1,4 @@
-"""How a shipped model learned, in one small file beside it: NAME.snapshots.safetensors.
+"""Replays: the learning of a shipped model, in a small file beside it, NAME.snapshots.safetensors.
 
     hidden     (K, T, L, H) int8   states of the sentence to watch at K moments, in units of `unit`
     log_probs  (K, T + 1, V) float16, nats
@@ -7,12 +7,12 @@
 The header has, as JSON, the sentence, symbols, steps and characters of the moments, the thinned events of the
 curves, and the run's description.
 
-    write("timemachine-gru", path)                    # of a run that is finished
+    write("timemachine-gru", path)                    # of a finished run
     replay = read(path); replay.snapshot(replay.steps[0]).hidden
 
-A run on the first 90 % has no validation text, and its replay no curve of one: it has the perplexity of the
-text that was being read, with dropout, and the held-out perplexity of the model at the end. The perplexities
-to beat are of the held-out text then, else of the validation text.
+A run on the first 90 % has no validation text, so its replay has no validation curve. Its curve is the
+perplexity of the training text being read, with dropout, and its end the held-out perplexity. The baselines
+are then on the held-out text, else on the validation text.
 """
 
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ from rnnviz.training.snapshots import LEAST, Snapshot, opened, pack, unpack
 SUFFIX = checkpoint.SNAPSHOTS
 
 CURVE = 300
-"""Progress events kept: more than a chart has pixels."""
+"""Progress events kept, at most: more than a chart has pixels."""
 
 _KEPT = {
     "start": (
@@ -55,7 +55,9 @@ _KEPT = {
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What `read` found: `events` as `api.follow` gives them, thinned, and the run's `description`."""
+    """A replay read from a file: `events` as `runs.follow` gives them, thinned, and the run's
+    `description`.
+    """
 
     name: str
     events: list[Event]
@@ -68,7 +70,7 @@ class Replay:
         return tuple(self._snapshots)
 
     def snapshot(self, step: int | None = None) -> Snapshot:
-        """The snapshot at one of `steps`, by default the last. Raises TrainingError for another step."""
+        """The snapshot at one of `steps`; None: the last. Raises TrainingError for another step."""
         step = self.steps[-1] if step is None else step
         if step not in self._snapshots:
             raise TrainingError(
@@ -83,8 +85,8 @@ class Replay:
 def write(run: str | RunFolder, path: str | Path) -> Path:
     """Pack the snapshots and curves of a run, by its id or folder, into one file. Returns its path.
 
-    Raises TrainingError if the run has no snapshots, CheckpointError if the file can't be written, and what
-    reading its text raises, which is needed where the run trained on the first 90 %.
+    Raises TrainingError if the run has no snapshots, CheckpointError if the file can't be written. A run on
+    the first 90 % needs its text: raises the errors of reading it.
     """
     folder = run if isinstance(run, RunFolder) else RunFolder(runs.find(run).path)
     path, steps = Path(path), folder.kept()
@@ -92,6 +94,7 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
         raise TrainingError("the run {id!r} kept no snapshots: it had no sentence to watch", id=folder.id)
     moments = [snapshots.read(folder.snapshot_file(step)) for step in steps]
     hidden = np.stack([one.hidden for one in moments])  # (K, T, L, H)
+    # one scale for all states, so that int8 holds the largest; tanh states have the scale 1/127
     unit = max(1.0, float(np.abs(hidden).max())) / 127
     described = folder.description()
     about = {
@@ -113,7 +116,7 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
 
 
 def _with_lines(folder: RunFolder, described: Description, events: list[Event]) -> list[Event]:
-    """The events, with the perplexities to beat on the held-out text if there was no validation text."""
+    """The events, with baselines on the held-out text if there was no validation text."""
     from rnnviz.training import validation_baselines  # which loads torch
 
     path = next((Path(e["path"]) for e in reversed(events) if e["event"] == "finished"), None)
@@ -123,14 +126,14 @@ def _with_lines(folder: RunFolder, described: Description, events: list[Event]) 
     model = checkpoint.load_numpy(path)
     found = validation_baselines.measured(split.train + split.validation, split.held_out, model.vocabulary)
     card = model.card.get("held_out", {})
-    if described.ngram and "ngram" in card:  # the model that its card compares it with
+    if described.ngram and "ngram" in card:  # the card's own comparison
         found["ngram"] = card["ngram"]
         found["ngram_order"] = getattr(checkpoint.load_numpy(described.ngram), "order", None)
     return [{**e, **found} if e["event"] == "start" else e for e in events]
 
 
 def thinned(events: list[Event]) -> list[Event]:
-    """The events and fields that a chart needs; at most CURVE "progress" events, the last among them."""
+    """The events and fields that a chart needs; at most CURVE "progress" events, including the last."""
     progress = [n for n, e in enumerate(events) if e["event"] == "progress"]
     some = {
         progress[i] for i in np.linspace(0, len(progress) - 1, min(CURVE, len(progress))).round().astype(int)
@@ -151,7 +154,7 @@ def _short(value: Any) -> Any:
 
 
 def read(path: str | Path) -> Replay:
-    """The replay in a file. Raises TrainingError if there is none, or the file is damaged."""
+    """The replay in a file. Raises TrainingError if the file is missing or damaged."""
     path = Path(path)
     with opened(path, "story") as (about, arrays):
         moments = list(zip(about["steps"], about["characters"], strict=True))
@@ -159,7 +162,7 @@ def read(path: str | Path) -> Replay:
             raise ValueError("its arrays don't belong together")
         events = [e for e in about["events"] if event_log.sound(e)]
         description = dict(about["description"])
-        TrainConfig(**description["config"])  # raises what is wrong with it
+        TrainConfig(**description["config"])  # raises for an unfit recipe
         return Replay(
             path.name.removesuffix(SUFFIX),
             events,

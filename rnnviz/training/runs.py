@@ -1,11 +1,11 @@
 """Training runs: start, follow, stop, resume, list, keep and delete them.
 
-A run is a process, `python -m rnnviz train`, and a folder in `home()` (see rnnviz.training.folder). It
-outlives its starter, and waits for its turn by itself (rnnviz.training.queue).
+A run is a process, `python -m rnnviz train`, and a folder in `home()` (see rnnviz.training.folder). The
+process outlives its starter, and waits for its turn by itself (rnnviz.training.queue).
 
     id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watched="def main("))
     events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
-    snapshot(id).hidden                # what it makes of the sentence to watch now
+    snapshot(id).hidden                # the newest states of the sentence to watch
     stop(id); resume(id)
 
 Only `keep` of an unfinished run imports torch.
@@ -33,7 +33,9 @@ from rnnviz.training.process_settings import own_python
 from rnnviz.training.snapshots import Snapshot, read
 
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
+
 ALIVE: tuple[State, ...] = ("waiting", "starting", "running")
+"""States of a run whose process lives."""
 
 DIED = TrainingError(
     "The process ended without a word, as when the system runs out of memory or someone kills it. What was "
@@ -45,12 +47,12 @@ DIED = TrainingError(
 class Run:
     """A run as it is now.
 
-    state         "stopped" by someone, "failed" with an error, "died" without one
+    state         "stopped" by a request, "failed" with an error, "died" without one
     created       Unix time
     description   run.json: name, config, corpus, title, language, probe (the sentence to watch), minutes, …
     last, report  the newest "progress" and "report" events
-    error         why it failed or died, else None
-    total         characters that it reads in all, or steps where it counts those; None if unknown, and where
+    error         the reason for failure or death, else None
+    total         characters to read in all, or steps where the run counts those; None if unknown, and while
                   it doesn't train
     """
 
@@ -72,22 +74,22 @@ class Run:
 
     @property
     def logged(self) -> bool:
-        """Whether another program trains it, and logs it here."""
+        """Whether another program trains the run and logs here."""
         return self.description.get("logged") is True
 
     @property
     def owner(self) -> str:
-        """The visitor of a hosted app who started it; "" for the app's own."""
+        """The visitor of a hosted app who started the run; "" for the app's own."""
         return str(self.description.get("owner") or "")
 
     @property
     def alive(self) -> bool:
-        """Whether it waits, starts or trains."""
+        """Whether the run waits, starts or trains."""
         return self.state in ALIVE
 
 
 def limit() -> int:
-    """How many runs train at a time; 1 by default."""
+    """The number of runs that train at a time; 1 by default."""
     return queue.limit(home())
 
 
@@ -97,9 +99,10 @@ def set_limit(n: int) -> None:
 
 
 def start(description: Description) -> str:
-    """Queue a new run and start its process. Returns its id: the name, with -2, -3 … if taken; a run with an
-    owner is kept apart (rnnviz.training.visitors, which says who may start one). Raises TrainingError for no
-    text or a process that can't start, CheckpointError for an unwritable folder, TorchMissingError.
+    """Queue a new run and start its process. Returns its id: the name, with -2, -3 … if taken. A run with an
+    owner is kept among the visitors' runs (rnnviz.training.visitors, which decides who may start one).
+    Raises TrainingError for no text or a process that can't start, CheckpointError for an unwritable
+    folder, TorchMissingError.
     """
     has_torch.require()
     if not description.corpus and not description.text:
@@ -117,7 +120,7 @@ def start(description: Description) -> str:
 
 def resume(id: str) -> None:
     """Queue a stopped, failed or dead run again. Raises TrainingError if it is alive, finished or missing,
-    TorchMissingError where torch is.
+    TorchMissingError without torch.
     """
     has_torch.require()
     run = find(id)
@@ -135,9 +138,9 @@ def resume(id: str) -> None:
 
 
 def stop(id: str) -> None:
-    """Ask a run to save and end within 2 seconds; a waiting one leaves the queue. Another program's loop
-    hears of it in `stopping` (rnnviz.training.external_run). Returns at once. Raises TrainingError if there
-    is no such run, or its folder belongs to another user.
+    """Ask a run to save and end within 2 seconds; a waiting one leaves the queue. Another program's loop sees
+    the request in `stopping` (rnnviz.training.external_run). Returns at once. Raises TrainingError if
+    there is no such run, or its folder belongs to another user.
     """
     folder = RunFolder(find(id).path)
     if folder.locked():
@@ -150,8 +153,8 @@ def stop(id: str) -> None:
 
 
 def delete(id: str, *, created: float | None = None) -> None:
-    """Delete a run and all its files. Raises TrainingError if it is alive or doesn't exist; with `created`,
-    also where the run of this name was started at another time: it is another run.
+    """Delete a run and all its files. Raises TrainingError if it is alive or doesn't exist. With `created`,
+    also raises it for another run of the same id, which started at another time.
     """
     run = find(id)
     if created is not None and run.created != created:
@@ -162,13 +165,13 @@ def delete(id: str, *, created: float | None = None) -> None:
     hidden = folder.path.with_name(f".{folder.id}.{time.time_ns()}")
     with writing(home()):
         queue.leave(folder)
-        folder.path.rename(hidden)  # out of every list at once, however long its removal takes
+        folder.path.rename(hidden)  # hidden from every list at once, however long the removal takes
         shutil.rmtree(hidden)
 
 
 def listed(place: Path | None = None) -> list[Run]:
-    """Every run in `home()`, or in another `place`, newest first. Reads only what is new since the last call;
-    those of a hosted app's visitors are in rnnviz.training.visitors.
+    """Every run in `home()`, or in another `place`, newest first. Reads only the events since the last call;
+    rnnviz.training.visitors lists visitors' runs.
     """
     runs = [_run(folder) for folder in folders(place or home())]
     return sorted(runs, key=lambda run: (-run.created, run.id))
@@ -183,8 +186,8 @@ def find(id: str) -> Run:
 
 
 def follow(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """The events from byte `after` on, oldest first, and the byte to go on from; `merge` drops what a resumed
-    run repeats. Raises TrainingError if there is no such run.
+    """The events from byte `after` on, oldest first, and the byte to go on from; `merge` drops the events
+    that a resumed run repeats. Raises TrainingError if there is no such run.
     """
     return event_log.read(RunFolder(find(id).path).events, after)
 
@@ -208,7 +211,7 @@ def snapshot(id: str, step: int | None = None) -> Snapshot:
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
     """Copy the run's finished or best model, with its card, into a folder of models. Returns the copy's path.
 
-    An unfinished run's model is scored first, which takes seconds. `folder` defaults to the first of
+    An unfinished run's model is scored first, which takes seconds. `folder` None: the first of
     `checkpoint.folders()`. Raises TrainingError for no model or a taken name, CheckpointError for a bad name.
     """
     from rnnviz.training import finished_model
@@ -218,13 +221,14 @@ def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
 
 def new_folder(name: str, place: Path | None = None) -> RunFolder:
     """An empty folder for a new run in `home()` or another `place`: the name, with -2, -3 … if taken. Raises
-    TrainingError.
+    TrainingError where it can't be written.
     """
     place = place or home()
     with writing(place):
         place.mkdir(parents=True, exist_ok=True)
         for n in itertools.count(1):
             folder = RunFolder(place / (name if n == 1 else f"{name}-{n}"))
+            # mkdir itself decides, so that two starters at one moment get two folders
             with contextlib.suppress(FileExistsError):
                 folder.path.mkdir()
                 break
@@ -232,15 +236,16 @@ def new_folder(name: str, place: Path | None = None) -> RunFolder:
 
 
 def _launch(folder: RunFolder, lock: IO[bytes]) -> None:
-    """Queue the run and start its process, which inherits the lock: it is never unheld."""
+    """Queue the run and start its process, which inherits the lock, so that the lock is never free."""
     words = ["-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
     options: dict[str, Any] = {}
     if os.name == "posix":
         words += ["--lock", str(lock.fileno())]
+        # A new session: Ctrl-C in the app's terminal doesn't reach the run.
         options = {"pass_fds": (lock.fileno(),), "start_new_session": True}
     else:
         options["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-        lock.close()  # such a lock isn't inherited; the process takes it
+        lock.close()  # Windows locks aren't inherited: the process takes it anew
     call = own_python(*words)
     call["env"]["PYTHONUNBUFFERED"] = "1"
     queue.take_ticket(folder)
@@ -253,7 +258,7 @@ def _launch(folder: RunFolder, lock: IO[bytes]) -> None:
         raise TrainingError(
             "the run's process can't be started: {strerror}", strerror=error.strerror or error
         ) from None
-    threading.Thread(target=process.wait, daemon=True).start()  # it leaves no zombie
+    threading.Thread(target=process.wait, daemon=True).start()  # reaps the process, which would stay a zombie
 
 
 def _run(folder: RunFolder) -> Run:
@@ -267,7 +272,7 @@ def _run(folder: RunFolder) -> Run:
     state = _state(newest.life, alive, folder.stop.exists())
     if state == "died":
         failure = failure or DIED
-    elif state == "failed" and newest.life is not None:  # 0.1.0 wrote the sentence alone
+    elif state == "failed" and newest.life is not None:  # 0.1.0 wrote only the sentence
         said = RnnvizError.from_json(newest.life.get("error"))
         failure = failure or said or RnnvizError(str(newest.life.get("reason", "")))
     return Run(

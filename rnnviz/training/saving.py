@@ -1,4 +1,4 @@
-"""A model of one's own saved with a card, so that it opens in the app with all that a trained one has."""
+"""Saving of any model with a card, so that it opens in the app like a trained one."""
 
 from __future__ import annotations
 
@@ -36,18 +36,19 @@ def save(
 ) -> Path:
     """Write `model` to `path`, all of it or nothing, and return the path; `half` stores weights as float16.
 
-    What follows goes into its card, which the app shows; what isn't given stays as it is in `model.card`.
+    The arguments below go into its card, which the app shows; None leaves an entry of `model.card` as it is.
 
-    title      of what it was trained on
+    title      of the training text
     example    the text that Explore begins with
-    corpus     what it was trained on, all of it: a text, a Path or a Corpus. The card gets its size and
-               checksum, the file a sketch by which the app tells that a text was trained on
-    held_out   a text that it wasn't trained on: the model is scored on it, all of it, as it will be stored
-    sketch     of the training text, by default that of `corpus` or the model's own, see
+    corpus     the whole training text: a text, a Path or a Corpus. The card gets its size and checksum, the
+               file a sketch by which the app recognises a training text
+    held_out   a text that the model wasn't trained on: the model is scored on all of it, as stored
+    sketch     of the training text; None: that of `corpus`, or the model's own, see
                `rnnviz.scoring.contamination`
 
     Raises CheckpointError if the name or the folder can't be used, ConfigError for a held-out text that is
-    part of `corpus`, and for a network whose step is a Python function; and what reading and scoring raise.
+    part of `corpus`, and for a network whose step is a Python function; and the errors of reading and
+    scoring.
 
     >>> import rnnviz
     >>> import tempfile
@@ -88,7 +89,7 @@ def save(
 
 
 def _halved(model: CharModel | NumpyModel | NgramModel) -> CharModel | NumpyModel | NgramModel:
-    """A network as its weights are in float16."""
+    """A copy of a network with its weights rounded to float16."""
     if checkpoint.is_neural(model):
         return copy.deepcopy(model).half().float()
     if not isinstance(model, NumpyModel):
@@ -98,7 +99,7 @@ def _halved(model: CharModel | NumpyModel | NgramModel) -> CharModel | NumpyMode
 
 
 def refuse(model: Any) -> None:
-    """Raise ConfigError for what is no model that can be saved."""
+    """Raise ConfigError for an object that isn't a model that can be saved."""
     stored = ("state_dict", "tensors", "to_tensors")
     if hasattr(model, "vocabulary") and any(hasattr(model, name) for name in stored):
         return

@@ -1,6 +1,7 @@
-"""Snapshots: what a model makes of one sentence at a moment of its training, and their files. A file is
-safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. A replay
-(rnnviz.training.replay) has an axis for its K moments in front.
+"""Snapshots: a model's states and predictions on one sentence at a moment of its training, and their files.
+
+A file is safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. The
+arrays of a replay (rnnviz.training.replay) have an axis of K moments in front.
 """
 
 from __future__ import annotations
@@ -31,22 +32,22 @@ SHARE = 0.03
 """The largest share of a run's time for snapshots."""
 
 FACTOR = 1.35
-"""Steps of two kept snapshots are so far apart: 38 in a hundred thousand steps."""
+"""The ratio between the steps of two kept snapshots: 38 snapshots in a hundred thousand steps."""
 
 LEAST = -60_000
-"""Nats: what float16 can hold."""
+"""The lowest log probability kept, nats: float16 can hold it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What a model made of the sentence to watch at one moment of its training.
+    """A model's reading of the sentence to watch at one moment of its training.
 
     text        T characters
     hidden      (T, L, H) float32, H_t after reading character t
     cell        (T, L, H) float32, C_t of an LSTM; None for other cells
     log_probs   (T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t)
     nll         (T,) float32, nats: each character's cost, an unknown one's whole cost
-    step, characters   how far it was trained
+    step, characters   the steps made and characters read in training
     symbols     V names, in the order of log_probs' columns: "<unk>", then the characters
     """
 
@@ -61,7 +62,7 @@ class Snapshot:
 
     @property
     def perplexity(self) -> Floats:
-        """(T,): of the characters up to and including t."""
+        """(T,) perplexity of the characters up to and including t."""
         with np.errstate(over="ignore"):
             return running(self.nll).astype(np.float32)
 
@@ -81,7 +82,7 @@ def of(read: Trace, *, step: int, characters: int) -> Snapshot:
 
 
 def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
-    """The file of one snapshot; `half`: as float16, half the size."""
+    """The file of one snapshot; `half` stores float16, half the size."""
     kind = np.float16 if half else np.float32
     arrays: Arrays = {
         "hidden": snapshot.hidden.astype(kind),
@@ -99,36 +100,36 @@ class Watching:
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
-        self._taken_at, self._cost = -math.inf, 0.0  # when the last was there, and the seconds it took
+        self._taken_at, self._cost = -math.inf, 0.0  # of the last snapshot: its time, and the seconds it took
         kept = folder.kept()
         self._keep_from = _next_kept(kept[-1]) if kept else 0
 
     @property
     def due(self) -> bool:
-        """Whether one more takes at most SHARE of the time."""
+        """Whether a further snapshot takes at most SHARE of the time."""
         return self._cost <= SHARE * (time.monotonic() - self._taken_at)
 
     def keeps(self, step: int) -> bool:
-        """Whether the snapshot of this step is for the replay, too: 0, 1, 2, 3, 5, … FACTOR apart."""
+        """Whether the replay keeps the snapshot of this step: 0, 1, 2, 3, 5, … FACTOR apart."""
         return step >= self._keep_from
 
     def look(self, read: Callable[[], Trace], *, step: int, characters: int, keep: bool = False) -> None:
-        """Write what is read as the newest; to `keep`, for the replay too, and first: it is there before the
-        newest tells of it. Each file is whole, or as it was.
+        """Write a reading as the newest snapshot. With `keep` it is written for the replay too, and first, so
+        that it exists before the newest mentions its step. A file is replaced as a whole.
         """
         began = time.monotonic()
         if keep:
             self._keep_from = _next_kept(step)
         try:
             found = of(read(), step=step, characters=characters)
-        except RnnvizError:  # weights that are no numbers any more
+        except RnnvizError:  # weights have become NaN
             return
         paths = [self._folder.newest]
         if keep:
             self._folder.snapshots.mkdir(exist_ok=True)
             paths.insert(0, self._folder.snapshot_file(step))
         for path in paths:
-            with files.replacing(path, durable=False) as file:  # safe from a power cut they would be slow
+            with files.replacing(path, durable=False) as file:  # an fsync would be slow
                 file.write(to_bytes(found, half=path != self._folder.newest))
         self._taken_at = time.monotonic()
         self._cost = self._taken_at - began
@@ -139,13 +140,13 @@ def _next_kept(step: int) -> int:
 
 
 def read(path: Path) -> Snapshot:
-    """The snapshot in a file. Raises TrainingError if there is none, or the file is damaged."""
+    """The snapshot in a file. Raises TrainingError if the file is missing or damaged."""
     with opened(path, "probe") as (about, arrays):
         return unpack(about, arrays, about["step"], about["characters"])
 
 
 def pack(key: str, one: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """A file of arrays, with the sentence and symbols of `one` and `about` as JSON under `key`."""
+    """A file of arrays, with `about` and the sentence and symbols of `one` as JSON under `key`."""
     from safetensors.numpy import save
 
     header = {"text": one.text, "symbols": list(one.symbols), **about}
@@ -155,11 +156,11 @@ def pack(key: str, one: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> b
 
 @contextmanager
 def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
-    """Header and arrays of a file that `pack` made. Raises TrainingError for whatever is wrong with them."""
+    """Header and arrays of a file that `pack` made. Raises TrainingError for any damage."""
     from safetensors import SafetensorError, safe_open
 
     try:
-        files.opened(path).close()  # a pipe would block
+        files.opened(path).close()  # refuses a pipe, which would block
         with safe_open(path, framework="numpy") as file:
             about = json.loads((file.metadata() or {})[key])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
@@ -179,7 +180,9 @@ def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
 def unpack(
     about: Mapping[str, Any], arrays: Arrays, step: int, characters: int, place: int | None = None
 ) -> Snapshot:
-    """The snapshot at a place of a file's arrays, or the only one. Raises ValueError if they don't fit."""
+    """The snapshot at a place of a file's arrays, or the only one. Raises ValueError if the shapes don't
+    fit.
+    """
 
     def floats(name: str) -> Floats:
         return (arrays[name] if place is None else arrays[name][place]).astype(np.float32)

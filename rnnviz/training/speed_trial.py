@@ -1,7 +1,8 @@
-"""What trains a recipe fastest, and how fast: found in one trial, whose model is thrown away.
+"""A speed trial: the fastest precision, threads and engine for a recipe, found with a model that is thrown
+away.
 
-What a processor says of itself doesn't tell: of two with AVX512-BF16, one multiplies bfloat16 four times as
-fast as float32, the other half as fast.
+A processor's flags don't tell: of two with AVX512-BF16, one multiplies bfloat16 four times as fast as
+float32, the other half as fast.
 """
 
 from dataclasses import replace
@@ -23,16 +24,16 @@ from rnnviz.training.batches import cuts
 from rnnviz.training.step_report import early_steps
 from rnnviz.training.trainer import SplittableText, Trainer
 
-TRIED = 2048  # characters of a step of 256 units, at most, by which candidates are compared; of 512 a quarter
-TRY = 0.04  # seconds that a candidate is timed for; a step at least
-TRIAL = 0.5  # seconds from the start of a trial, after which no candidate is timed a second time
-CLOSE = 0.85  # a share of the best speed below which a candidate isn't timed a second time
+TRIED = 2048  # characters of a trial step with 256 units, at most; with 512 a quarter
+TRY = 0.04  # seconds of timing a candidate; at least one step
+TRIAL = 0.5  # seconds after which no candidate is timed a second time
+CLOSE = 0.85  # the least share of the best speed that earns a second timing
 PIECE = 500  # characters of the validation text whose scoring is timed
 
 
 class Pace(NamedTuple):
-    """What trains fastest: the precision, how many threads, with the characters a second of each, and whose
-    backward pass.
+    """The fastest settings: the precision, the threads with each number's characters a second, and the engine
+    of the backward pass.
     """
 
     precision: Precision
@@ -41,7 +42,7 @@ class Pace(NamedTuple):
 
     @property
     def speed(self) -> float:
-        """Characters a second, reports apart."""
+        """Characters a second, reports not counted."""
         return self.threads.speed
 
 
@@ -53,9 +54,11 @@ def fastest(
     device: str = "auto",
     engine: Engine = "auto",
 ) -> Pace:
-    """What trains a recipe on `corpus` fastest, at its own precision, and at `threads` and with `engine` if
-    they are given. Times some steps of each candidate, for half a second in all or little more, and leaves
-    torch at the number of threads that it found. A GPU gets bfloat16 if it has it.
+    """The fastest precision, threads and engine for a recipe on `corpus`; `config.precision`, `threads` and
+    `engine` are kept where given.
+
+    Times some steps of each candidate, for half a second in all or little more, and leaves torch at the
+    number of threads that it found. A GPU gets bfloat16 if it has it.
     """
     where = pick_device(device)
     pairs = candidates(config, where, engine)
@@ -65,8 +68,8 @@ def fastest(
     whole, streams = trainer.cuts, trainer.streams
     if where.type == "cpu":
         counts = [threads] if threads else [1] if config.is_small else worth_trying()
-        # Fewer time steps have the same products: they tell which is fastest, but not how fast, as updating
-        # the weights then counts for too much.
+        # Fewer time steps use the same matrix products: enough to find the fastest, but not its speed, as
+        # updates of the weights then weigh too much.
         characters = TRIED * min(1.0, 256 / config.hidden_size) ** 2
         steps = min(config.steps, max(8, int(characters) // streams.batch))
         trainer.cuts = cuts(replace(recipe, steps=steps), streams)
@@ -76,8 +79,8 @@ def fastest(
     def timed(pair: tuple[Precision, Engine]) -> float:
         """Characters a second with a precision and an engine."""
         trainer.bfloat16, trainer.model.engine = pair[0] == "bfloat16", pair[1]
-        trainer.carried = None  # which another left, in a precision of its own
-        trainer.step()  # the first takes longer
+        trainer.carried = None  # another candidate's, in another precision
+        trainer.step()  # warm-up: the first takes longer
         float(trainer.loss)
         began, before, took = perf_counter(), trainer.characters, 0.0
         while took < TRY:
@@ -87,14 +90,14 @@ def fastest(
         return (trainer.characters - before) / took
 
     until, known = perf_counter() + TRIAL, dict[int, float]()
-    for count in counts:  # with the likeliest; if more threads are slower, even more are too
+    for count in counts:  # once a number is hopelessly slow, larger ones are too
         if not known or known[max(known)] >= HOPELESS * max(known.values()):
             torch.set_num_threads(count)
             known[count] = timed(pairs[0])
     best = Threads(counts, known)
     torch.set_num_threads(best.now)
     speeds = {pairs[0]: best.speed}
-    for pair in [*pairs[1:], *pairs]:  # twice, as another program may have held it up
+    for pair in [*pairs[1:], *pairs]:  # twice: another program may have delayed one
         again = pair in speeds
         if not again or (perf_counter() < until and speeds[pair] >= CLOSE * max(speeds.values())):
             speeds[pair] = max(speeds.get(pair, 0.0), timed(pair))
@@ -109,8 +112,8 @@ def fastest(
 def candidates(
     config: TrainConfig, device: torch.device, engine: Engine = "auto"
 ) -> list[tuple[Precision, Engine]]:
-    """Precisions and engines that may train a recipe fastest; the first is the likeliest, and torch's is
-    among them unless another is asked for. Raises ConfigError where what is asked for isn't to be had.
+    """Precisions and engines that may be fastest for a recipe, the likeliest first. torch's engine is among
+    them unless another is requested. Raises ConfigError where a requested one isn't available.
     """
     if engine == "numba" and not compiled.prepared(config.cell):
         raise ConfigError(
@@ -126,7 +129,7 @@ def candidates(
         both = optimiser.has_bfloat16(device) and (several or device.type != "cpu")
         precisions = ["float32", "bfloat16"] if both else ["float32"]
     refusal = optimiser.no_bfloat16(config.cell, device) if "bfloat16" in precisions else None
-    # Where only torch's other products are in bfloat16, rounding takes longer than they save.
+    # Where numba's blocks can't use bfloat16, rounding costs more than torch's remaining products save.
     slow = engine != "numba" and not compiled.blocks_bfloat16()
     left_out = {("bfloat16", "torch"): refusal, ("bfloat16", "numba"): slow}
     found = [pair for pair in product(precisions, engines) if not left_out.get(pair)]
@@ -138,8 +141,8 @@ def candidates(
 def characters_in(
     minutes: float, config: TrainConfig, corpus: SplittableText, pace: Pace, *, device: str = "auto"
 ) -> int:
-    """The characters trained on in `minutes` at such a pace, reports included: a report scores the validation
-    text, a piece of which is scored here, and draws a sample.
+    """The characters that training reads in `minutes` at this pace, reports included. A report scores the
+    validation text, of which a piece is timed here, and draws a sample.
     """
     trainer = Trainer(config, corpus, device=device)
     began = perf_counter()

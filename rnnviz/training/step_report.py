@@ -1,4 +1,4 @@
-"""What a trainer reports, and how soon."""
+"""A trainer's reports, and the steps of the early ones."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ FIRST = 8
 
 
 def early_steps(first: int) -> list[int]:
-    """The steps after which a run reports before its `first` regular report, ever further apart.
+    """The steps with a report before the `first` regular report, ever further apart.
 
     >>> early_steps(200)
     [1, 8, 16, 32, 64, 128]
@@ -22,11 +22,11 @@ def early_steps(first: int) -> list[int]:
 
 @dataclass(frozen=True)
 class StepReport:
-    """Where a run stands.
+    """The progress of a run.
 
-    `train_perplexity` is since the last report, with dropout; `validation_perplexity` is None where the
-    recipe trains on that text too; `gradient_norm` is before clipping; `best`: no earlier report was better.
-    `model` is the model in training: save it or trace with it before asking for the next report.
+    `train_perplexity` is since the last report, with dropout. `validation_perplexity` is None where the
+    recipe trains on that text too. `gradient_norm` is before clipping; `best`: no earlier report was better.
+    `model` is the model in training: save it or trace with it before the next report.
     """
 
     step: int
@@ -51,7 +51,7 @@ class StepReport:
 
 @dataclass
 class Interval:
-    """Since the last report: the sum of the losses in nats, the characters, the seconds."""
+    """Sums since the last report: losses in nats, characters, seconds."""
 
     loss: Tensor
     characters: int = 0

@@ -1,5 +1,6 @@
-"""How a run is asked to end: SIGTERM, Ctrl-C, the file `stop` in its folder, or the end of its time. The
-request raises `Stopped`; while training it lets the step finish and the state be saved. A process that the
+"""Requests to end a run: SIGTERM, Ctrl-C, the file `stop` in its folder, or the end of its time.
+
+A request raises `Stopped`; during training the step finishes and the state is saved first. A process that the
 app started exits after 1.6 seconds in any case: a step or a disk may be slow, and a user is waiting.
 """
 
@@ -16,25 +17,26 @@ from collections.abc import Callable, Iterator
 from rnnviz.training.folder import RunFolder
 
 LOOK = 0.1
-"""Seconds between two looks at the file and the clock."""
+"""Seconds between two polls of the file and the clock."""
 
 PATIENCE = 1.6
-"""Seconds from the request until a queued run's process ends, saved or not."""
+"""Seconds from the request until a queued run's process exits, saved or not."""
 
 EXIT_INTERRUPTED = 130
+"""128 + SIGINT, as shells report it."""
 
 
 class Stopped(BaseException):
-    """A request to end the run. No Exception, so that no handler on the way takes it for an error."""
+    """A request to end the run. A BaseException, so that no handler on the way takes it for an error."""
 
 
 class StopRequest:
     """Requests to end one run, heeded while open. Main thread only. `at_last` is called from another thread
-    when a queued run's time is up, just before its process exits.
+    when PATIENCE is over, just before a queued run's process exits.
 
-    seen    whether it was asked to end
-    end     time.monotonic() at which it is asked by itself
-    gentle  while there is one, what a request calls instead of raising Stopped; it must end the work soon
+    seen    whether a request came
+    end     time.monotonic() of the run's own time limit
+    gentle  called by a request instead of raising Stopped, if set; it must end the work soon
     """
 
     def __init__(self, folder: RunFolder, *, at_last: Callable[[], None] | None = None) -> None:
@@ -44,7 +46,7 @@ class StopRequest:
 
     @property
     def left(self) -> float:
-        """Seconds until its time is over."""
+        """Seconds until the time limit."""
         return self.end - time.monotonic()
 
     @contextlib.contextmanager
@@ -57,26 +59,26 @@ class StopRequest:
         try:
             yield
         finally:
-            self.seen = True  # what is asked for from here on comes too late
+            self.seen = True  # later requests come too late
             over.set()
             watcher.join()
             for number, handler in before.items():
                 signal.signal(number, handler)
 
     def _watch(self, over: threading.Event) -> None:
-        # A thread of its own: the main thread hears of nothing during a long matrix product.
+        # In a second thread, because the main thread handles no signal during a long matrix product.
         while not (self.seen or self.left <= 0 or self._folder.stop.exists()):
             if over.wait(LOOK):
                 return
-        signal.raise_signal(signal.SIGTERM)  # so that all requests are heeded in one way, in the main thread
+        signal.raise_signal(signal.SIGTERM)  # one path for all requests, in the main thread
         if self._at_last is not None and not over.wait(PATIENCE):
             with contextlib.suppress(OSError):
                 self._at_last()
-            os._exit(EXIT_INTERRUPTED)
+            os._exit(EXIT_INTERRUPTED)  # at once: a hung step or disk would delay an orderly exit
 
     def _handle(self, number: int, frame: object) -> None:
         if self.seen:
-            if number == signal.SIGINT:  # Ctrl-C once more
+            if number == signal.SIGINT:  # a second Ctrl-C
                 raise KeyboardInterrupt
             return
         self.seen = True

@@ -1,4 +1,4 @@
-"""The figures of a run for TensorBoard: those of events.jsonl, by the same names and at the same steps.
+"""TensorBoard: the figures of events.jsonl, by the same names and at the same steps.
 
 python -m rnnviz train --corpus timemachine --name mine --log-to tensorboard
 tensorboard --logdir runs              # reads runs/mine/tensorboard
@@ -16,7 +16,7 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "progress": ("train_perplexity", "characters_per_second", "gradient_norm", "clipped", "learning_rate"),
     "report": ("validation_perplexity",),
     "finished": ("held_out",),
-}  # by the event that has them
+}  # figures of each event
 
 TRACKIO = ConfigError("figures are no longer logged to Trackio; --log-to tensorboard writes the same ones")
 
@@ -36,7 +36,9 @@ def check(kind: str) -> str:
 
 @contextlib.contextmanager
 def opened(kind: str, folder: RunFolder) -> Iterator[Take]:
-    """What takes a run's events, with its settings at the start; it does nothing for no `kind`."""
+    """Yields a function that takes a run's events, with its settings at the start; for kind "" it does
+    nothing.
+    """
     with contextlib.ExitStack() as stack:
         writer: Any = None
 
@@ -46,7 +48,7 @@ def opened(kind: str, folder: RunFolder) -> Iterator[Take]:
                 from torch.utils.tensorboard import SummaryWriter
 
                 at = int(values["resumed_at"])
-                again = at + 1 if at else None  # what a resumed run repeats takes the place of what was there
+                again = at + 1 if at else None  # repeated steps of a resumed run replace the old ones
                 path = str(folder.path / "tensorboard")
                 writer = stack.enter_context(SummaryWriter(path, purge_step=again, flush_secs=5))
                 rows = (f"| {name} | {value} |" for name, value in values.items())

@@ -2,8 +2,8 @@
 
 Each step reads the next characters of B streams of the text (rnnviz.training.batches) and carries the state
 over, detached: gradients stop there. Streams begin at a new place every epoch, with the start symbol and a
-zero state, so that the model learns what to expect before it has read anything. That is seldom: by
-`fresh_rows`, a share of the rows begins so at every step, and its last state is dropped.
+zero state. So the model also learns to predict from nothing, but seldom. Therefore `fresh_rows`, a share of
+the rows, make a fresh start at every step; their last state is dropped.
 """
 
 from __future__ import annotations
@@ -38,22 +38,24 @@ from rnnviz.training.step_report import Interval, early_steps
 from rnnviz.training.step_report import StepReport as StepReport
 
 LARGEST = 600.0
-"""Nats whose perplexity is still a number that a run's events take."""
+"""The largest loss, in nats, whose perplexity is still a finite number that events take."""
 
 UNSURE, SURE = 0.8, 0.5
-"""Temperatures of samples: a text's vary; of a word there is one way to write it."""
+"""Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
 
 
 class SplittableText(Protocol):
-    """A text to train on, as rnnviz.corpora.Corpus."""
+    """A text to train on, such as rnnviz.corpora.Corpus."""
 
     def split(self) -> Split: ...
 
 
 class Trainer:
-    """One run: model, optimiser, position in the text and random numbers. On a CPU, a saved and restored run
-    (rnnviz.training.training_state) gives the same numbers, bit for bit, as an uninterrupted one, if both
-    take the same number of threads throughout: on another, torch adds up in another order.
+    """One run: model, optimiser, position in the text and random numbers.
+
+    On a CPU, a saved and restored run (rnnviz.training.training_state) gives the same numbers, bit for bit,
+    as an uninterrupted one. Both must take the same number of threads throughout: with another, torch sums in
+    another order.
     """
 
     def __init__(
@@ -90,27 +92,27 @@ class Trainer:
         )
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
         precision = config.precision
-        if precision == "auto":  # a run's process has settled it by then, see rnnviz.training.speed_trial
+        if precision == "auto":  # a run's process decides earlier, see rnnviz.training.speed_trial
             precision = "bfloat16" if self.device.type == "cuda" and has_bfloat16(self.device) else "float32"
         self.bfloat16 = precision == "bfloat16"
-        self.threads = Threads([torch.get_num_threads()])  # says how many of torch's `run` takes
+        self.threads = Threads([torch.get_num_threads()])  # torch's threads in `run`
         self.step_index = 0
         self.characters = 0
         self.offset = 0
         self.best = math.inf
-        self.seconds = 0.0  # of training; scoring the validation text, saving and drawing samples don't count
+        self.seconds = 0.0  # of training, without scoring, saving and sampling
         self.carried: State | None = None
         self.stopping = False
         self.reported = 0  # the step of the last report
-        self.early: frozenset[int] = frozenset()  # steps with a report before the first that is asked for
+        self.early: frozenset[int] = frozenset()  # steps with a report before the first regular one
         self.since = self.new_interval()
-        # Of the last step; in nats, and before clipping.
+        # Of the last step: the loss in nats, the gradient norm before clipping.
         self.loss = self.norm = torch.zeros((), device=self.device)
         self.latest = 0  # characters of the last step
-        self._counted = time.perf_counter()  # until when time is counted
+        self._counted = time.perf_counter()  # the time up to which `seconds` counts
 
     def computing(self) -> dict[str, Any]:
-        """What it computes with, for a run's events and a model's card."""
+        """Device, threads, precision and engine, for a run's events and a model's card."""
         device = str(self.device)
         if self.device.type == "cuda":
             device = f"{device} ({torch.cuda.get_device_name(self.device)})"
@@ -127,12 +129,12 @@ class Trainer:
 
     @cached_property
     def text_sha256(self) -> str:
-        """Identifies the text when the run is resumed."""
+        """The digest that identifies the text when the run is resumed."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def done(self) -> bool:
-        """Whether the last step was made."""
+        """Whether the last step is made."""
         return self.step_index >= self.total_steps
 
     @property
@@ -144,24 +146,27 @@ class Trainer:
         return self.done or n in self.early or (n % every == 0 if every else self.cuts.at(n)[0] == 0)
 
     def learning_rate(self) -> float:
-        """The learning rate of the coming step."""
+        """The learning rate of the next step."""
         highest = self.config.learning_rate
         if self.config.truncation == "regular":
             return rate(highest, self.step_index, 1, self.total_steps)
-        # Pieces differ in length: the schedule goes by characters, and a short piece takes a short step.
+        # Pieces differ in length: the schedule counts characters, and a short piece gets a small step, in
+        # proportion to its length (Merity, Keskar & Socher 2018).
         begin, end = self.cuts.at(self.step_index)
         coming = (end - begin) * self.streams.batch
         whole = rate(highest, self.characters, coming, self.total_characters)
         return whole * (end - begin) / self.config.steps
 
     def step(self) -> tuple[Tensor, Tensor, int]:
-        """One optimiser step. Returns the mean loss in nats, the gradient norm and the characters read."""
+        """Make one optimiser step. Returns the mean loss in nats, the gradient norm and the characters
+        read.
+        """
         begin, end = self.cuts.at(self.step_index)
-        if begin == 0:  # a new epoch: streams begin elsewhere, with a fresh state
+        if begin == 0:  # a new epoch: streams begin elsewhere, at the zero state
             where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
             self.offset, self.carried = int(where), None
         inputs, labels = self.streams.between(begin, end, self.offset)
-        if self.streams.fresh:  # what is typed begins at the zero state, which streams meet once an epoch
+        if self.streams.fresh:  # typed text begins at the zero state, which streams meet only once an epoch
             rows = self.streams.afresh(end - begin, self.generator)
             inputs, labels = (torch.cat(pair) for pair in zip((inputs, labels), rows, strict=True))
             for part in self.carried or ():
@@ -173,10 +178,12 @@ class Trainer:
         parameters = list(self.model.parameters())
         gradients = [p.grad for p in parameters if p.grad is not None]
         norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-        # The fused optimiser divides gradients by this on its way, which is one pass over them fewer.
+        # Gradient clipping by norm. The fused optimiser divides gradients by grad_scale in its own pass: one
+        # pass fewer over them. 1e-6 is that of torch's clip_grad_norm_.
         self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.optimiser.step()
-        # It writes in place unnoticed, and numpy keeps copies of weights.
+        # The fused step writes in place without a new version; with one, autograd refuses a backward pass
+        # through the old weights.
         torch.autograd.graph.increment_version(parameters)
         self.step_index += 1
         self.loss, self.norm, self.latest = loss, norm, labels.numel()
@@ -189,7 +196,7 @@ class Trainer:
         """The mean loss in nats and the last state; leaves the gradient in the parameters."""
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
             logits, state = self.model(inputs, carried, dropout=self.dropout, generator=generator)
-        if not logits.is_contiguous():  # time lies first in memory: read in that order
+        if not logits.is_contiguous():  # time is the first axis in memory: flatten without a copy
             logits, labels = logits.transpose(0, 1), labels.T
         loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
         self.optimiser.zero_grad(set_to_none=True)
@@ -208,10 +215,11 @@ class Trainer:
         on_step: Callable[[Trainer], None] | None = None,
         early: bool = False,
     ) -> Iterator[StepReport]:
-        """Train to the end, or until `stop`; reports every `evaluate_every` steps and after the last.
-        `prompt` begins each report's sample, `on_step` is called after every step. `early` adds reports
-        after steps 1, 8, 16, 32 … before the first of those: perplexity falls fastest then. Weights are the
-        same with them. Raises TrainingError if it diverges.
+        """Train to the end, or until `stop`; yields a report every `evaluate_every` steps and after the last.
+
+        `prompt` begins each report's sample; `on_step` is called after every step. `early` adds reports after
+        steps 1, 8, 16, 32 … before the first regular one, because perplexity falls fastest then. Reports
+        leave the weights unchanged. Raises TrainingError if the run diverges.
         """
         first = self.config.evaluate_every or self.streams.chunks
         self.early = frozenset(early_steps(first)) if early else frozenset()
@@ -220,7 +228,7 @@ class Trainer:
             if self.due:
                 with self.paused():
                     report = self._report(prompt, sample_length)
-                    if report is None:  # asked to stop: the resumed run makes it
+                    if report is None:  # stopped: the resumed run makes this report
                         return
                     self.reported = self.step_index
                     self.since = self.new_interval()
@@ -228,8 +236,8 @@ class Trainer:
             if self.done or self.stopping:
                 return
             n = self._paced_step()
-            # In place: a tensor that outlives its step keeps the allocator from using again what
-            # lies around it (gigabytes, over an epoch).
+            # In place: a tensor that outlives its step keeps the allocator from reusing the memory around it
+            # (gigabytes, over an epoch).
             self.since.loss += self.loss * n
             self.since.characters += n
             if on_step is not None:
@@ -237,7 +245,7 @@ class Trainer:
             self._count_time()
 
     def _paced_step(self) -> int:
-        """`step`, on as many threads as `self.threads` says; returns the characters read."""
+        """`step`, on as many threads as `self.threads` allows; returns the characters read."""
         count = self.threads.allowed
         torch.set_num_threads(count)
         began = time.perf_counter()
@@ -248,13 +256,13 @@ class Trainer:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Don't count the time inside as training's."""
+        """Exclude the time inside from the training time."""
         self._count_time()
         yield
         self._counted = time.perf_counter()
 
     def _count_time(self) -> None:
-        """Count the time since it was last counted, or since a pause, as training's: a wait for a GPU too."""
+        """Add the time since the last count, or since a pause, to the training time, with waits for a GPU."""
         now = time.perf_counter()
         self.seconds += now - self._counted
         self.since.seconds += now - self._counted
@@ -275,7 +283,7 @@ class Trainer:
         )
 
     def _report(self, prompt: str, sample_length: int) -> StepReport | None:
-        """Where the run stands; None if asked to stop meanwhile."""
+        """The report at this step; None if stopped meanwhile."""
         mean = float(self.since.loss) / self.since.characters
         self.check(mean)
         try:
@@ -286,7 +294,7 @@ class Trainer:
             if sample_length:
                 heat = UNSURE if len(self.text) >= SHORTEST_SPLIT else SURE
                 drawn = sample(self.model, prompt, sample_length, temperature=heat, seed=self.config.seed)
-        except CheckpointError:  # the model no longer gives probabilities
+        except CheckpointError:  # weights have become NaN
             raise self._diverged() from None
         criterion = math.log(validation) if validation is not None else -float(self.step_index)
         best, self.best = criterion < self.best, min(self.best, criterion)
@@ -330,10 +338,15 @@ def train(
 ) -> Iterator[StepReport]:
     """Train a model on `corpus` by `config`; yields StepReports.
 
-    `corpus` is a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, or the text.
-    `device` is "auto", "cpu" or "cuda"; `probe` begins each report's sample of `sample_length` characters.
+    config         the recipe
+    corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, or the
+                   text
+    device         "auto", "cpu" or "cuda"
+    probe          begins each report's sample
+    sample_length  characters of a sample
+
     Raises CorpusError for a text of fewer than 2 characters, TextError and DecodingError for a file that is
-    no text, ConfigError for no recipe or a precision that isn't here, TrainingError when the loss is NaN.
+    no text, ConfigError for no recipe or an unavailable precision, TrainingError when the loss is NaN.
 
     >>> import rnnviz, torch
     >>> torch.set_num_threads(1)  # so small a network only waits for more
@@ -349,7 +362,7 @@ def train(
 def prepared(
     config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
 ) -> Trainer:
-    """The Trainer of `train`, before its first step; the same errors."""
+    """The Trainer of `train`, before its first step; raises the same errors."""
     if not isinstance(config, TrainConfig):
         raise ConfigError(
             "training takes a rnnviz.TrainConfig and a text; received {received} first",
@@ -358,5 +371,5 @@ def prepared(
     if config.precision == "bfloat16" and (refusal := no_bfloat16(config.cell, pick_device(device))):
         raise refusal
     trainer = Trainer(config, as_corpus(corpus), device=device, name=name)
-    trainer.model.engine = "torch" if config.is_small else "numba"  # if it is to be had
+    trainer.model.engine = "torch" if config.is_small else "numba"  # numba, where it is installed
     return trainer

@@ -1,4 +1,4 @@
-"""A run's state on disk: everything a Trainer needs to resume with the same numbers."""
+"""The state of a run on disk: a Trainer resumes from it with the same numbers."""
 
 import json
 import math
@@ -24,12 +24,15 @@ def save(folder: RunFolder, trainer: Trainer) -> None:
 
 
 def restore(folder: RunFolder, trainer: Trainer) -> bool:
-    """Put `trainer` where the run stopped; False if nothing was saved. Raises TrainingError if unfit."""
+    """Put `trainer` at the run's saved step; False if nothing was saved. Raises TrainingError for an unfit
+    state.
+    """
     try:
-        files.opened(folder.state).close()  # a pipe would block
+        files.opened(folder.state).close()  # refuses a pipe, which would block
         with safe_open(folder.state, framework="pt") as file:
             meta = json.loads((file.metadata() or {})["run"])
-            # Cloned: in the file a tensor may lie off a cache line, where MKL's products round otherwise.
+            # Cloned, because a tensor in the file may be off a cache line, where MKL's products round
+            # differently: the resumed run would not be the same bit for bit.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         unpack(trainer, tensors, meta)
     except FileNotFoundError:
@@ -75,8 +78,8 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe differ, ValueError and
-    the like for what no `pack` returns.
+    """Put `trainer` in the state of the packed one. Raises TrainingError if text or recipe differ;
+    ValueError, LookupError or the like for damaged values.
     """
     same = meta["vocabulary"] == trainer.model.vocabulary.to_json()
     if not same or meta["text"] != trainer.text_sha256:
@@ -120,8 +123,8 @@ def _fit(
     shape: torch.Size,
     kinds: tuple[torch.dtype, ...] = (torch.float32, torch.float64),
 ) -> Tensor:
-    """A tensor that torch doesn't check. Raises LookupError where it is missing, and ValueError where it
-    can't be the trainer's: a step would fail, or read elsewhere in memory.
+    """A tensor whose shape torch doesn't check. Raises LookupError where it is missing, and ValueError where
+    it doesn't fit: a step would fail, or read foreign memory.
     """
     value = tensors[name]
     if value.shape != shape or value.dtype not in kinds:
@@ -130,7 +133,7 @@ def _fit(
 
 
 def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
-    """Raise ValueError where one can't be a run's."""
+    """Raise ValueError for a number that no run has."""
     if type(meta["bfloat16"]) is not bool:
         raise ValueError("its precision is unknown")
     places = {"step": trainer.total_steps, "characters": trainer.total_characters}

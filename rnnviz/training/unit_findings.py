@@ -1,4 +1,4 @@
-"""What units of a model respond to: searches that a run, or `rnnviz units --card`, has put into its card."""
+"""Findings on a model's units: searches that a run, or `rnnviz units --card`, records in the model's card."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
 
 KEY = "units"
-"""Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":
-those that do not, both lists of Recorded, "unanswered": {a target: why there is none}}. Cards of 0.1.0 have
-"command" and "findings", which are all there were, without evidence."""
+"""The card's entry: {"command": the command that made it, "text": the text searched, "findings": the searches
+that remember, "others": the rest, both lists of Recorded, "unanswered": {target: why it has no search}}.
+Cards of 0.1.0 have "command" and "findings" only, without evidence.
+"""
 
 SOUGHT = ("quotes", "py-string", "brackets", "py-brackets", "line-position", "word-start")
-"""What a run looks for, of what suits its text."""
+"""Targets that a run searches for, as far as they suit its text."""
 
 Why = Literal["absent", "throughout", "short", "same text", "costly"]
-"""Why nothing is said of a target.
+"""The reason for no search of a target.
 
 absent      the text has none of it
-throughout  it is the same at every character
+throughout  constant over the text
 short       the text has fewer than `rnnviz.analysis.search_result.ENOUGH` characters
-same text   it is too rare to be in every part of the text
+same text   too rare to be in every part of the text
 costly      the search took more than its time, or more memory than there is
 """
 
 Part = Literal["validation", "validation and held-out", "held-out"]
-"""Which of the parts that training never read."""
+"""The part of the text, never used in training, that was searched."""
 
 _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
-"""Of graded targets that hold or not, too."""
+"""The mask that stands for a graded target: open brackets or none."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """One search.
+    """One recorded search.
 
     target      a name of `rnnviz.units.target`
-    layer, unit the unit that ranked best on one half
-    score       what it reaches on the other: AUC, or correlation for a graded target, as `measure` says
-    chance      what the unit reaches for 95 of 100 shifted targets
+    layer, unit the unit that ranked best on one part
+    score       its score on another: AUC, or correlation for a graded target, as `measure` says
+    chance      the unit stays below this score for 95 of 100 shifted targets
     character   the score of the character just read
-    untrained   of the best unit of each untrained copy
+    untrained   the score of the best unit of each untrained copy
     characters  of the text
-    evidence    how sure that is, what simpler things reach, and what it comes to on text that had no say in
-                it; None in cards of 0.1.0
-    p           the share of shifted targets for which it does as well
-    levels      at which it was tested, of a family: see `rnnviz.analysis.search_result.holm`
-    direction   1 where the unit rises with the target, -1 where it falls; 0 in cards that don't say
-    typed       the share of the characters of sentences that one might type, each read from the empty state,
-                at which the unit's sign tells whether the target holds, and that of the likelier answer given
-                throughout; None where none were read
+    evidence    intervals, rivals' scores, and the report on a third part; None in cards of 0.1.0
+    p           the share of shifted targets with at least this score
+    levels      significance levels within its family: see `rnnviz.analysis.search_result.holm`
+    direction   1 where the unit rises with the target, -1 where it falls; 0 in cards without it
+    typed       two shares of the characters of sentences that one might type, each read from the zero state:
+                where the unit's sign matches the target, and where the likelier constant answer does; None
+                without sentences
     """
 
     target: str
@@ -81,7 +81,7 @@ class Recorded:
 
     @classmethod
     def of(cls, search: Search, typed: tuple[float, float] | None = None) -> Recorded:
-        """What to keep of a search on a trace."""
+        """The record of a search on a trace."""
         best, character = search.best, search.character
         assert character is not None  # it was on a trace
         return cls(
@@ -104,7 +104,7 @@ class Recorded:
 
     @property
     def verdict(self) -> Verdict:
-        """What may be said of the unit."""
+        """The verdict on the unit."""
         return verdict(
             self.score,
             self.chance,
@@ -119,18 +119,18 @@ class Recorded:
 
     @property
     def rival(self) -> Rival | None:
-        """The simpler thing that tells as much, where one was measured that does."""
+        """The simplest measured rival that the unit doesn't beat; None without one."""
         return None if self.evidence is None else self.evidence.unbeaten(self.score, self.levels[1])
 
     @property
     def reported(self) -> float:
-        """The score on text that had no say in the finding, where there is one."""
+        """The score on text that neither ranked nor confirmed, if there is one; else the confirming score."""
         report = self.evidence.report if self.evidence is not None else None
         return self.score if report is None else report.score
 
     @property
     def lead(self) -> float:
-        """By how much the unit beats whatever is simpler."""
+        """The unit's score less the highest of chance and all rivals."""
         if self.evidence is not None and self.evidence.report is not None:
             report = self.evidence.report
             return report.score - max(self.chance, *(rival.score for rival in report.rivals))
@@ -140,7 +140,7 @@ class Recorded:
         )
 
     def follows(self) -> list[Said]:
-        """What the unit follows, beside what is simpler: of a unit that stands."""
+        """The unit's target, and its score beside its rivals', in words; for a unit that remembers."""
         report = self.evidence.report if self.evidence is not None else None
         if report is None:
             named = {"unit": words("unit", n=self.unit), "n": count(self.characters)}
@@ -166,29 +166,29 @@ class Recorded:
 
 
 def of(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
-    """The findings in a card, in their order; those that are damaged are left out."""
+    """The findings in a card, in their order, without damaged ones."""
     return _listed(card, "findings")
 
 
 def others(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
-    """What was searched beside them, and does not stand."""
+    """The searches in a card that don't remember."""
     return _listed(card, "others")
 
 
 def command(card: Mapping[str, Any]) -> str:
-    """The command that made them, or ""."""
+    """The command that made the findings, or ""."""
     said = _entry(card).get("command")
     return said if isinstance(said, str) else ""
 
 
 def unanswered(card: Mapping[str, Any]) -> dict[str, Why]:
-    """The targets of which nothing is said, and why."""
+    """The targets without a search, and the reasons."""
     kept = _entry(card).get("unanswered")
     return {name: why for name, why in kept.items() if why in get_args(Why)} if isinstance(kept, dict) else {}
 
 
 def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:
-    """Why nothing is said of `targets` that don't vary."""
+    """The reason for no search of each constant target."""
     return {
         one.name: "short" if not len(one) else "throughout" if one.values.any() else "absent"
         for one in targets
@@ -196,7 +196,7 @@ def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:
 
 
 def text(card: Mapping[str, Any]) -> str:
-    """The name of the text they were found in; "" if it is a part of its own that training never read."""
+    """The name of the searched text; "" for a held-out part of the model's own text."""
     said = _entry(card).get("text")
     if not isinstance(said, dict) or said.get("held_out") is not False or part(card) != "held-out":
         return ""
@@ -207,10 +207,9 @@ def text(card: Mapping[str, Any]) -> str:
 def share_typed(
     search: Search, sentences: Sequence[Trace], unclosed: Unclosed = "paragraph"
 ) -> tuple[float, float] | None:
-    """The share of the characters of `sentences`, each read from the empty state, at which the sign of the
-    search's best unit tells whether its target holds, as the colours on the page do; and the share of the
-    likelier answer given throughout. For open brackets that is whether one is open. None for another graded
-    target or a pattern, and where there is no character.
+    """Two shares of the characters of `sentences`, each read from the zero state. The first: where the sign
+    of the best unit matches the target, as the page's colours show. The second: the likelier constant
+    answer. Open brackets count as a mask. None for another graded target, a pattern, or no characters.
     """
     best, name = search.best, _MASKS.get(search.target, search.target)
     if name not in {**KINDS, **PYTHON_KINDS} or not any(map(len, sentences)):
@@ -230,7 +229,7 @@ def share_typed(
 
 
 def part(card: Mapping[str, Any]) -> Part:
-    """Which part of its own text that is."""
+    """The searched part of the model's own text."""
     said = _entry(card).get("text")
     known = said.get("part") if isinstance(said, dict) else None
     return next((part for part in get_args(Part) if part == known), "held-out")
@@ -243,10 +242,12 @@ def entry(
     unanswered: Mapping[str, Why] | None = None,
     typed: Sequence[tuple[float, float] | None] | None = None,
 ) -> dict[str, Any]:
-    """What to write into a card, under KEY: the searches whose target was in both halves of the text, of
-    which `text` says {"name": its name, "sha256": …, "held_out": whether the model's card calls it that,
-    "part": a Part where it is one}; why others are `unanswered`; and what each search's unit makes of `typed`
-    sentences, see `Recorded`.
+    """The entry of a card under KEY, from the searches whose target was in all parts of the text.
+
+    text        {"name": its name, "sha256": …, "held_out": whether the card calls it that, "part": a Part, if
+                any}
+    unanswered  the reasons for targets without a search
+    typed       the shares of typed sentences for each search, see `Recorded`
     """
     shares = typed or [None] * len(searches)
     found = [
@@ -274,7 +275,7 @@ def _listed(card: Mapping[str, Any], key: str) -> tuple[Recorded, ...]:
 
 
 def _finding(one: object) -> Recorded | None:
-    """None for what is damaged."""
+    """The restored record; None for a damaged one."""
     try:
         found: Recorded = restored(Recorded, one)
     except (TypeError, LookupError, ValueError, AttributeError):

@@ -1,5 +1,7 @@
-"""What a run looks for in its finished network, so that it opens on a meaning: units that respond to quotes,
-brackets, the position in the line and the start of a word, as `python -m rnnviz units --card` looks for them.
+"""The search for units with a meaning in a run's finished network, so that the network opens on one.
+
+Targets are quotes, brackets, the position in the line and the start of a word, as in `python -m rnnviz units
+--card`.
 """
 
 from __future__ import annotations
@@ -20,20 +22,21 @@ from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.training import unit_findings
 
 SECONDS = 60.0
-"""A search that takes longer is given up."""
+"""The time limit of a search, in seconds."""
 
 MOST, WEIGHTS = 40_000, 2_000_000
-"""Characters that are read, of a network with up to so many weights; of a larger one fewer, down to ENOUGH.
-An LSTM of 512 units takes 24 seconds of one thread, one of 256 takes 12."""
+"""Characters read, MOST for a network with up to WEIGHTS weights; fewer for a larger one, down to ENOUGH. An
+LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
+"""
 
 
 def found(
     model: Network, corpus: Corpus, *, together: bool, command: str, seconds: float = SECONDS
 ) -> dict[str, Any]:
     """The entry of a card (`unit_findings.KEY`) for a network that was trained on `corpus`, with the
-    validation text if `together`, in at most so many `seconds`. It reads what training never read: the
-    validation text, where that is short the held-out text after it. Weights and torch's random numbers stay
-    as they are.
+    validation text if `together`, in at most `seconds`. The search reads text that training never read:
+    the validation text, and where that is short also the held-out text. Weights and torch's random numbers
+    stay as they are.
     """
     until, split = time.monotonic() + seconds, corpus.split()
 

@@ -1,4 +1,4 @@
-"""What a training run is compared with on its validation text: uniform guesses, unigrams, six-grams."""
+"""Baselines of a run on its validation text: the uniform guess, unigrams, six-grams."""
 
 from typing import Any
 
@@ -10,8 +10,10 @@ from rnnviz.training.estimate import COUNTED
 from rnnviz.training.folder import RunFolder
 
 ORDER = 6
+"""The order of the n-gram."""
 
 NAMES = ("uniform", "unigram", "ngram", "ngram_order", "ngram_characters")
+"""Fields of a start event that hold baselines."""
 
 
 def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, float | int | None]:
@@ -19,7 +21,8 @@ def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, f
 
     uniform           V
     unigram, ngram    Kneser–Ney of order 1 and ORDER, fitted to `train`; None without validation text
-    ngram_characters  how many characters of `train` they counted: a run on a very large text must start, too
+    ngram_characters  characters of `train` they counted: limited, so that a run on a very large text can
+                      start
     """
     train = train[:COUNTED]
     found: dict[str, float | int | None] = {"uniform": vocabulary.size, "unigram": None, "ngram": None}
@@ -31,7 +34,7 @@ def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, f
 
 
 def of_earlier_start(folder: RunFolder) -> dict[str, Any] | None:
-    """The baselines that an earlier start of this run measured, if any."""
+    """The baselines that an earlier start of this run measured; None without one."""
     for event in reversed(event_log.read(folder.events)[0]):
         if event["event"] == "start" and all(name in event for name in NAMES):
             return {name: event[name] for name in NAMES}

@@ -1,9 +1,11 @@
-"""Runs of the visitors of a hosted app: in `home()`/.visitors, with a queue of their own, so that they keep
-none of the app's own runs waiting. Their ids begin with "visitor:", and rnnviz.training.runs follows, stops
-and deletes them like any other; who may is the app's to say.
+"""Runs of a hosted app's visitors: in `home()`/.visitors, with their own queue, so that the app's runs
+needn't wait.
 
-A run goes with its owner: whoever serves owners says who of them is there, and `sweep` removes the runs of
-those who have not been for GONE seconds. All go with the process that serves visitors (`served`).
+Their ids begin with "visitor:", and rnnviz.training.runs follows, stops and deletes them like any other; the
+app decides who may.
+
+A run goes with its owner. The server of visitors passes the present owners to `sweep`, which removes the runs
+of those absent for GONE seconds. All go with the process that serves visitors (`served`).
 """
 
 import contextlib
@@ -23,20 +25,20 @@ from rnnviz.training import queue, runs
 from rnnviz.training.folder import VISITORS, Description, RunFolder, folders, home, id_of, writing
 
 GONE = 600.0
-"""Seconds without its owner after which a run is removed."""
+"""Seconds of its owner's absence after which a run is removed."""
 
 OVER = 4
-"""Times as many runs as may train and wait are there at most, with those that are over."""
+"""The most runs, ended ones included, as a multiple of those that may train and wait."""
 
 ENDS = 3.0
-"""Seconds that a run has to end when all are removed: more than rnnviz.training.stop_request.PATIENCE."""
+"""Seconds for a run to end when all are removed: more than rnnviz.training.stop_request.PATIENCE."""
 
 _SERVED = ".served"  # beside the runs; locked by the process that serves visitors
-_starting = threading.Lock()
+_starting = threading.Lock()  # counting runs and starting one is a single step
 serving = threading.Event()
-"""Set while this process is the one that serves visitors, and knows who of them is there."""
+"""Set while this process serves visitors, and knows who is present."""
 
-_there: dict[str, float] = {}  # when the owner of each run was last there, by the names of their folders
+_there: dict[str, float] = {}  # when each run's owner was last present, by the folder's name
 
 
 def place() -> Path:
@@ -50,7 +52,7 @@ def listed() -> list[runs.Run]:
 
 
 def of(owner: str) -> runs.Run | None:
-    """The owner's run, if there is one. Asked all the time for everybody: reads no other's."""
+    """The owner's run, if there is one. Every visitor's page polls this, so it reads no other run."""
     for folder in folders(place()):
         if tag(owner) in folder.id:
             with contextlib.suppress(RnnvizError):
@@ -61,14 +63,14 @@ def of(owner: str) -> runs.Run | None:
 
 
 def tag(owner: str) -> str:
-    """What the names of an owner's runs end with: it tells them apart, and doesn't say whose they are."""
+    """The suffix of an owner's run names: a digest, which distinguishes owners without naming them."""
     return f".{hashlib.sha256(owner.encode()).hexdigest()[:8]}"
 
 
 def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
-    """Queue a visitor's run, of which `at_a_time` train. Returns its id. Raises ConfigError without an owner,
-    TrainingError where the owner has a run or `most` train and wait, and what rnnviz.training.runs.start
-    raises.
+    """Queue a visitor's run; `at_a_time` of all train at once. Returns its id. Raises ConfigError without an
+    owner, TrainingError where the owner has a run or `most` train and wait, and the errors of
+    rnnviz.training.runs.start.
     """
     if not description.owner:
         raise ConfigError("a visitor's run has an owner; received {owner!r}", owner=description.owner)
@@ -89,14 +91,14 @@ def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
 
 @contextlib.contextmanager
 def served() -> Iterator[None]:
-    """Open while this process serves visitors, whose runs are removed before and after: those before were
-    left behind by a process that was killed. Does nothing where another process serves them here.
+    """Open while this process serves visitors. Removes their runs before and after; those before were left by
+    a killed process. Does nothing where another process serves them here.
     """
     with contextlib.ExitStack() as held:
         with contextlib.suppress(OSError, portalocker.LockException):
             place().mkdir(parents=True, exist_ok=True, mode=0o700)
             file = held.enter_context((place() / _SERVED).open("a"))
-            # The system releases the lock however its process ended: a killed one keeps no run alive.
+            # The system releases the lock however the process ends, so a killed one keeps no run alive.
             portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
             serving.set()
             held.callback(serving.clear)
@@ -106,14 +108,14 @@ def served() -> Iterator[None]:
 
 
 def clear() -> None:
-    """Remove every visitor's run, unless a living process serves visitors: these were left behind."""
+    """Remove every visitor's run, unless a living process serves visitors."""
     if place().exists():
         with served():
             pass
 
 
 def _remove_all() -> None:
-    """One that takes longer than ENDS seconds to end is left to the next time."""
+    """Remove every visitor's run; one that takes longer than ENDS seconds to end is left to the next call."""
     sweep(gone=-math.inf)
     end = time.monotonic() + ENDS
     while time.monotonic() < end and any(folder.locked() for folder in folders(place())):
@@ -122,11 +124,11 @@ def _remove_all() -> None:
 
 
 def sweep(owners: Collection[str] = (), *, gone: float = GONE) -> None:
-    """These owners are there now. Remove the runs of all who have not been for `gone` seconds; one that is
-    alive is stopped, and removed by the next call.
+    """Mark `owners` as present. Remove the runs of all owners absent for `gone` seconds; a living run is
+    stopped, and removed by the next call.
     """
     now, found, tags = time.monotonic(), _folders(), [tag(owner) for owner in owners]
-    for name in _there.keys() - {folder.id for folder in found}:  # deleted: another may get its name
+    for name in _there.keys() - {folder.id for folder in found}:  # deleted; a new run may get the name
         _there.pop(name, None)
     for folder in found:
         if any(tag in folder.id for tag in tags):
@@ -142,5 +144,5 @@ def sweep(owners: Collection[str] = (), *, gone: float = GONE) -> None:
 
 
 def _folders() -> list[RunFolder]:
-    """Those of all runs, also where a process was killed before it described its run."""
+    """The folders of all runs, also where a process was killed before it wrote a description."""
     return [RunFolder(path) for path in place().glob("[!.]*") if path.is_dir()]
