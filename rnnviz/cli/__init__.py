@@ -1,6 +1,7 @@
-"""The command line, `python -m rnnviz COMMAND`: a command is one typed function in a file of its own. Results
-go to standard output, all else to standard error. Exit codes: 0 success; 1 failure, in one line on standard
-error; 2 misspelt command; 130 Ctrl-C. Commands import late: `--help` and `models` answer at once.
+"""The command line, `python -m rnnviz COMMAND`: each command is one typed function in its own file.
+
+Results go to standard output, all else to standard error. Exit codes: 0 success; 1 failure, in one line on
+standard error; 2 misspelt command; 130 Ctrl-C. Commands import late: `--help` and `models` answer at once.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from rnnviz.cli import (
 from rnnviz.cli.output import complain
 from rnnviz.errors import RnnvizError, TorchMissingError
 
-STOPPED = 130  # what a shell expects of a command that Ctrl-C ended
+STOPPED = 130  # 128 + SIGINT: a shell expects it after Ctrl-C
 
 GONE = {
     "story": "story packed a run's snapshots into a file; it is gone, as the Train page replays each run "
@@ -87,10 +88,10 @@ rnnviz COMMAND --help says more of one.
 
 
 def run(*more: Command, develop: Sequence[Command] = ()) -> None:
-    """Run the command in sys.argv and exit with its code; `more` are commands of the rooms above, `develop`
-    those that belong to `dev`.
+    """Run the command in sys.argv and exit with its code. `more` are commands of higher rooms, `develop`
+    those under `dev`.
     """
-    warnings.showwarning = lambda message, *_, **__: complain(str(message))  # no paths, no lines of code
+    warnings.showwarning = lambda message, *_, **__: complain(str(message))  # without path and code
     sys.exit(main(more=more, develop=develop))
 
 
@@ -99,7 +100,7 @@ def main(
 ) -> int:
     """Run one command. Returns its exit code; a misspelt command exits with 2."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that can't show a character gets its code point
+        if hasattr(stream, "reconfigure"):  # an unencodable character becomes its code point
             stream.reconfigure(errors="backslashreplace")
     first = next(iter(sys.argv[1:] if arguments is None else arguments), "")
     if first in GONE:
@@ -110,7 +111,7 @@ def main(
         try:
             args = parser.parse_args(arguments)
         finally:
-            sys.stdout.flush()  # help, which ends here, into a pipe that is closed
+            sys.stdout.flush()  # --help exits here; a closed pipe must fail inside the try
         if args.run is None:
             parser.error("name a command, such as app, which opens the app; rnnviz --help lists them")
         code: int | None = args.run(args)
@@ -139,13 +140,13 @@ def main(
 
 
 def _hush() -> None:
-    """Discard what is still to be printed, as standard output takes no more."""
+    """Discard the remaining output, because standard output takes no more."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _All(argparse.ArgumentParser):
-    """The parser of all commands, whose help is written by hand: argparse has no groups of commands."""
+    """The parser of all commands, with hand-written help: argparse has no groups of commands."""
 
     def format_help(self) -> str:
         return LISTED

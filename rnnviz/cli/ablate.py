@@ -1,6 +1,7 @@
-"""`python -m rnnviz ablate`: how much worse a network predicts without each of its units. A row a unit, the
-one missed most first; but no rows where the two halves of the text rank the units too differently: there
-another text would have others on top.
+"""`python -m rnnviz ablate`: how much worse a network predicts without each of its units.
+
+A row a unit, largest loss first. No rows where the two halves of the text rank the units too differently:
+another text would then have other units on top.
 """
 
 from typing import Annotated, Any
@@ -23,7 +24,7 @@ from rnnviz.text.characters import normalise
 
 
 def held(written: str) -> Any:
-    """A number, or one of the words."""
+    """A number, or "zero" or "mean", for argparse. Raises ValueError."""
     return written if written in ("zero", "mean") else float(written)
 
 

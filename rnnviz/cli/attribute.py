@@ -1,5 +1,6 @@
-"""`python -m rnnviz attribute`: what each character before a prediction adds to it: integrated gradients and
-occlusion, in nats, beside the size of the gradient. A row a character.
+"""`python -m rnnviz attribute`: the contribution of each character before a prediction.
+
+A row a character: integrated gradients and occlusion, in nats, beside the norm of the gradient.
 """
 
 from typing import Annotated, Literal

@@ -1,13 +1,15 @@
-"""A typed function as a command of argparse.
+"""Typed functions as commands of argparse.
 
     def sample(on: OnDevice, *, prompt: Annotated[str, Help("the text to continue", "-p")] = "") -> None:
         '''Continue a text.'''
 
-A parameter is an option of its name. Its type says how it is read: a bool is a flag, a Literal a choice, a
-list may be given again, another type converts the word. What has no default is required; None is for what was
-not given. A parameter whose type is a dataclass stands for the options that are its fields, and is None where
-it may be and none of them was given; FieldsOf, for those alone that are given. The docstring's first
-paragraph describes the command, the rest stands below its options.
+A parameter becomes an option of the same name, and its type decides the parsing: a bool is a flag, a Literal
+a choice, a list a repeatable option; any other type converts the word. A parameter without a default is
+required; None stands for an absent option.
+
+A dataclass stands for its fields as options. Where it is optional and no option is given, the parameter is
+None. FieldsOf keeps only the given fields, as a dict. The docstring's first paragraph describes the command;
+the rest stands below its options.
 """
 
 import argparse
@@ -23,23 +25,23 @@ from rnnviz.errors import ConfigError
 
 @dataclass(frozen=True, eq=False)
 class OneOf:
-    """Options that exclude each other; `required`: one of them is."""
+    """Options that exclude each other; `required`: one of them must be given."""
 
     required: bool = False
 
 
 class Help:
-    """What is said of an option, in Annotated.
+    """An option's help and parsing, in Annotated.
 
-    about       its help; its default is added
-    names       other names, as "-p"; a long one replaces that of the parameter
-    metavar     what stands for its value
-    convert     reads it from a word, a whole list too
-    least       the lowest number; a lower one is an error of ours, which names the parameter
-    positional  it has no dashes
-    one_of      what excludes it
-    former      its name in earlier versions, which works once more and says the new one
-    action      one of argparse's own, such as Gone, to which `about` is the constant
+    about       its help; the default is added
+    names       other names, as "-p"; a long one replaces the parameter's
+    metavar     placeholder of its value
+    convert     parses a word; for a list, the whole list
+    least       the lowest number; a lower one raises ConfigError, which names the parameter
+    positional  without dashes
+    one_of      its group of options that exclude each other
+    former      its name in earlier versions, which works for one more version and warns
+    action      an argparse.Action such as Gone, with `about` as its constant
     """
 
     def __init__(
@@ -60,8 +62,8 @@ class Help:
 
 
 class FieldsOf:
-    """In Annotated, of a dict: the fields of a dataclass that were given, by name, all `but` some. The
-    dataclass itself refuses what a field can't be, so a Literal is read as a word.
+    """In Annotated, for a dict: the given fields of a dataclass, by name, without those in `but`. The
+    dataclass itself checks the values, so a Literal is parsed as a word.
     """
 
     def __init__(self, kind: Any, title: str, *, but: Sequence[str] = ()) -> None:
@@ -70,7 +72,7 @@ class FieldsOf:
 
 
 class Gone(argparse.Action):
-    """An option that is gone: `const` says what to do instead, and the command ends with 2."""
+    """A removed option: prints `const`, the replacement, and exits with 2."""
 
     def __init__(self, option_strings: Any, dest: str, const: str) -> None:
         super().__init__(option_strings, dest, nargs="?", const=const, help=argparse.SUPPRESS)
@@ -82,7 +84,7 @@ class Gone(argparse.Action):
 
 
 class Former(argparse.Action):
-    """An option's earlier name: what was given is taken, and `const`, its name now, is said."""
+    """An option's earlier name: takes the value, and warns with `const`, the name now."""
 
     def __call__(self, _parser: object, args: object, given: object, option: str | None = None) -> None:
         print(f"rnnviz: {option} goes in the next version: write {self.const}", file=sys.stderr)
@@ -90,17 +92,17 @@ class Former(argparse.Action):
 
 
 class Misspelt(Exception):
-    """Options that contradict each other: usage, and exit status 2."""
+    """Options that contradict each other: prints usage, and exits with 2."""
 
 
 def add(commands: Any, function: Callable[..., int | None]) -> argparse.ArgumentParser:
-    """The parser of a command that is called as the function is; its default `run` calls it, and returns its
+    """Add a function as a command; returns its parser. The default `run` calls the function, and returns its
     exit status, None for success.
     """
     about, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     parser: argparse.ArgumentParser = commands.add_parser(
         function.__name__.replace("_", "-"),
-        help=_escaped(about),  # read by programs that write completions for shells
+        help=_escaped(about),  # shell completion generators read it
         description=_escaped(about),
         epilog=_escaped(more),
         formatter_class=argparse.RawDescriptionHelpFormatter if more else argparse.HelpFormatter,
@@ -132,7 +134,7 @@ def add(commands: Any, function: Callable[..., int | None]) -> argparse.Argument
 
 
 def _only_given(parser: argparse.ArgumentParser, these: FieldsOf) -> None:
-    """Options whose help says their defaults, None where they aren't given."""
+    """Add options whose help names their defaults, but which are None where not given."""
     group = parser.add_argument_group(these.title)
     for field in these.fields:
         said, kind = _read(these.hints[field.name])
@@ -141,7 +143,7 @@ def _only_given(parser: argparse.ArgumentParser, these: FieldsOf) -> None:
 
 
 def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
-    """What was given for a parameter or a field. Raises ConfigError for a number that is too low."""
+    """The value given for a parameter or a field. Raises ConfigError for a number that is too low."""
     said, bare = _read(kind)
     if isinstance(bare, type) and is_dataclass(bare):
         hints = get_type_hints(bare, include_extras=True)
@@ -157,13 +159,13 @@ def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
 
 
 def not_below(name: str, value: float, least: float) -> None:
-    """Raise ConfigError for an option that is too low."""
+    """Raise ConfigError for an option's value below `least`."""
     if value < least:
         raise ConfigError("{name} is at least {least}; received {value}", name=name, least=least, value=value)
 
 
 def _read(kind: Any) -> tuple[Any, Any]:
-    """What is said of a parameter's type, as Help, and the type without it and without None."""
+    """A parameter's Help, and its type without Annotated and None."""
     said: Any = ""
     if get_origin(kind) is Annotated:
         kind, said, *_more = get_args(kind)
@@ -216,7 +218,7 @@ def _option(
 
 
 def _default(about: str, default: Any) -> str:
-    """A default as the help says it, where it doesn't in words."""
+    """A default for the help; "" where the help words it."""
     if "default:" in about or not isinstance(default, int | float | str) or default is False or default == "":
         return ""
     shown = (

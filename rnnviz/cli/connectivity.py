@@ -1,5 +1,7 @@
-"""`python -m rnnviz connectivity`: how far back the predictions of a text reach, a row a lag with the share
-of the gradient beyond it; or, with --at, which characters one prediction rests on, a row a character.
+"""`python -m rnnviz connectivity`: how far back the predictions of a text reach.
+
+A row a lag, with the share of the gradient beyond it; or, with --at, a row a character, with its share of one
+prediction's gradient.
 """
 
 from typing import Annotated

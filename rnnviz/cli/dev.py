@@ -1,4 +1,4 @@
-"""`python -m rnnviz dev COMMAND`: what those use who make the models and pages that are shipped."""
+"""`python -m rnnviz dev COMMAND`: commands for maintainers of the shipped models and pages."""
 
 from pathlib import Path
 from typing import Annotated
@@ -57,7 +57,7 @@ def sketch(
             sha256=text.sha256[:12],
         )
     split = text.split()
-    # A text too short to be split is all training, whatever the card calls it.
+    # A text too short to be split is training text throughout, whatever the card says.
     read = split.train if card.get("trained_on") == "first 85 %" else split.train + split.validation
     made = contamination.sketch(read)
     modelfile.rewrite(path, path, sketch=made)

@@ -1,6 +1,7 @@
-"""`python -m rnnviz match`: the units that are on throughout a passage, and where else in a corpus most of
-them are. A row a place: its units and length, its context, and what is expected next; then how many places
-end as the passage does, beside the whole corpus and the matches of untrained copies of the network.
+"""`python -m rnnviz match`: places of a corpus where most units are on that are on throughout a passage.
+
+A row a place: units, length, context, and the most probable next characters. Then the number of places that
+end as the passage does, beside the whole corpus and the matches of untrained copies.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from rnnviz.text.characters import normalise
 
 @dataclass(frozen=True)
 class Corpus(Source):
-    """A text to look in, the whole of it."""
+    """A whole text to search."""
 
     corpus: Annotated[
         str | None, Help("a corpus's name or the text file of one, to look in", one_of=WHERE)
@@ -37,7 +38,7 @@ class Corpus(Source):
 
 @dataclass(frozen=True)
 class Asked:
-    """What `rnnviz.units.match` is asked for."""
+    """Arguments of `rnnviz.units.match`."""
 
     threshold: Annotated[float, "how far from 0 a unit is on"] = 0.5
     edges: Annotated[int, "take only units that are off within so many characters before and after"] = 0
@@ -50,7 +51,7 @@ class Asked:
 
 
 def span(written: str) -> tuple[int, int]:
-    """The first character of a passage, and the one after its last."""
+    """The first character of a passage, and the one after its last, for argparse. Raises ValueError."""
     start, _, stop = written.partition(":")
     return int(start), int(stop)
 

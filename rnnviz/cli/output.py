@@ -1,4 +1,4 @@
-"""What the commands share: models, files, progress, and printing."""
+"""Common parts of the commands: models, files, progress, and printing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def complain(message: str) -> None:
 
 
 def command_line(*paths: str | os.PathLike[str] | None) -> str:
-    """This command as it was given, for a card, which is shared: the names alone of the `paths` in it."""
+    """This command as given, for a shared card: `paths` are shortened to their names."""
     named = {Path(path): Path(path).name for path in paths if path}
 
     def shown(word: str) -> str:
@@ -47,7 +47,7 @@ def command_line(*paths: str | os.PathLike[str] | None) -> str:
 
 
 def complain_of_guess(file: str, encoding: str | None, certainty: str | None) -> None:
-    """Say of a file whose encoding was guessed what is taken for it: a wrong one gives figures too."""
+    """Warn that a file's encoding was guessed: a wrong guess gives plausible figures too."""
     if certainty == "guessed":
         complain(
             f"{file} is not UTF-8 and says no other encoding; it is read as {encoding}, a guess; if that is "
@@ -57,14 +57,14 @@ def complain_of_guess(file: str, encoding: str | None, certainty: str | None) ->
 
 @dataclass(frozen=True)
 class Named:
-    """A model."""
+    """A model, by name or file."""
 
     model: Annotated[str, Help("a name that `rnnviz models` lists, or a file", "-m", metavar="NAME")]
 
 
 @dataclass(frozen=True)
 class Network(Named):
-    """A network, which is looked into on the processor."""
+    """A network to look inside, which is computed on the processor."""
 
     device: Annotated[
         str | None,
@@ -80,6 +80,7 @@ class OnDevice(Named):
 
 
 GIVEN, WHERE = OneOf(required=True), OneOf(required=True)
+"""Options of which one is required: TEXT or --file, and --corpus or --file."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Source:
-    """A text to search: what a corpus held out, or all of a file."""
+    """A text to search: a corpus's held-out part, or a whole file."""
 
     corpus: Annotated[
         str | None,
@@ -115,21 +116,21 @@ class Source:
 
 @dataclass(frozen=True)
 class Quiet:
-    """How far a command is may not be shown."""
+    """Whether to show progress."""
 
     quiet: Annotated[bool, Help("show no progress; results, errors and warnings stay", "-q")] = False
 
 
 @dataclass(frozen=True)
 class Json:
-    """How a command's results are shown."""
+    """The form of a command's results."""
 
     json: Annotated[bool, "print JSON: one object for each result, with more in it"] = False
 
 
 @dataclass(frozen=True)
 class Shown(Json, Quiet):
-    """The same of a command that takes a while."""
+    """The same for a command with progress."""
 
 
 Unclosed = Annotated[
@@ -139,7 +140,7 @@ Unclosed = Annotated[
 
 
 def given_text(source: Text) -> str:
-    """The text that was given, or a file's."""
+    """The text of a positional TEXT, or of --file."""
     return source.text or "" if source.file is None else read_text(source.file, source.encoding)
 
 
@@ -154,7 +155,7 @@ def load(on: OnDevice, name: str | None = None) -> CharModel | NgramModel:
 
 
 def network(of: Named) -> NumpyModel:
-    """The network of --model, without torch, which takes seconds to import. Raises ConfigError for an n-gram
+    """The network of --model, without torch, whose import takes seconds. Raises ConfigError for an n-gram
     model.
     """
     from rnnviz.networks.ngram import NgramModel
@@ -170,7 +171,7 @@ def network(of: Named) -> NumpyModel:
 
 
 def say_start(model: NumpyModel, args: Quiet) -> None:
-    """On standard error, how untrained copies begin, where the network itself may have begun otherwise."""
+    """Say on standard error how untrained copies are initialised, unless they begin as the network did."""
     from rnnviz.networks.untrained import of_known_start
 
     if not args.quiet and not of_known_start(model):
@@ -179,7 +180,9 @@ def say_start(model: NumpyModel, args: Quiet) -> None:
 
 @contextlib.contextmanager
 def opened(file: str) -> Iterator[str | BinaryIO]:
-    """The path, or a seekable copy of standard input, on disk once it is large."""
+    """The path, or a seekable copy of standard input, which moves to disk once it is large. Raises TextError
+    for a closed standard input.
+    """
     if file != STANDARD_INPUT:
         yield file
         return
@@ -188,7 +191,7 @@ def opened(file: str) -> Iterator[str | BinaryIO]:
     with tempfile.SpooledTemporaryFile(max_size=1 << 24) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.seek(0)
-        yield copy  # type: ignore[misc]  # a BinaryIO in all but name
+        yield copy  # type: ignore[misc]  # has a BinaryIO's methods
 
 
 def read_text(file: str, encoding: str | None) -> str:
@@ -202,7 +205,9 @@ def read_text(file: str, encoding: str | None) -> str:
 
 
 def source_text(source: Source, *, whole: bool = False) -> str:
-    """All of --file; of --corpus what is held out, or the `whole`."""
+    """The whole of --file, or --corpus's held-out part; `whole`: all of it. Raises EmptyTextError,
+    ConfigError.
+    """
     if source.file is not None:
         text = read_text(source.file, source.encoding)
         if not text:
@@ -224,8 +229,8 @@ def source_text(source: Source, *, whole: bool = False) -> str:
 def progress_bar(
     title: str, args: Quiet, said: Callable[[Any], str] = lambda step: "", *, transient: bool = True
 ) -> Iterator[Callable[[Any], None] | None]:
-    """A callback for `progress=`, which is given the share done, `.fraction`: a bar on standard error, with
-    what is `said` of a step behind it. None if that is no terminal, or with --quiet.
+    """A callback for `progress=`, which draws the share done, `.fraction`, as a bar on standard error, with
+    `said` of a step after it. None without a terminal, or with --quiet.
     """
     if args.quiet or not sys.stderr.isatty():
         yield None
@@ -273,8 +278,8 @@ def print_findings(
     table: bool = True,
     **known: object,
 ) -> None:
-    """Print findings of one class: with --json an object each, behind what the command alone has `known`, and
-    `more` of each; else a table under a heading, and of a single one what may be said of it on these
+    """Print findings of one class: with --json one object each, with the command's `known` values first and
+    `more` of each last. Otherwise a table under a heading, and for a single finding its sentences of these
     `levels`. Cautions go to standard error.
     """
     from rnnviz import sentences
@@ -298,7 +303,7 @@ def print_findings(
 
 
 def print_tables(found: Sequence[Finding]) -> None:
-    """Print the tables of findings of one class as one, if they have rows."""
+    """Print the tables of findings of one class as one table, if it has rows."""
     table = stacked([each.table() for each in found])
     right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
     if table.rows:
@@ -315,7 +320,7 @@ def told(value: object) -> str:
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = ()) -> None:
     """Print a table, never wrapped; columns in `numbers` are right-aligned."""
-    from rich.cells import cell_len  # a Chinese character is two cells wide
+    from rich.cells import cell_len  # counts cells: a Chinese character is two wide
 
     table = [[printable(cell) for cell in row] for row in (head, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]

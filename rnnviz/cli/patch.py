@@ -1,6 +1,7 @@
-"""`python -m rnnviz patch`: put the state after some characters of one text into the reading of another. A
-row a prediction of the target from there on: how much it changed, what the character that came costs more,
-and what is expected most without and with the patch; beside it what random moves of the same length do.
+"""`python -m rnnviz patch`: put the state after some characters of one text into the reading of another.
+
+A row a prediction of the target from the patch on: KL, the actual character's loss, and the most probable
+characters without and with the patch; beside them random moves of the same length.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ EITHER = OneOf()
 
 @dataclass(frozen=True)
 class Along:
-    """Units, or a direction and how it is found in a text."""
+    """Units, or a direction and the text that it is found in."""
 
     units: Annotated[
         list[int] | None,
@@ -115,9 +116,10 @@ def patch(
 def _direction(
     asked: Along, where: Source | None, model: NumpyModel, layer: int, quantity: str
 ) -> rnnviz.units.Direction | None:
-    """The direction of --direction in a layer; None where it was not asked for.
+    """The direction of --direction in a layer; None without the option.
 
-    Raises ConfigError for another form, or a text that is missing or of no use, and what finds it raises.
+    Raises ConfigError for an unknown form, a missing or superfluous text, and the errors of finding a
+    direction.
     """
     from rnnviz.analysis import directions, targets
 

@@ -1,5 +1,7 @@
-"""`python -m rnnviz perplexity`: score files, compare models on them, and write the results. The numbers are
-exactly those of rnnviz.scoring.many_files; a file that can't be scored doesn't stop the others.
+"""`python -m rnnviz perplexity`: score files, compare models on them, and write the results.
+
+The numbers are exactly those of rnnviz.scoring.many_files; a file that can't be scored doesn't stop the
+others.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
 
-PLACE = "{file}"  # in an output's name: where the scored file's name goes
+PLACE = "{file}"  # stands for the scored file's name in an output's name
 
 
 def _names(value: str) -> tuple[str, ...]:
@@ -55,7 +57,7 @@ def _names(value: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Learning:
-    """What learns from a text as it is read."""
+    """Predictions fitted to the text while it is read."""
 
     mix: Annotated[
         str | None,
@@ -73,13 +75,13 @@ class Learning:
 
     @property
     def option(self) -> str:
-        """The option that was given."""
+        """The given option; "" without one."""
         return "--dynamic" if self.dynamic else "--mix" if self.mix is not None else ""
 
 
 @dataclass(frozen=True)
 class Read:
-    """How files are read; what the fields of `rnnviz.scoring.many_files.Scoring` are called."""
+    """How files are read; field names are those of `rnnviz.scoring.many_files.Scoring`."""
 
     encoding: Annotated[str | None, "the files' encoding (default: found for each file)"] = None
     precise: Annotated[
@@ -105,7 +107,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Written:
-    """What is written beside what is printed."""
+    """Files to write besides the printed results."""
 
     per_character: Annotated[
         str | None,
@@ -212,7 +214,7 @@ def perplexity(
 
 
 def _files(named_files: Sequence[str]) -> tuple[list[str], bool]:
-    """The files that are named, and whether something is named that isn't there."""
+    """All matching files, and whether a name matches none."""
     files: list[str] = []
     failed = False
     for named in named_files:
@@ -233,7 +235,7 @@ def _scoring(
     compare: Sequence[str],
     scheduler: str | None,
 ) -> Scoring:
-    """The models that files are scored with, and how."""
+    """The models that score the files, and their settings."""
     from rnnviz.scoring.many_files import Scoring
 
     model: LanguageModel = load(on)
@@ -259,7 +261,7 @@ def _scoring(
         model=machines.model(model, device=on.device),
         others=[one._replace(model=machines.model(one.model, device=on.device)) for one in others],
         at_once=2 * machines.threads,
-        bar=partial(_bar, args=Quiet(quiet=True)),  # of many bars at once none could be read
+        bar=partial(_bar, args=Quiet(quiet=True)),  # many bars at once are unreadable
     )
 
 
@@ -273,7 +275,7 @@ def _so_far(done: Progress) -> str:
 
 
 def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning: Learning) -> list[Other]:
-    """The models to compare with and what they are, with the model's own n-gram if it is installed."""
+    """The models to compare with, labelled, and the model's own n-gram if installed."""
     from rnnviz.scoring.many_files import Other
 
     others = {name: load(on, name) for name in compare if learning.option or name != on.model}
@@ -288,7 +290,7 @@ def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning
 
 
 def _print(found: Score, shown: Shown, *, alone: bool) -> None:
-    """A file's figures as soon as they are known; `alone`, what may be said of them, too."""
+    """Print a file's figures as soon as they are known; `alone`: with the sentences."""
     from rnnviz.scoring.score import RowsScore
 
     report = found.report
@@ -307,7 +309,7 @@ def _print(found: Score, shown: Shown, *, alone: bool) -> None:
 
 
 def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
-    """What writes each file's table and page; fails early if that is impossible."""
+    """The writer of each file's table and page. Raises early where writing is impossible."""
     from rnnviz.figures import export, row_table
 
     read = {_identity(file) for file in files if file != STANDARD_INPUT}
@@ -330,7 +332,7 @@ def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Reco
             keep_texts(path)
         outputs.append(paths)
     if written.output is not None:
-        row_table.format_of(written.output)  # refuses what no table is written as
+        row_table.format_of(written.output)  # refuses an unknown format
         export.check(written.output)
         keep_texts(written.output)
     each = zip(files, *outputs, strict=True)
@@ -349,14 +351,14 @@ def _write(table: str | None, page: str | None, scored: Record) -> None:
 def _table(
     scoring: Scoring, output: str, files: Sequence[str]
 ) -> contextlib.AbstractContextManager[RowTable]:
-    """The table that rows are written to."""
+    """The table for scored rows."""
     from rnnviz.figures import row_table
 
     own: row_table.Kinds = {}
     if row_table.format_of(output) != "jsonl":
         rows = []
         for file in files:
-            with contextlib.suppress(RnnvizError):  # said when it is to be scored
+            with contextlib.suppress(RnnvizError):  # reported when it is scored
                 if scoring.format(file) is not None:
                     rows.append(scoring.rows(file))
         own = row_table.kinds(rows)
@@ -364,7 +366,7 @@ def _table(
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """The same for every name of a file; None where there is none."""
+    """Device and inode: the same for every name of a file; None without a file."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):

@@ -1,5 +1,6 @@
-"""`python -m rnnviz perturb`: change one character of a text and follow how differently the network reads on.
-A row a character from there on: how far apart the states are once it has been read, and the predictions then.
+"""`python -m rnnviz perturb`: change one character of a text and follow the difference between both readings.
+
+A row a character from there on: the distance of the states after it, and of the predictions then.
 """
 
 from typing import Annotated

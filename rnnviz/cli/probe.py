@@ -1,8 +1,9 @@
-"""`python -m rnnviz probe`: what a linear probe on all units reads of quotes, indentation and the like. A row
-a target: the probe's score on the part of the text it was not fitted on; the best 1, 2, 4 and 8 units'; that
-of a probe for labels that mean nothing; of the character just read; of the last few characters; of the same
-probe on the same network untrained; whether one unit holds it, a few, or it is spread; and what may be said
-of all that.
+"""`python -m rnnviz probe`: linear probes of all units for quotes, indentation and the like.
+
+A row a target, with scores on the part of the text that the probe was not fitted on: of the probe; of the
+best 1, 2, 4 and 8 units; of a probe for random labels; of the character just read; of the last few
+characters; of the same probe on untrained copies. Then whether one unit holds the target, a few, or it is
+spread; and the verdict.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""`python -m rnnviz trace`: what a network expected at every character of a text; or, with --quantity, the
-states and gates it read the text with. Without it a row a character; with it a row a character, layer, unit
-and quantity, as `Trace.states_frame` has them.
+"""`python -m rnnviz trace`: a network's prediction at every character of a text; or, with --quantity, its
+states and gates.
+
+Without --quantity a row a character; with it a row a character, layer, unit and quantity, as in
+`Trace.states_frame`.
 """
 
 from __future__ import annotations
@@ -69,7 +71,8 @@ def trace(
     traced = rnnviz.trace(model, given_text(source))
     asked = {name: traced.values(name) for name in quantity or ()}
     if asked:
-        frames.columns("", {name: values[:0] for name, values in asked.items()}, layer, None)  # may refuse it
+        # Raises for an absent layer before any file is written.
+        frames.columns("", {name: values[:0] for name, values in asked.items()}, layer, None)
     _write(chosen, traced, asked, layer, output)
     if output is not None:
         print(f"Wrote {output} ({Path(output).stat().st_size:,} bytes): {len(traced):,} characters")
@@ -91,7 +94,7 @@ def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None,
 
 
 def _format(quantity: list[str] | None, layer: int | None, format: str | None, output: str | None) -> str:
-    """The format asked for; fails early where it can't be written."""
+    """The requested format. Raises early where it can't be written."""
     from rnnviz.figures import export
 
     ending = Path(output or "").suffix.lower().removeprefix(".")
@@ -132,7 +135,7 @@ def _values(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Iterator
     for name, values in asked.items():
         each = values.shape[2] * (values.shape[1] if layer is None else 1)
         step = max(1, ROWS // each)
-        for start in range(0, max(1, len(traced)), step):  # no characters are a table without rows
+        for start in range(0, max(1, len(traced)), step):  # no characters give a table without rows
             stop = start + step
             rows = frames.columns(traced.text[start:stop], {name: values[start:stop]}, layer, None)
             yield {**rows, "position": rows["position"] + start}

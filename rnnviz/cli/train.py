@@ -1,5 +1,6 @@
-"""`python -m rnnviz train`: trains a model, from a terminal or from the app. A run is a folder (see
-rnnviz.training). Ctrl-C ends it after its step, saves, and says how to resume.
+"""`python -m rnnviz train`: train a model, from a terminal or from the app.
+
+A run is a folder (see rnnviz.training). Ctrl-C lets the step finish, saves, and prints how to resume.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from rnnviz.training.stop_request import EXIT_INTERRUPTED
 
 @dataclass(frozen=True)
 class About:
-    """What a run is, beside its recipe: none of it can change where it goes on."""
+    """A run's settings besides its recipe; a resumed run can change none of them."""
 
     corpus: Annotated[str, "a corpus's name (python-source, python-docs, machine, …) or a text file"] = ""
     name: Annotated[str, "the model's name (letters, digits, '-', '_', '.')"] = ""
@@ -67,7 +68,7 @@ class About:
 
 @dataclass(frozen=True)
 class Now:
-    """What may be another where a run goes on."""
+    """Settings that a resumed run may change."""
 
     output: Annotated[
         Path | None, Help("the model file to write (default: NAME.safetensors)", "-o", metavar="FILE")
@@ -126,7 +127,8 @@ def train(
     that aren't given are found by a trial of a second as the run begins.
     """
     if cell != "ngram":
-        has_torch.require()  # before a run's folder is there
+        has_torch.require()  # before making the run's folder
+    # A worker of torchrun other than the first.
     if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:
         from rnnviz.training import distributed
 
@@ -137,7 +139,7 @@ def train(
     if resume is not None:
         folder = RunFolder(resume)
         _go_on(folder, now, [*(name for name, value in vars(about).items() if value), *recipe])
-    elif queued and about.run_dir is not None and not about.corpus:  # the app's, which has described it
+    elif queued and about.run_dir is not None and not about.corpus:  # the app wrote its description
         folder = RunFolder(about.run_dir)
         _go_on(folder, now, [])
     elif not about.corpus or not about.name:
@@ -176,7 +178,7 @@ def _corpus(about: About, now: Now) -> Any:
 
 
 def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
-    """`--cell ngram`: count instead of train."""
+    """Count n-grams instead of training, for `--cell ngram`."""
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.scoring import contamination
     from rnnviz.text.vocabulary import Vocabulary
@@ -214,7 +216,7 @@ def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
 
 
 def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]:
-    """A new run's folder, described, and its corpus."""
+    """A new run's folder, with its description, and its corpus."""
     from rnnviz.text import corpora
 
     folder = RunFolder(about.run_dir or home() / modelfile.check_name(about.name))
@@ -235,7 +237,7 @@ def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]
         half=about.half,
         device=now.device or "auto",
         threads=now.threads,
-        engine=cast("Engine", about.engine or "auto"),  # a Description refuses another
+        engine=cast("Engine", about.engine or "auto"),  # Description checks it
         output=os.fspath(output.absolute()),
         command=_command(about, now),
         log_to=tensorboard.check(about.log_to),
@@ -263,7 +265,7 @@ def _candidates(now: Now, recipe: dict[str, Any]) -> list[dict[str, Any]] | None
 
 
 def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
-    """Describe a run anew where it goes on otherwise. Raises ConfigError for what can't change."""
+    """Update the description of a resumed run. Raises ConfigError for settings that can't change."""
     description = folder.description()
     if description.logged:
         raise TrainingError(
@@ -275,7 +277,7 @@ def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
             "--resume goes on with a run as it was begun; leave out --{option}, or begin another run",
             option=unheeded[0].replace("_", "-"),
         )
-    # --licence and --choice change the card alone; the command that it shows says so too.
+    # --licence and --choice change only the card; so the command in the card gets them, too.
     command = description.command
     if now.choice is not None and not description.choice:
         command += f" --choice {shlex.quote(now.choice.name)}"
@@ -301,7 +303,9 @@ def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
 
 
 def _check(description: Description, corpus: Any) -> None:
-    """Refuse what can't be trained before its folder exists."""
+    """Refuse a run that can't be trained, before its folder exists. Raises ConfigError, CorpusError,
+    CheckpointError.
+    """
     if description.config.precision == "bfloat16" or description.engine == "numba":
         from rnnviz.networks.torch_model import pick_device
         from rnnviz.training import speed_trial
@@ -331,8 +335,8 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
 
 @contextmanager
 def _training_bar(bars: Quiet, trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
-    """A bar with time left and perplexities on a terminal; elsewhere a line a report. On standard error, and
-    neither with --quiet.
+    """A bar with time left and perplexities on a terminal; elsewhere a line a report. On standard error;
+    nothing with --quiet.
     """
     said = ""
     with progress_bar("training", bars, lambda step: said, transient=False) as show:

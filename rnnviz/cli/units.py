@@ -1,10 +1,10 @@
-"""`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like. A
-row a target: the unit that ranked best on one part of the text, its score on another, and on the third, which
-had no say in it, with its 95 % interval. Then, on the second, what that unit reaches by chance, how many
-units in the ranking's order are above what each of them reaches by chance, the score of the character just
-read and of the best context of a few, that of the best unit of the same network untrained; in what share of
-texts drawn anew the unit ranks first, and what may be said of all that. Targets searched at once are held to
-Holm's levels.
+"""`python -m rnnviz units`: units of a network that respond to quotes, indentation, capitals and the like.
+
+A row a target: the unit that ranked best on one part of the text, and its score on a second part. Then its
+score on a third, which neither ranked nor confirmed, with its 95 % interval. On the second part, too: the
+unit's chance level; the number of units above theirs; the scores of the character just read, of the best
+short context, and of the best unit of an untrained copy. Last, the share of resampled texts in which the unit
+ranks first, and the verdict. Targets searched together are held to Holm's levels.
 """
 
 from __future__ import annotations
@@ -40,16 +40,17 @@ if TYPE_CHECKING:
     from rnnviz.analysis.targets import Target
 
 SHIFTS, PER_TARGET = 1_000, 40
-"""Shifts for the chance line, and for each target of a family, if that is more: half as many just tell the
-strictest of Holm's levels."""
+"""Shifts for the chance level; and for each target of a family, if that gives more. Half as many would just
+reach the strictest of Holm's levels.
+"""
 
 COPIES = 3
-"""Untrained copies that are searched too, unless --untrained says otherwise."""
+"""The default number of untrained copies to search."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is looked for."""
+    """The targets of a search, and the units searched."""
 
     target: Annotated[
         list[str] | None,
@@ -69,7 +70,7 @@ class Question:
     unclosed: Unclosed = "paragraph"
 
     def targets(self, text: str) -> list[Target]:
-        """The targets over a text, or all there are."""
+        """The targets over a text: the requested ones, or all that suit it."""
         from rnnviz.analysis.targets import kinds, named, pattern_target
 
         names = self.target if self.target or self.pattern else kinds(text)
@@ -107,7 +108,7 @@ def units(
     from rnnviz.analysis import search_result
 
     model = network(of)
-    not_below("untrained", untrained, int(card))  # what a card says is said beside a control
+    not_below("untrained", untrained, int(card))  # a card needs at least one control
     if typed and not card:
         raise ConfigError("--typed is for the card; give --card too")
     lines = read_text(str(typed), None).splitlines() if typed else []
@@ -138,7 +139,7 @@ def units(
                 copies=untrained,
                 progress=progress,
             )
-    found = search_result.holm(found)  # what several quantities are asked for is one family
+    found = search_result.holm(found)  # all quantities together are one family
     left = iter(found)
     for quantity in quantities:
         print_findings(
@@ -163,8 +164,9 @@ def _keep(
     same: Sequence[Target],
     typed: Path | None,
 ) -> None:
-    """Put them into the card, and that there is none for targets that are the `same` throughout. What the
-    model's training held out is known by its checksum, whatever the text is called."""
+    """Record the searches in the card, and the targets that are constant (`same`). The checksum identifies
+    the text that training held out, whatever its name.
+    """
     from rnnviz.text.corpora import sha256
     from rnnviz.training import unit_findings
 
