@@ -1,1 +1,1 @@
-"""Figures: from Traces and reports to Plotly figures as plain dictionaries."""
+"""Figures: Plotly figures as plain dictionaries, from traces and reports."""

@@ -1,4 +1,4 @@
-"""What all figures share: axes, layouts, line colours, and their highest and lowest values in words."""
+"""Common parts of figures: axes, layouts, line colours, and extremes in words."""
 
 import html
 import math
@@ -35,7 +35,7 @@ def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
 
 
 def characters(length: int) -> Figure:
-    """Some six ticks for an axis of the places 0 to `length` - 1 of a text, which people count from 1."""
+    """About six ticks for an axis of the places 0 to `length` - 1 of a text, counted from 1."""
     tens = 10 ** int(math.log10(max(length / 6, 1)))
     step = next(size * tens for size in (1, 2, 5, 10) if size * tens * 6 >= length)
     counted = sorted({1, *range(step, length + 1, step)})
@@ -43,7 +43,7 @@ def characters(length: int) -> Figure:
 
 
 def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
-    """A layout on the page's own background, without a legend."""
+    """A layout on the page's background, without a legend."""
     return {
         "showlegend": False,
         "hovermode": False,
@@ -59,7 +59,7 @@ def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
 
 
 def line(name: str, colour: str, width: float, dash: str = "solid", **more: Any) -> Figure:
-    """An empty line with an escaped name: Plotly reads a little HTML in names."""
+    """An empty line with an escaped name, because Plotly interprets some HTML in names."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -114,11 +114,12 @@ def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
 
 
 def written(value: float) -> str:
-    """A number as an axis says it: 0.5, 2,000, 3·10⁷, ∞."""
+    """A number in an axis's form: 0.5, 2,000, 3·10⁷, ∞."""
     if math.isinf(value):
         return "∞"
     if 0.001 <= value < 100_000:
         return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
+    # 1e-9: log10 of a power of ten may fall just below a whole number
     power = math.floor(math.log10(value) + 1e-9)
     front = f"{value / 10.0**power:.4g}"
     raised = "10" + str(power).translate(RAISED)
@@ -126,7 +127,7 @@ def written(value: float) -> str:
 
 
 def legend(theme: Theme, **more: Any) -> Figure:
-    """The lines' names: inside the frame, top right, unless `more` says otherwise."""
+    """The lines' names: inside the frame, top right, unless `more` changes it."""
     return {
         "x": 1,
         "y": 1,
@@ -144,11 +145,11 @@ def colours(theme: Theme) -> tuple[str, str, str, str]:
 
 
 def escaped(names: Sequence[str]) -> list[str]:
-    """Escape names from files or texts: Plotly reads a little HTML in them."""
+    """Escaped names from files or texts, because Plotly interprets some HTML in them."""
     return [html.escape(name, quote=False) for name in names]
 
 
-# What a figure shows, as values: its highest and lowest, and where they stand.
+# A figure's extremes as values, for readers who can't see it: the highest and lowest, with their places.
 
 
 Kind = Literal["bars", "line", "points", "heat"]
@@ -156,11 +157,10 @@ Kind = Literal["bars", "line", "points", "heat"]
 
 @dataclass(frozen=True)
 class Extremes:
-    """Where the values of one part of a figure are lowest and highest.
+    """The lowest and highest values of one part of a figure.
 
-    `name` is the part's own, "" where there is none. `low` and `high` are values, `low_at` and `high_at` the
-    names of their places, as the axes write them; a heat map's is (row, column). `last` is where a line ends,
-    `count` how many values there are.
+    `name` is the part's, or "". `low` and `high` are values; `low_at` and `high_at` name their places as the
+    axes do, for a heat map (row, column). `last` is a line's last value, `count` the number of values.
     """
 
     kind: Kind
@@ -174,7 +174,7 @@ class Extremes:
 
 
 def of(figure: Mapping[str, Any]) -> list[Extremes]:
-    """What each part of a Plotly figure shows; parts without finite values are left out.
+    """The extremes of each part of a Plotly figure, without parts that have no finite value.
 
     >>> bars = {"type": "bar", "orientation": "h", "x": [0.2, 0.7], "y": [0, 1]}
     >>> axis = {"tickvals": [0, 1], "ticktext": ["unit 3", "unit 8"]}
@@ -221,7 +221,9 @@ def _doubles(values: Any) -> Doubles:
 
 
 def _coloured(trace: Mapping[str, Any]) -> Doubles:
-    """A heat map's values: those that its bar names, where they are numbers, else the colours' own."""
+    """A heat map's values: interpolated from the colour bar's labels where these are numbers, else the colour
+    levels.
+    """
     z, bar = _doubles(trace.get("z")), trace.get("colorbar") or {}
     try:
         values = [float(html.unescape(text).replace("−", "-")) for text in bar.get("ticktext", ())]
@@ -231,7 +233,7 @@ def _coloured(trace: Mapping[str, Any]) -> Doubles:
 
 
 def _named(axis: Mapping[str, Any], value: float) -> str:
-    """What an axis calls a value."""
+    """An axis's name of a value."""
     for known, text in zip(axis.get("tickvals") or (), axis.get("ticktext") or (), strict=False):
         if known == value:
             return html.unescape(str(text))

@@ -1,17 +1,17 @@
-"""Export a scored text: as a table of its characters, or a self-contained page.
+"""Exports of a scored text: a table of its characters, or a self-contained page.
 
 The table has one row a character:
 
     position    1 for the first character
-    character   as it was read, after normalising
+    character   as normalised
     code_point  the same as a number
-    nll         -log P in nats, an unknown character's whole cost included: exp of its mean is the perplexity
+    nll         -log P in nats, an unknown character's whole cost included: exp of the mean is the perplexity
     rank        1 if the most probable symbol came; an unknown character ranks as <unk>
-    entropy     in nats, of the prediction before the character came
+    entropy     in nats, of the prediction before the character
     known       whether the character is in the model's vocabulary
     index       0 for the first character, as positions count everywhere else in rnnviz
 
-Everything streams, in constant memory. A file that isn't completed keeps its previous content.
+Everything streams, in constant memory. A file whose writing fails keeps its previous content.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
     from rnnviz.scoring.perplexity import Report
     from rnnviz.scoring.record import Record
 
-# Tables as CSV, safe to open in a spreadsheet: it would compute a file's name that begins like a formula.
+# Tables as CSV, safe to open in a spreadsheet, which would compute a file name that begins like a formula.
 
 
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-"""What a formula begins with, for one spreadsheet or another; in full width in East Asian ones."""
+"""First characters of a formula in some spreadsheet; full-width ones in East Asian versions."""
 
 
 def cell(value: object) -> object:
-    """`value` with an apostrophe in front if it is text that a spreadsheet would compute. One character alone
-    is no formula, and stays as it was read.
+    """`value` with an apostrophe in front if a spreadsheet would compute its text. A single character is no
+    formula, and stays as it is.
 
     >>> cell("=1+1"), cell("="), cell(-1.5), cell("a=1")
     ("'=1+1", '=', -1.5, 'a=1')
@@ -67,7 +67,7 @@ def cell(value: object) -> object:
 
 
 def add(out: TextIO | IO[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows of a table, the columns' names first."""
+    """Write rows of a table, the columns' names first, with formulas escaped."""
     csv.writer(out, lineterminator="\n").writerows(map(cell, row) for row in rows)
 
 
@@ -82,20 +82,19 @@ def of(rows: Sequence[Mapping[str, Any]]) -> str:
     return out.getvalue()
 
 
-# A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text. `page.html` beside
-# this file has its markup, which escapes whatever is put in. Words are English unless `translate` turns them
-# into another language.
+# A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text. The template
+# `page.html` beside this file escapes all values. Words are English unless `translate` changes them.
 
 
-LONGEST = 200_000  # characters of text on a page; a browser scrolls these with ease
-POINTS = 2_000
-PASSAGES = 10
+LONGEST = 200_000  # characters of text on a page, at most: a browser still scrolls these smoothly
+POINTS = 2_000  # points of the curve, at most
+PASSAGES = 10  # surprising passages listed, and as many unsurprising ones
 SHORT = 400  # characters below which a text has no passages worth a table
-CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last one: that many and more
-BLOCK = 4_096  # characters after which the text may be divided, at the next line end
+CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last class is open-ended
+BLOCK = 4_096  # characters of one block of text, at most, cut at a line end
 
-_NAMES = "abcdefghijk"  # one letter a class: there are many runs
-_BREAK = Markup("<b></b>\n")  # its mark is drawn by the style sheet, and not copied
+_NAMES = "abcdefghijk"  # one letter a class keeps a page with many runs small
+_BREAK = Markup("<b></b>\n")  # the style sheet draws its mark, which is therefore not copied
 
 
 def page(
@@ -106,8 +105,8 @@ def page(
     language: str = "en",
     longest: int = LONGEST,
 ) -> Iterator[str]:
-    """The page, part by part; joined they are one document. `longest` limits the characters shown, not the
-    figures, which are the whole text's. `language` is the words' BCP 47 code.
+    """The page, part by part; joined they are one document. `longest` limits the characters shown; the
+    figures are the whole text's. `language` is the words' BCP 47 code.
     """
     count, shown = len(record), min(len(record), longest)
     passages = {
@@ -176,14 +175,16 @@ def _figures(report: Report, _: Callable[[str], str]) -> dict[str, object]:
 
 
 def _text(record: Record, shown: int) -> Iterator[Markup]:
-    """The first characters, coloured; divided between lines: a browser lays out only what is in sight."""
+    """The first characters, coloured, in blocks of whole lines: a browser then lays out only those in
+    sight.
+    """
     start, opened = 0, False
     while start < shown:
         text = record.text(start, min(start + BLOCK, shown))
         text = text[: text.rfind("\n") + 1] or text
         stop = start + len(text)
         if not opened:
-            yield Markup("<pre>\n")  # this line end is markup's own, the text's are safe behind it
+            yield Markup("<pre>\n")  # HTML drops one line end after <pre>: this one, not the text's
         yield Markup("").join(coloured(text, record.read("nll", start, stop), record.known(start, stop)))
         opened = not text.endswith("\n")
         if not opened:
@@ -195,8 +196,8 @@ def _text(record: Record, shown: int) -> Iterator[Markup]:
 
 @cache
 def markup(path: Path) -> Template:
-    """The template in a file. What is put in is escaped."""
-    import jinja2  # 30 ms, and few runs write a page
+    """The template in a file, with autoescaping."""
+    import jinja2  # late: 30 ms, and few runs write a page
 
     pages = jinja2.Environment(
         loader=jinja2.FileSystemLoader(path.parent),
@@ -211,7 +212,7 @@ def markup(path: Path) -> Template:
 
 
 def _rounded(value: float, digits: int) -> str:
-    """For people; all digits stand beside it for machines."""
+    """A number for people; the page has all digits beside it for machines."""
     return written(Number(value, digits=digits), DEFAULT)
 
 
@@ -230,7 +231,7 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
         return LEFT + (at - first) / span * (WIDTH - LEFT - 8)
 
     def y(value: Any) -> Any:
-        # What leaves the range leaves the frame, which cuts it off; farther out it only needs to be outside.
+        # Values out of range are drawn outside the frame, which clips them; a decade outside is far enough.
         inside = (np.log10(np.clip(value, 10 ** (low - 1), 10 ** (high + 1))) - low) / (high - low)
         return 8 + (1 - inside) * (HEIGHT - BOTTOM - 8)
 
@@ -240,7 +241,7 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
             if there:
                 parts.append(f"{pen}{across:.1f} {down:.1f}")
             pen = "L" if there else "M"
-        # A path of a single point draws nothing; a dot of no length, with round ends, does.
+        # A path with a single point draws nothing; a line of length 0 with round ends draws a dot.
         return "".join(parts) + ("h0" if len(parts) == 1 else "")
 
     quarters = [first + share * span for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
@@ -266,7 +267,7 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
 
 def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[Markup]:
     """A text as HTML, each run of one surprisal class in one element. `nll` (n,) in nats and `known` (n,) are
-    the characters'. A class is a whole number of bits; unknown characters are underlined too.
+    the characters'. A class is a whole number of bits; unknown characters are underlined.
     """
     bits = np.asarray(nll, np.float64) / math.log(2)
     level = np.clip(np.floor(bits), 0, CLASSES - 1).astype(np.int64)
@@ -279,7 +280,7 @@ def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[Ma
 
 
 def _variables(theme: Theme) -> dict[str, str]:
-    """The page's colours by the names of its style sheet."""
+    """The page's colours, by the style sheet's names."""
     return {
         "paper": theme.background,
         "ink": theme.text,
@@ -301,7 +302,7 @@ ROWS = 1 << 16  # characters written at a time: one row group of a Parquet file
 
 
 def per_character(record: Record, target: Target, format: Format | None = None) -> None:
-    """Write the table of a scored text to a path or a binary file. `format` is "csv" or "parquet", by default
+    """Write the table of a scored text to a path or a binary file. `format` is "csv" or "parquet"; None: by
     the path's ending, or CSV. Raises ConfigError for an unknown format or missing pyarrow, ExportError if
     writing fails.
     """
@@ -331,17 +332,17 @@ def write_csv(file: BinaryIO, stretches: Iterable[Columns]) -> None:
     """A table of single characters and numbers, headed by the columns' names."""
     out = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
     try:
-        writer = csv.writer(out, lineterminator="\n")  # one character alone is no formula for a spreadsheet
+        writer = csv.writer(out, lineterminator="\n")  # needs no escaping: a single character is no formula
         for n, columns in enumerate(stretches):
             if n == 0:
                 writer.writerow(columns)
             writer.writerows(zip(*map(_cells, columns.values()), strict=True))
     finally:
-        out.detach()  # the file is its owner's to close
+        out.detach()  # leaves the caller's file open
 
 
 def _cells(column: Any) -> Any:
-    """A column as CSV has it: floats by the shortest digits that give them back at their own precision."""
+    """A column for CSV: floats with the fewest digits that restore them at their own precision."""
     if not isinstance(column, np.ndarray):
         return column
     return column.astype("U32").tolist() if column.dtype == np.float32 else column.tolist()
@@ -353,7 +354,7 @@ def write_parquet(file: BinaryIO, stretches: Iterable[Columns]) -> None:
     import pyarrow.parquet as pq
 
     writer = None
-    with ExitStack() as stack:  # a writer left open fails when it is collected
+    with ExitStack() as stack:  # a writer left open would fail when garbage-collected
         for columns in stretches:
             table = pa.table({name: pa.array(column) for name, column in columns.items()})
             if writer is None:
@@ -364,19 +365,21 @@ def write_parquet(file: BinaryIO, stretches: Iterable[Columns]) -> None:
 def html(
     record: Record, report: Report, target: Target, *, translate: Callable[[str], str] = str, **options: Any
 ) -> None:
-    """Write the page of `rnnviz.figures.export`, with its `options`. Raises ExportError if that fails."""
+    """Write the page of `rnnviz.figures.export`, with its `options`. Raises ExportError if writing fails."""
 
     with files.replacing(target) as file:
         for part in page(record, report, translate=translate, **options):
-            # A file's name may hold bytes that are no text: half surrogates here.
+            # A file's name may hold undecodable bytes, as surrogates, which UTF-8 can't encode.
             file.write(part.encode("utf-8", "backslashreplace"))
 
 
-LONGEST_NAME = 240  # bytes; most systems take 255, and what is being written has a longer one
+LONGEST_NAME = 240  # bytes: most systems take 255, and the temporary file's name is longer
 
 
 def check(target: str | os.PathLike[str], *, table: bool = False) -> None:
-    """Raise early what writing to this path, or a table there, would raise after minutes of scoring."""
+    """Raise early the errors of writing to this path, or a table there, instead of after minutes of
+    scoring.
+    """
     path = Path(target)
     if table and _format(path, None) == "parquet":
         parquet_library()

@@ -1,7 +1,7 @@
-"""The picture of a text being read: states, running perplexity, surprisal, and predictions.
+"""The live view's picture: states, running perplexity, surprisal, and predictions of a text being read.
 
-The app's live view starts from `skeleton`, a Plotly figure as a dictionary, and fills in each keystroke
-itself, with `plane(...)` in the colours of `scale(...)`. A notebook has it in the widget of `rnnviz.live`.
+The app's live view starts from `skeleton`, a Plotly figure as a dictionary. Each keystroke fills in
+`plane(...)`, in the colours of `scale(...)`. In a notebook the widget of `rnnviz.live` shows it.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
 """
@@ -19,19 +19,19 @@ from rnnviz.figures.themes import Scale, Theme
 from rnnviz.networks.config import KINDS
 from rnnviz.scoring.trace import Trace
 
-# Which units to show, and in which order.
+# The shown units, and their order.
 #
-# seriate    all, similar ones beside one another: units whose activations rise and fall together
-# steady     a few that hold their colour for long and differ from one another
+# seriate    all units grouped by similarity: those whose activations rise and fall together side by side
+# steady     a few units that change least often and differ from one another
 
 
 WINDOW = 8
-"""Characters over which `steady` takes means: more than a word has, mostly."""
+"""Characters over which `steady` takes means: more than most words have."""
 
 
 def seriate(activations: npt.NDArray[np.floating[Any]]) -> Integers:
-    """The units in their order, (H,), constant ones last: unit `result[i]` belongs into row i. `activations`
-    (T, H) are their values over a text. Deterministic.
+    """All units grouped by similarity, (H,), constant ones last: unit `result[i]` belongs into row i.
+    `activations` (T, H) are their values over a text. Deterministic.
 
     The order is that of the second eigenvector of the similarity graph's Laplacian (the Fiedler vector;
     Atkins, Boman & Hendrickson 1998, "A spectral algorithm for seriation").
@@ -43,12 +43,13 @@ def seriate(activations: npt.NDArray[np.floating[Any]]) -> Integers:
     if len(moving) < 3:
         return np.arange(activations.shape[1], dtype=np.int64)
     unit = values[:, moving] / length[moving]
-    similarity = np.clip((1 + unit.T @ unit) / 2, 0, 1) ** 2  # squared: near neighbours count for more
+    similarity = np.clip((1 + unit.T @ unit) / 2, 0, 1) ** 2  # squared: near neighbours weigh more
     degree = similarity.sum(axis=1)
-    # The symmetric normalised Laplacian: units with many relatives don't pull all others towards them.
+    # The symmetric normalised Laplacian, so that units with many neighbours don't attract all others.
     scale = 1 / np.sqrt(degree)
     laplacian = np.eye(len(moving)) - similarity * scale[:, None] * scale
     _, vectors = np.linalg.eigh(laplacian)
+    # Rounded, so that machines that differ in the last digits give one order.
     fiedler = np.round(vectors[:, 1] * scale, 12)
     if fiedler[np.argmax(np.abs(fiedler))] < 0:  # an eigenvector's sign is arbitrary
         fiedler = -fiedler
@@ -56,12 +57,12 @@ def seriate(activations: npt.NDArray[np.floating[Any]]) -> Integers:
 
 
 def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integers:
-    """The `count` units that hold their colour, or all if there are fewer: the slowest first. `activations`
+    """The `count` units that change least often, or all if there are fewer: the slowest first. `activations`
     (T, H) are their values over a text. Deterministic.
 
-    A unit is slow as far as its means over WINDOW characters still vary as it does: the share of its variance
-    that is left in them. Units are chosen one after another, each for the slow part that those before don't
-    tell: a QR decomposition with column pivoting (Businger & Golub 1965) of the means times that share.
+    A unit's slowness is the share of its variance that its means over WINDOW characters keep. Units are
+    chosen one after another, each for the slow part that earlier choices don't explain. The method is a QR
+    decomposition with column pivoting (Businger & Golub 1965) of the means times that share.
 
     >>> t = np.arange(1000)
     >>> slow, slower, fast = np.sin(t / 5), np.cos(t / 30), np.cos(t)
@@ -84,16 +85,16 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
 
 
 def _centred(activations: npt.NDArray[np.floating[Any]]) -> Doubles:
-    """(T, H) with mean 0 over the text; what isn't finite is 0."""
+    """(T, H) with mean 0 over the text; infinities and NaN count as 0."""
     values = np.nan_to_num(np.asarray(activations, np.float64), posinf=0.0, neginf=0.0)
     return values - values.mean(axis=0) if len(values) else values
 
 
 COLUMNS = 120
-"""Characters of a window at most: more can't be told apart."""
+"""Characters of a window, at most: more can't be told apart."""
 
 NEXT = 12
-"""Next characters listed one by one; all others are added up."""
+"""Next characters listed one by one; the others are summed."""
 
 SYMBOLS = {
     "hidden": "H",
@@ -107,15 +108,15 @@ SYMBOLS = {
 }
 """The textbook's letters."""
 
-# Shares of the figure's height, from the top: states, then 1 / P of each character with its running mean.
+# Vertical extents as shares of the figure's height: states above, 1 / P with its running mean below.
 PANELS = {"states": [0.36, 1.0], "perplexity": [0.0, 0.28]}
 
 LEAST_TOP = 1e4
-"""Where the axis of 1 / P ends at least: a character of one in ten thousand is rare in every text."""
+"""The least upper end of the axis of 1 / P: a character of one in ten thousand is rare in every text."""
 
 
 def quantities(cell: str) -> tuple[str, ...]:
-    """What the heat map can show of a network of such cells, in the order it is offered.
+    """The quantities that the heat map can show for such cells, in the picker's order.
 
     >>> quantities("gru")
     ('hidden', 'reset', 'update', 'candidate')
@@ -124,7 +125,7 @@ def quantities(cell: str) -> tuple[str, ...]:
 
 
 def scale(quantity: str, span: str = "tanh") -> Scale:
-    """The fixed colour scale of a quantity, for states that lie as `span` says (`ModelConfig.span`)."""
+    """The fixed colour scale of a quantity, for states with the given `span` (`ModelConfig.span`)."""
     if quantity == "cell":
         return themes.CELL
     if quantity in ("hidden", "candidate"):
@@ -133,7 +134,7 @@ def scale(quantity: str, span: str = "tanh") -> Scale:
 
 
 def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
-    """One of the trace's `quantities` of one layer over characters start .. stop - 1, (n, H) float32."""
+    """One quantity of one layer over characters start .. stop - 1, (n, H) float32."""
     if quantity == "hidden":
         return trace.hidden[start:stop, layer]
     if quantity == "cell" and trace.cell is not None:
@@ -142,10 +143,11 @@ def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Flo
 
 
 def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
-    """Axes and empty lines: the part that no keystroke changes. Traces by name: "surprisal" (1 / P of each
-    character), "uniform" (filled in already), "ngram", "memoryless" and "model" (running perplexities:
-    geometric means of 1 / P), all on one logarithmic axis. x is a column of the window, 0 .. columns - 1. The
-    heat map has axes x and y, and no trace.
+    """Axes and empty lines: the part that keystrokes leave unchanged.
+
+    Traces by name: "surprisal" (1 / P of each character), "uniform" (complete already), "ngram", "memoryless"
+    and "model" (running perplexities: geometric means of 1 / P), all on one logarithmic axis. x is a column
+    of the window, 0 .. columns - 1. The heat map has axes x and y, and no trace.
     """
     top = math.log10(max(LEAST_TOP, 10 * vocabulary_size))  # unlikely texts cost more than a uniform guess
     decades = [10**k for k in range(math.ceil(top))]

@@ -1,4 +1,4 @@
-"""The curve of a scored text: running perplexity, and that of a rolling window.
+"""The curve of a scored text: perplexity, running and over a rolling window.
 
 Pure functions from a `Curve` to a Plotly figure as a plain dictionary; the page fills in its lines.
 """
@@ -14,12 +14,12 @@ from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.scoring.breakdown import Curve
 
 PALE = 0.45
-"""How strong the rolling line is beside the running one."""
+"""The rolling line's opacity."""
 
 
 def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
-    """The log axis's ends, as powers of ten, without the first window or, of a short text, the first quarter:
-    its characters may cost thousands. What lies outside is marked, as `beyond` says.
+    """The log axis's ends, as powers of ten. The first window is left out, or in a short text the first
+    quarter, where characters may cost thousands. `beyond` marks values outside the axis.
     """
     lines = []
     for curve in curves.values():
@@ -36,8 +36,8 @@ def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Beyond:
-    """Where the lines of a curve lie farthest outside an axis: the `model`-th from 0, after `position`
-    characters, at `value`, above it or below.
+    """The place where a model's curve lies farthest outside an axis: `model` counts from 0, `position`
+    characters read, at `value`, above the axis or below.
     """
 
     model: int
@@ -47,13 +47,13 @@ class Beyond:
 
 
 def beyond(curves: Mapping[str, Curve], ends: tuple[float, float]) -> list[Beyond]:
-    """What an axis cuts off that ends as `extent` says: the farthest place of each curve, on either side."""
+    """The farthest place outside the axis `ends`, for each curve and side."""
     found = []
     low, high = (10**end for end in ends)
     for n, curve in enumerate(curves.values()):
         running, rolling = (np.asarray(line, np.float64) for line in (curve.running, curve.rolling))
         for above, cut in ((True, np.fmax(running, rolling)), (False, np.fmin(running, rolling))):
-            outside = cut > high if above else cut < low  # False where there is no number
+            outside = cut > high if above else cut < low  # False for NaN
             if outside.any():
                 at = int(np.argmax(np.where(outside, cut if above else -cut, -np.inf)))
                 found.append(Beyond(n, int(curve.position[at]), float(cut[at]), above))
@@ -61,7 +61,7 @@ def beyond(curves: Mapping[str, Curve], ends: tuple[float, float]) -> list[Beyon
 
 
 def _mark(cut: Beyond, order: int, length: int, theme: Theme) -> Figure:
-    """An arrow at the frame's edge and the value there; the marks of one side are in rows of their own."""
+    """An arrow at the frame's edge with the value there; each mark of one side has its own row."""
     left = cut.position < length / 2
     arrow, said = "▲" if cut.above else "▼", written(cut.value)
     return {
@@ -93,7 +93,7 @@ def skeleton(
     cuts: Sequence[Beyond] = (),
 ) -> Figure:
     """Axes and empty lines, two a model: "NAME running" and "NAME rolling". `length` is in characters; `ends`
-    are those of `extent`; `cuts`, as `beyond` finds them, get an arrow and their value each.
+    are those of `extent`; `cuts`, from `beyond`, get an arrow and their value each.
     """
     data = []
     for name, colour in zip(names, _colours(theme), strict=False):  # one model, or two

@@ -1,4 +1,4 @@
-"""The pictures of findings (`rnnviz.findings`), drawn: each kind from its dataclass, by one function."""
+"""Pictures of findings (`rnnviz.findings`), each drawn from its dataclass by one function."""
 
 import html
 from collections.abc import Callable, Sequence
@@ -24,23 +24,23 @@ from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
 from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Picture, Points, Square
 
 Tell = Callable[[object], str]
-"""Puts a picture's words into a language."""
+"""Translates a picture's words."""
 
 NAMED = 16
-"""Rows of a heat map that have their name beside them, at most."""
+"""Rows of a heat map with a name beside them, at most."""
 
 FLAT = 1e-12
-"""Below this, relative to the largest value, a line on a logarithmic axis has ended."""
+"""The share of the largest value below which a line on a logarithmic axis ends."""
 
 CONNECTED = Scale("sequential", -4.0, 0.0)
-"""Shares of a row of a connectivity, as decimal logarithms: from a ten-thousandth to all."""
+"""Shares of a row of a connectivity, as decimal logarithms: from a ten-thousandth to 1."""
 
 TENTHS = ("10⁻⁴", "10⁻²", "1")
-"""What stands at the ends of CONNECTED and between them."""
+"""Labels at the ends and the middle of CONNECTED."""
 
 
 def draw(picture: Picture, tell: Tell = str, theme: Theme = LIGHT) -> Figure:
-    """The figure of a picture.
+    """The Plotly figure of a picture.
 
     >>> figure = draw(Histogram(np.array([1, 3]), np.array([0.0, 0.5, 1.0]), "H", "share"))
     >>> figure["data"][0]["y"]
@@ -56,7 +56,7 @@ def _draw(picture: object, tell: Tell, theme: Theme) -> Figure:
 
 @_draw.register
 def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
-    """On a logarithmic axis without values that it cannot show."""
+    """Curves; a logarithmic axis leaves out values that it cannot show."""
     curves, first, log = picture.curves, picture.first, picture.log
     data: list[Figure] = []
     largest = max((float(np.nanmax(v)) for _name, v in curves if np.isfinite(v).any()), default=1.0)
@@ -149,7 +149,7 @@ def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
         showgrid=False,
         tickvals=ticks,
         ticktext=escaped(names),
-        ticklabeloverflow="allow",  # each stands inside: Plotly would measure one after another
+        ticklabeloverflow="allow",  # every label fits; else Plotly measures each in turn
         **more,
     )
 
@@ -159,7 +159,7 @@ def _colour(n: int, theme: Theme) -> str:
 
 
 def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
-    """A level's name above the frame, one line each, on the side where there is room."""
+    """A level's name above the frame, one row each, on the side with room."""
     return {
         "text": html.escape(text, quote=False),
         "x": value,
@@ -175,7 +175,7 @@ def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figu
 
 @_draw.register
 def _histogram(picture: Histogram, tell: Tell, theme: Theme) -> Figure:
-    """Shares of all, where there are any."""
+    """Bars of the shares of all values, over the occupied range."""
     counts, edges = picture.counts, picture.edges
     shares = np.asarray(counts, np.float64) / max(1, int(np.sum(counts)))
     seen = np.flatnonzero(counts)
@@ -202,7 +202,7 @@ def _histogram(picture: Histogram, tell: Tell, theme: Theme) -> Figure:
 
 @_draw.register
 def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
-    """One bar below the other: as it is, and as changed."""
+    """Two bars a name: before, and below it after the change."""
     names = [tell(name) for name in picture.names]
     data = [
         {
@@ -235,7 +235,7 @@ def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
 
 @_draw.register
 def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = None) -> Figure:
-    """The first row above; `ends` instead of numbers on the bar of colours."""
+    """A heat map, the first row on top; `ends` replaces the numbers on the colour bar."""
     values, names, scale = picture.values, picture.names, Scale(*picture.scale)
     rows, T = values.shape
     levels = scale.levels(values)
@@ -304,7 +304,7 @@ def _points(picture: Points, tell: Tell, theme: Theme) -> Figure:
     edge = {"type": "line", "x0": 0, "y0": 1, "x1": 1, "y1": 0}
     if picture.bound == "circle":
         edge = {"type": "circle", "x0": -1, "y0": -1, "x1": 1, "y1": 1}
-        # One unit is as long up as across, or the circle would be none.
+        # Equal scales on both axes, so that the circle is round.
         across, along = {"nticks": 6}, {"nticks": 6, "scaleanchor": "x", "scaleratio": 1}
     return {
         "data": data,

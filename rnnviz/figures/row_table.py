@@ -1,20 +1,20 @@
-"""Write the scores of rows beside the rows: as Parquet, JSON Lines or CSV, streaming.
+"""Tables of scored rows beside the rows themselves: Parquet, JSON Lines or CSV, streaming.
 
-A row of the table has all columns of the row that was scored, then
+A row of the table has all columns of the scored row, then
 
-    file              the file it came from
+    file              its file
     row               its number there, from 0
     characters        as normalised; 0 where the row could not be scored
-    unknown           those outside the model's vocabulary
-    nll               nats, -log P of the whole text: the sum over rows is that of the corpus
+    unknown           characters outside the model's vocabulary
+    nll               nats, -log P of the whole text: the sum over rows is the corpus's
     perplexity        exp(nll / characters)
-    words             runs of characters between white space; empty in languages that don't part words so
+    words             runs of characters between white space; empty for languages without spaces
     word_perplexity   exp(nll / words)
     given_characters  of the context, read before and not counted
-    error             why it could not be scored, else empty
+    error             the reason why it could not be scored, else empty
 
-If a column of the file's own has one of these names, all of these begin with rnnviz_ instead. In Parquet and
-CSV a column has one type in all rows: values of several types are written as JSON.
+If a file has a column of one of these names, all of these begin with rnnviz_ instead. In Parquet and CSV a
+column has one type in all rows: values of mixed types are written as JSON.
 """
 
 from __future__ import annotations
@@ -44,22 +44,24 @@ COLUMNS = {
     "perplexity": "float64", "words": "int64", "word_perplexity": "float64", "given_characters": "int64",
     "error": "string",
 }  # fmt: skip
-"""Their types in Parquet."""
+"""The columns' types in Parquet."""
 
 PREFIX = "rnnviz_"
 
 MOST_COLUMNS = 1000
-"""Of rows' own columns, in Parquet and CSV."""
+"""The rows' own columns, at most, in Parquet and CSV."""
 
-JSON = "json"  # a column of values of several types, or nested ones
+JSON = "json"  # the type of a column with mixed or nested values
 _TYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 Kinds = dict[str, Any]
-"""Rows' own columns, each with its type: the name of one of pyarrow's, a type of pyarrow's, or JSON."""
+"""The rows' own columns by name, each with a type: the name of a pyarrow type, a pyarrow type, or JSON."""
 
 
 def format_of(target: str) -> Format:
-    """The format that an output's ending says. Raises ConfigError for another, or without pyarrow."""
+    """The format of an output, by its ending. Raises ConfigError for an unknown ending, or without
+    pyarrow.
+    """
     ending = Path(target).suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         raise ConfigError(
@@ -72,7 +74,8 @@ def format_of(target: str) -> Format:
 
 
 def kinds(of: Iterable[RowFile]) -> Kinds:
-    """The own columns of files' rows. Reads JSON Lines to their end, as any line may add a column.
+    """The own columns of files' rows, with their types. Reads JSON Lines to their end, as any line may add a
+    column.
 
     Raises ConfigError for more columns than MOST_COLUMNS.
     """
@@ -93,11 +96,11 @@ def kinds(of: Iterable[RowFile]) -> Kinds:
 
 
 def _kinds_of(file: RowFile) -> Iterable[tuple[str, Any]]:
-    """Names and types, some of them again and again; None for a null."""
+    """Names and types, with repetitions; None for a null."""
     if isinstance(file, Parquet):
         yield from ((field.name, field.type) for field in file.schema)
     elif isinstance(file, JsonLines):
-        with suppress(TextError):  # said when it is scored
+        with suppress(TextError):  # reported when it is scored
             for table in file.tables():
                 for row in file.own(table):
                     yield from ((name, _kind(value)) for name, value in row.items())
@@ -114,9 +117,9 @@ def _kind(value: Any) -> str | None:
 
 
 class RowTable:
-    """A table of scored rows, written as they come into an open file. Close it, or it is not complete.
+    """A table of scored rows, written batch by batch into an open file; only `close` completes it.
 
-    `own` are the `kinds` of the rows' own columns, without which JSON Lines can do.
+    `own` are the `kinds` of the rows' own columns; JSON Lines needs none.
     """
 
     def __init__(self, file: BinaryIO, format: Format, own: Kinds) -> None:
@@ -141,11 +144,11 @@ class RowTable:
                 export.add(self._text, [[*(_cell(row.get(c)) for c in self._own), *values]])
                 continue
             line = _json({**row, **dict(zip(self._names(row), values, strict=True))})
-            # Half a surrogate pair is no UTF-8; as an escape it is JSON.
+            # UTF-8 can't encode half a surrogate pair; its escape is valid JSON.
             self._file.write(f"{line}\n".encode("utf-8", "backslashreplace"))
 
     def close(self) -> None:
-        """Write the end. The file stays open: it is its owner's."""
+        """Write the end. The file stays open for its owner."""
         if self._format == "csv":
             self._text.detach()
         elif self._format == "parquet":
@@ -173,7 +176,7 @@ class RowTable:
         self._writer.write_table(pa.Table.from_arrays([*own, *mine], schema=self._schema))
 
     def _own_array(self, pa: Any, own: Any, column: str, kind: Any) -> Any:
-        """One of the rows' own columns, of the table's type; null where a row hasn't got it."""
+        """One of the rows' own columns, in the table's type; null where a row lacks it."""
         wanted = _arrow_type(pa, kind)
         if isinstance(own, list):
             values = [row.get(column) for row in own]
@@ -211,7 +214,7 @@ def _dicts(batch: Any) -> list[dict[str, Any]]:
 
 
 def _values(score: RowScore, name: str) -> tuple[Any, ...]:
-    """A row's figures, in the order of COLUMNS; None for what it has not, or what is beyond float64."""
+    """A row's figures, in the order of COLUMNS; None for a missing value, or one beyond float64."""
     return (
         _sound(name),
         score.row,
@@ -231,7 +234,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _sound(value: Any) -> Any:
-    """A text without half surrogates, which no file takes."""
+    """A text with half surrogates escaped, which no file could hold."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value

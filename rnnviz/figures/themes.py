@@ -1,13 +1,13 @@
-"""Every colour of every picture, light and dark, and the scales that map values to them.
+"""Every colour of every picture, light and dark, and the scales that map values to colours.
 
 Four fixed scales, which never move while someone types:
 
-    diverging   tanh states in [-1, 1], LSTM cells in [-3, 3]; the page's own background at 0,
-                blue below, orange above: told apart with any kind of colour blindness
+    diverging   tanh states in [-1, 1], LSTM cells in [-3, 3]; the page's background at 0, blue below, orange
+                above: distinct with any kind of colour blindness
     sequential  gates in [0, 1]; the background at 0
-    surprisal   what a character cost, in bits; transparent at 0, behind text that stays readable
-    reason      how many bits more a character costs without an earlier one; green where it costs more, grey
-                where less, behind text too: no hue that another scale has
+    surprisal   a character's cost, in bits; transparent at 0, behind text that stays readable
+    reason      the bits that a character costs more without an earlier one; green where more, grey where
+                less, behind text too: no hue of another scale
 
 Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal steps look equal.
 """
@@ -25,19 +25,19 @@ from rnnviz.arrays import Doubles
 Kind = Literal["diverging", "sequential"]
 
 LEVELS = 255
-"""Colours in a scale: an odd number, so that one of them is exactly the middle."""
+"""Colours in a scale: an odd number, so that one is exactly the middle."""
 
 SURPRISAL_FULL = 10.0
-"""Bits at which the colour behind a character is at its strongest."""
+"""Bits at which the colour behind a character is strongest."""
 
 REASON_FULL = 6.0
-"""Bits more or less without a character at which the colour behind that one is at its strongest."""
+"""Bits, more or less, at which the colour behind an omitted character is strongest."""
 
 VERSUS_FULL = 6.0
-"""Bits of difference between two models at which it is."""
+"""Bits of difference between two models at which the colour is strongest."""
 
 BANDS = (1, 3, 10)
-"""The last rank of each of `Theme.bands` but the last."""
+"""The last rank of each of `Theme.bands`, except the open-ended last."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,9 @@ class Theme:
     surprisal              anchors from 0 bits to SURPRISAL_FULL, painted behind `text`
     reason                 anchors from -REASON_FULL to REASON_FULL bits, painted behind `text`
     bands                  ranks 1, 2-3, 4-10 and > 10, painted behind `text`
-    versus                 anchors of a difference of two models, painted behind `text`
-    came                   what really came; cursor, pinned: the marks that follow a reader
+    versus                 anchors from -VERSUS_FULL to VERSUS_FULL bits between two models, painted behind
+                           `text`
+    came                   the actual character; cursor, pinned: the marks that follow a reader
     runs                   lines of several runs in one chart (after Okabe & Ito)
     """
 
@@ -122,7 +123,7 @@ THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 @dataclass(frozen=True)
 class Scale:
-    """How values become colours: from `low` to `high`; values beyond take the end's colour."""
+    """A map from values to colours, from `low` to `high`; values beyond take the end's colour."""
 
     kind: Kind
     low: float
@@ -134,7 +135,7 @@ class Scale:
         span *= np.float32((LEVELS - 1) / (self.high - self.low))
         np.nan_to_num(span, copy=False, nan=LEVELS // 2, posinf=LEVELS - 1, neginf=0)
         np.clip(span, 0, LEVELS - 1, out=span)
-        span += np.float32(0.5)
+        span += np.float32(0.5)  # astype truncates: this rounds to the nearest
         return span.astype(np.uint8)
 
     def anchors(self, theme: Theme) -> tuple[str, ...]:
@@ -191,7 +192,7 @@ def _oklab(colour: str) -> Doubles:
 
 
 def linear(colour: str) -> Doubles:
-    """Red, green, blue of `#rrggbb` as light, 0 .. 1: without sRGB's gamma."""
+    """Red, green, blue of `#rrggbb` as linear light, 0 .. 1, without sRGB's gamma."""
     srgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 

@@ -1,4 +1,4 @@
-"""The curves of training runs: perplexity against characters read; beside it gradient norm and learning rate.
+"""Curves of training runs: perplexity, gradient norm and learning rate against characters read.
 
 Pure functions from a run's events (`rnnviz.training.runs.follow`) to numbers, and on to Plotly figures as
 plain dictionaries. In a notebook:
@@ -25,7 +25,7 @@ from rnnviz.figures.axes import Figure, axis, layout, legend, level, line, log_a
 from rnnviz.figures.themes import LIGHT, Theme
 
 MOST = 600
-"""Points of a line: a chart has no more pixels."""
+"""Points of a line, at most: a chart has no more pixels."""
 
 SPREAD = 100.0
 """The axis of gradient norms goes from clip / SPREAD to clip × SPREAD."""
@@ -51,19 +51,19 @@ ENGLISH = {
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What is drawn of one run.
+    """The curves of one run.
 
     characters, train, gradient, rate   (n,) of the progress events: characters read, training perplexity,
-                     gradient norm before clipping, learning rate
+                                        gradient norm before clipping, learning rate
     measured, validation   (m,) of the reports: characters read and validation perplexity
-    looked, held_out   (k,) characters read and held-out perplexity: one at the end, where there is no
-                     validation text, else none
-    total            characters to be read, at least those that were
-    uniform, unigram, ngram   baselines on the text that is measured; None where not measured
+    looked, held_out   (k,) characters read and held-out perplexity: one at the end of a run without
+                       validation text, else none
+    total            characters to read, at least those read
+    uniform, unigram, ngram   baselines on the measured text; None where not measured
     order            the n-gram's n
-    clip             the largest gradient norm allowed
-    highest_rate     where the axis of learning rates ends
-    passed           characters read when the n-gram was beaten, or None
+    clip             the largest allowed gradient norm
+    highest_rate     the upper end of the learning rates' axis
+    passed           characters read when the run passed the n-gram, or None
     """
 
     characters: Doubles
@@ -85,12 +85,12 @@ class Curves:
 
     @property
     def norm(self) -> Doubles:
-        """(n,) the gradient norm, held within its axis."""
+        """(n,) the gradient norm, clipped to its axis."""
         return np.clip(self.gradient, self.clip / SPREAD, self.clip * SPREAD)
 
     @property
     def clipped(self) -> Doubles:
-        """(n,) the same where the gradient was scaled down, else NaN."""
+        """(n,) `norm` where the gradient was scaled down, else NaN."""
         return np.where(self.gradient > self.clip, self.norm, np.nan)
 
 
@@ -133,7 +133,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
 
 
 def _thin(events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """At most MOST of the events, with the first and last; the same ones stay while more come."""
+    """At most MOST of the events, with the first and last; a kept event stays kept while more come."""
     stride = 1
     while len(events) / stride > MOST:
         stride *= 2
@@ -157,7 +157,7 @@ def _column(events: Iterable[Mapping[str, Any]], name: str) -> Doubles:
 
 
 def extent(several: Iterable[Curves]) -> tuple[float, float]:
-    """The ends of the logarithmic axis, as powers of ten. They rest on the baselines, so that the axis stands
+    """The ends of the logarithmic axis, as powers of ten. They follow the baselines, so that the axis stands
     still while the curves grow; a run far below its n-gram opens the axis down to 1, once.
     """
     low, high = math.inf, 1.0
@@ -264,7 +264,7 @@ def _trace(one: Curves, name: str, colour: str, width: float, *, dots: int = 0, 
 
 
 def _gaps(values: Doubles) -> list[float | None]:
-    """Numbers for Plotly: None where there are none."""
+    """Numbers for Plotly: None for NaN and infinities, which JSON can't hold."""
     return [v if math.isfinite(v) else None for v in values.tolist()]
 
 
@@ -289,12 +289,12 @@ def _labels(
 ) -> list[dict[str, Any]]:
     """The baselines' names, above their lines or below, where the curves leave room."""
     found = []
-    room = 0.085 * (ends[1] - ends[0])  # a label's height, as a share of the axis
+    room = 0.085 * (ends[1] - ends[0])  # a label's height, in decades
     above = math.inf
     for name, value in yardsticks(one):
         at = math.log10(value)
-        # Curves come down to the n-gram's line and stay beside it: the label is where they are not. At the
-        # right end the held-out text has its dot.
+        # Curves come down to the n-gram's line and stay near it, so the label stands on the free side. At the
+        # right end the held-out perplexity has its dot.
         left = name == "ngram" and len(one.looked) > 0
         under = above - at < room or (name == "ngram" and one.passed is None)
         above = at
@@ -312,7 +312,7 @@ def _labels(
 
 
 def _note(text: str, colour: str, **more: Any) -> dict[str, Any]:
-    """A word on the chart; at the left, above its place, unless `more` says otherwise."""
+    """A word on the chart; at the left, above its place, unless `more` changes it."""
     return {
         "x": 0,
         "xref": "paper",
@@ -337,7 +337,7 @@ def _written(value: float) -> str:
 def compared(
     several: Mapping[str, Curves], *, theme: Theme = LIGHT, title: str = "characters read"
 ) -> Figure:
-    """Validation perplexity of several runs, by name; without it training perplexity, thin."""
+    """Validation perplexity of several runs, by name; where a run has none, its training perplexity."""
     low, high = extent(several.values()) if several else (0.0, 2.0)
     data: list[dict[str, Any]] = []
     for n, (name, one) in enumerate(several.items()):
