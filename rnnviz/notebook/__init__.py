@@ -1,1 +1,1 @@
-"""rnnviz in a notebook: what objects look like there, and the live view as a widget."""
+"""rnnviz in a notebook: HTML representations of objects, and the live view as a widget."""

@@ -1,8 +1,7 @@
-"""What a notebook shows of a trace, a search or a model: static HTML with SVG and PNG in it, no script, which
-`html_repr.html` beside this file has. The words are English, as in reprs and docstrings; the app has them in
-Chinese too.
+"""HTML representations of a trace, a finding or a model: static HTML with SVG and PNG, without scripts.
 
-Light colours, on their own white ground: a stored notebook doesn't know who will read it.
+The template is `html_repr.html` beside this file. Words are English, as in reprs and docstrings; the app has
+Chinese too. Colours are light, on a white ground: a stored notebook doesn't know its reader's theme.
 """
 
 import base64
@@ -40,7 +39,9 @@ def html(thing: object) -> str:
 
 
 def trace(read: Trace) -> dict[str, Any]:
-    """The heat map of the top layer's H over the last characters, with their surprisal, and figures."""
+    """Template values of a Trace: the top layer's H over the last characters, their surprisal, and
+    figures.
+    """
     if not len(read):
         return {"kind": "empty", "said": repr(read)}
     layer = read.hidden.shape[1] - 1
@@ -70,7 +71,7 @@ def trace(read: Trace) -> dict[str, Any]:
 
 
 def finding(found: Finding) -> dict[str, Any]:
-    """A finding's table, what may be said of it, and its bars."""
+    """Template values of a finding: its table, its sentences, and its bars."""
     table = found.table()
     return {
         "kind": "finding",
@@ -85,7 +86,7 @@ Named = list[tuple[str, float]]
 
 
 def bars(picture: Bars) -> tuple[Named, Named, float]:
-    """Bars with their names, those of what they are compared with, and where all of them begin."""
+    """A picture's bars by name, its levels by name, and the value where bars begin."""
     named = [(_tell(name), value) for name, value in zip(picture.names, picture.values, strict=True)]
     return named, [(_tell(name), value) for name, value in picture.levels], picture.first or 0.0
 
@@ -95,7 +96,7 @@ def _tell(value: object) -> str:
 
 
 def model(thing: Any) -> dict[str, Any]:
-    """A model's figures, and what its card says of the text it was trained on."""
+    """Template values of a model: its figures, and its training text from the card."""
     if isinstance(thing, NgramModel):
         kind = f"{thing.order}-gram, counts: no hidden state"
     else:
@@ -120,7 +121,7 @@ def model(thing: Any) -> dict[str, Any]:
 
 
 def png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """A picture (height, width, 3) of red, green and blue as a PNG file."""
+    """A PNG file of pixels (height, width, 3), red, green and blue."""
     height, width, _ = pixels.shape
 
     def chunk(name: bytes, data: bytes) -> bytes:
@@ -128,6 +129,7 @@ def png(pixels: npt.NDArray[np.uint8]) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    # Each line begins with its filter's type: 0, none.
     lines = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, width * 3)], axis=1)
     packed = zlib.compress(lines.tobytes(), 9)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")

@@ -1,4 +1,4 @@
-"""`rnnviz.live`: the Explore page's view as a widget in a notebook."""
+"""`rnnviz.live`: the live view as a widget in a notebook."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 def live(
     model: Network, text: str | None = None, *, ngram: NgramModel | None = None, temperature: float = 1.0
 ) -> Live:
-    """The Explore page's view of `model` as a Jupyter widget: type, and look inside while it reads. Each
-    keystroke is answered by the kernel, as by the app's server, so it must not be busy. Words are English.
+    """The live view of `model` as a Jupyter widget: type, and look inside while it reads. The kernel answers
+    each keystroke, so it must not be busy. Words are English.
 
     model        a network; an n-gram model has no hidden state to show
-    text         what stands there at first, by default the example in the model's card
-    ngram        the n-gram model beside it, by default the one that the card names, where it is here
-    temperature  that the bars and Continue begin with; at 1 they are the network's own
+    text         the first text; None: the example in the model's card
+    ngram        the n-gram model beside it; None: the one that the card names, if installed
+    temperature  the first temperature of the bars and Continue; at 1 they show the network's own
+                 probabilities
 
-    The widget's `text` is what stands there now, and may be set; `trace` is the Trace of it. Needs anywidget
-    and Plotly, which the extra `notebook` brings. Raises ConfigError where anywidget is missing, for a model
-    without a hidden state, and for one whose step is a Python function.
+    The widget's `text` is the current text, and may be set; `trace` is its Trace. Needs anywidget and Plotly,
+    from the extra `notebook`. Raises ConfigError without anywidget, for a model without a hidden state, and
+    for one whose step is a Python function.
     """
     if type(weights_of(model)) is not Weights:
         raise ConfigError(
@@ -46,7 +47,7 @@ def live(
 
 
 def _named_in(card: Any) -> NgramModel | None:
-    """The n-gram model that a card names, if it is here."""
+    """The n-gram model that a card names; None if not installed."""
     from rnnviz.networks.checkpoint import load
     from rnnviz.networks.ngram import NgramModel
 

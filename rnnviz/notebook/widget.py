@@ -1,5 +1,5 @@
-"""The live view's end in the kernel: what the app's page does for a session, a widget does for each place
-where it is shown. Answers are `LiveSession`'s, so a notebook sees what the app shows.
+"""The kernel's side of the live view. A widget has a `LiveSession` for each place where it is shown, as the
+app has for each page. So a notebook shows the app's answers.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.pages.explore.initial_data import fixed, opening
 from rnnviz.ui.pages.explore.live_session import LIMIT, Ask, LiveSession
 
-# The widget's browser files as the one ES module that anywidget takes: the files themselves, unchanged, each
-# made a module of its own in the browser, where its imports are replaced by the addresses of those before it.
+# anywidget takes a single ES module. So the loader makes a module of each browser file in the browser, and
+# replaces its imports by the blob addresses of the modules before it; the files stay unchanged.
 
 
 ENTRY = "notebook/widget.js"
@@ -42,7 +42,7 @@ export default widget(%s, %s);
 
 @cache
 def bundle() -> str:
-    """The module: its default export is what anywidget calls."""
+    """The ES module whose default export anywidget calls."""
     styles = "\n".join(
         (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/shared.css", f"{VIEW}/view.css")
     )
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
 
 PLACES = 8
-"""Places a widget is shown at that are remembered; the others send their whole text again."""
+"""Places with a remembered session, at most; others send their whole text again."""
 
 _WORDS = {
     "waiting": "The kernel does not answer: it is busy, or stopped. What you type is kept and sent again.",
@@ -66,7 +66,7 @@ _WORDS = {
 
 
 class Live(anywidget.AnyWidget):
-    """See `rnnviz.live`."""
+    """The widget of `rnnviz.live`."""
 
     _esm = traitlets.Unicode(bundle()).tag(sync=True)
 
@@ -88,7 +88,9 @@ class Live(anywidget.AnyWidget):
 
     @property
     def text(self) -> str:
-        """What stands in the view; setting it puts another text there. Raises ConfigError for no text."""
+        """The current text; setting it replaces the text in every place. Raises ConfigError for a text that
+        is too long or no str.
+        """
         return self._text
 
     @text.setter
@@ -131,7 +133,7 @@ class Live(anywidget.AnyWidget):
 
 
 def _plotly() -> bytes:
-    """The drawing library from Plotly's own package; nothing where it is missing."""
+    """Plotly's drawing library, from Plotly's own package; b"" without it."""
     found = find_spec("plotly")
     if found is None or found.origin is None:
         return b""
