@@ -1,1 +1,3 @@
-"""The lecture's numbers, as functions to import in a notebook; a module for each scene of the Learn page."""
+"""The lecture's numbers, as functions to import in a notebook; one module for each scene of the Learn
+page.
+"""

@@ -1,9 +1,9 @@
-"""A step's controls: what a lecturer can set, by the address or in the browser.
+"""Controls of a step: values that a lecturer can set, by the address or in the browser.
 
     Control(whole(1, 10), 3)      or, with its widget,      slider(1, 10, 1, 3, N_("n"))
 
-Invalid values from outside are ignored. A state is a dict of controls' values by their names, None where
-nothing was set: the control's usual value then.
+Invalid values from outside are ignored. A state is a dict of the controls' values by name; None stands for
+the control's default.
 """
 
 import math
@@ -17,18 +17,18 @@ from rnnviz.i18n import N_, _
 State = dict[str, Any]
 Ask = Mapping[str, Any]
 Valid = Callable[[object], Any]
-"""A value from outside as the scene uses it; None if invalid."""
+"""Validates a value from outside, and returns it in the scene's type; None if invalid."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """One thing that can be set: its valid values, and its default.
+    """One value that can be set, with its validation and its default.
 
-    default    a value, or what gives it in the session's language
-    kept       whether the address keeps it
-    resets     other controls that a change sets back
-    widget     what the page sets it with: its kind, its label (translated when shown) and what more it needs;
-               {} where a click, a drag or an edit in the picture sets it
+    default    a value, or a function that returns one in the session's language
+    kept       whether the address keeps the value
+    resets     names of other controls that a change resets
+    widget     the page's widget: its kind, its label (translated when shown) and further settings; {} where a
+               click, a drag or an edit in the picture sets the value
     """
 
     valid: Valid
@@ -38,7 +38,7 @@ class Control:
     widget: Mapping[str, Any] = field(default_factory=dict)
 
     def shown(self, value: Any) -> Any:
-        """The value that a scene uses: the usual one where none was set."""
+        """The value that a scene uses: `value`, or the default for None."""
         if value is not None:
             return value
         return self.default() if callable(self.default) else self.default
@@ -57,7 +57,7 @@ Controls = Mapping[str, Control]
 
 
 def shown(controls: Controls, state: State) -> State:
-    """The state as a scene uses it."""
+    """The state with defaults in place of None, as a scene uses it."""
     return {name: one.shown(state[name]) for name, one in controls.items()}
 
 
@@ -72,7 +72,7 @@ def taken(controls: Controls, state: State, ask: Ask) -> State:
 
 
 def whole(low: int, high: int) -> Valid:
-    """A whole number in low … high, as a number or its digits."""
+    """A validator of whole numbers in low … high, given as a number or its digits."""
 
     def valid(value: object) -> int | None:
         if (
@@ -88,7 +88,7 @@ def whole(low: int, high: int) -> Valid:
 
 
 def number(low: float, high: float) -> Valid:
-    """A number in low … high, as a number or a string."""
+    """A validator of numbers in low … high, given as a number or a string."""
 
     def valid(value: object) -> float | None:
         if isinstance(value, str) and len(value) < 24:
@@ -104,7 +104,7 @@ def number(low: float, high: float) -> Valid:
 
 
 def each(*valid: Valid) -> Valid:
-    """A list of as many values as there are `valid`, each valid there.
+    """A validator of lists with one value for each of `valid`.
 
     >>> each(number(0, 1), number(0, 9))([1, 7]), each(number(0, 1))([1, 7])
     ([1.0, 7.0], None)
@@ -120,12 +120,13 @@ def each(*valid: Valid) -> Valid:
 
 
 def text(limit: int, least: int = 1) -> Valid:
-    """A line of `least` to `limit` characters: cut if longer, line ends turned into spaces."""
+    """A validator of lines of `least` to `limit` characters: cut if longer, line ends turned into spaces."""
 
     def valid(value: object) -> str | None:
         if not isinstance(value, str):
             return None
         line = " ".join(value[: 2 * limit].splitlines())
+        # Half surrogates are dropped: no model reads them, and UTF-8 can't encode them.
         line = "".join(c for c in line if not 0xD800 <= ord(c) < 0xE000)[:limit]
         return line if len(line) >= least else None
 
@@ -138,9 +139,9 @@ def text(limit: int, least: int = 1) -> Valid:
 def slider(
     low: float, high: float, step: float, value: Any, label: str, *, play: str = "", **more: Any
 ) -> Control:
-    """A number in low … high; whole where `step` and `low` are. `label`: marked by N_.
+    """A number in low … high; whole where `step` and `low` are whole. `label` is marked by N_.
 
-    play     words of a button that moves it to its end
+    play     words of a button that moves the slider to its end
     """
     counts = float(step).is_integer() and float(low).is_integer()
     widget = {"kind": "slider", "range": [low, high, step], "label": label, **more}
@@ -155,7 +156,7 @@ def choice(
     label: str = "",
     resets: Sequence[str] = (),
 ) -> Control:
-    """One of a few: keys, and words for them (marked by N_), or what gives them when asked."""
+    """One of a few options: keys with their words (marked by N_), or a function that returns them."""
     given = options if callable(options) else partial(dict, options)
     widget = {"kind": "choice", "options": given, "label": label}
 
@@ -177,5 +178,5 @@ def again(value: int, label: str, resets: Sequence[str] = ()) -> Control:
 
 
 def toggle(label: str, off: str) -> Control:
-    """0 at first, 1 after a click; `off`: the button's words while it is 1."""
+    """0 at first, 1 after a click; `off`: the button's words while the value is 1."""
     return Control(whole(0, 1), 0, widget={"kind": "toggle", "label": label, "off": off})

@@ -1,11 +1,10 @@
-"""One word all the way: a small network reads "machin", should say "achine", and learns from its errors.
+"""A small network of one word: it reads "machin", should predict "achine", and learns from its errors.
 
     A_t = X_t W_xh + H_{t-1} W_hh + b_h    H_t = tanh(A_t)    O_t = H_t W_hq + b_q    P_t = softmax(O_t)
-    ℓ_t = -log P_t[label_t]                L = (1/T) Σ_t ℓ_t
+    ℓ_t = -log P_t[label_t]                L = (1/T) Σ_t ℓ_t                          nats
 
-Rows are (X,), (H,) and (V,): a batch of one.
-Every weight has one decimal, so that what is shown is what is used. Shape letters: T steps, X inputs,
-H units, V symbols; here X = V, as an input is a one-hot row.
+Rows are (X,), (H,) and (V,): a batch of one. Every weight has one decimal, so that the shown numbers are the
+used ones. Shape letters: T steps, X inputs, H units, V symbols; here X = V, as an input is a one-hot row.
 """
 
 from dataclasses import replace
@@ -25,7 +24,7 @@ SYMBOLS = tuple(dict.fromkeys(WORD))  # in the order in which they appear
 
 
 def numbers(text: str) -> list[int]:
-    """The number of each character among SYMBOLS. Raises ConfigError for others.
+    """The index in SYMBOLS of each character. Raises ConfigError for other characters.
 
     >>> numbers("mac")
     [0, 1, 2]
@@ -41,11 +40,10 @@ def numbers(text: str) -> list[int]:
 
 
 class Machine:
-    """The network of a seed and the first `steps` characters of a text, all but the last by default.
+    """The network of a seed, with the first `steps` characters of a text; None: all but the last.
 
-    Raises ConfigError for a text with other letters than WORD's, or if no label is left for a step.
-
-    One that isn't `recurrent` has no W_hh: nothing goes from step to step, neither values nor gradients.
+    With `recurrent` False, W_hh is 0: neither values nor gradients go from step to step. Raises ConfigError
+    for a text with other letters than WORD's, or if a step has no label.
 
     >>> word = Machine(steps=3)
     >>> word.inputs, word.labels, word.net.W_xh.shape
@@ -71,16 +69,17 @@ class Machine:
 
     @cached_property
     def forward(self) -> Unrolled:
-        """Every number on the way to the loss."""
+        """Every number of the forward pass."""
         return unroll(self.net, self.ids, self.targets)
 
     def gradients(self) -> dict[str, Doubles]:
-        """∂L by every weight, by its name and in its shape; not clipped."""
+        """∂L by every weight, by name and in its shape; not clipped."""
         return weight_gradients(self.net, self.forward)
 
     def pairs(self) -> Doubles:
-        """The part of ∂L/∂W_hh of each loss and each step: [t - 1, s - 1] is what ℓ_t asks of the W_hh that
-        made H_s, (T, T, H, H). It is 0 where s > t, and at s = 1, as H_0 = 0. See `heard` for a cut.
+        """The part of ∂L/∂W_hh of each loss and each step, (T, T, H, H): [t - 1, s - 1] is the gradient of
+        ℓ_t through the W_hh that computed H_s. It is 0 where s > t, and at s = 1, as H_0 = 0. See `heard`
+        for a cut.
 
         >>> word = Machine(steps=3)
         >>> np.allclose(word.pairs().sum(axis=(0, 1)), word.gradients()["W_hh"])
@@ -96,7 +95,8 @@ class Machine:
         return found
 
     def heard(self, cut: int | None = None) -> Mask:
-        """Which of the `pairs` a `cut` after so many steps leaves, (T, T): those with no cut between s and t.
+        """Which of the `pairs` remain with a `cut` after so many steps, (T, T): those without a cut between s
+        and t. Raises ConfigError for a cut out of range.
 
         Cuts are counted from the end (regular truncation).
 
@@ -111,7 +111,7 @@ class Machine:
         return found
 
     def cached(self) -> dict[str, Doubles]:
-        """What the way back reads of the way there, by name: all that must be kept of T steps, (T, …) each.
+        """The forward values that the backward pass reads, by name, (T, …) each: all that T steps must keep.
 
         >>> {name: array.shape for name, array in Machine(steps=3).cached().items()}
         {'X': (3, 7), 'H': (3, 4), 'slope': (3, 4), 'P': (3, 7)}

@@ -1,4 +1,4 @@
-"""Numbers as the lecture writes them: to be read from the back row."""
+"""The lecture's number formats, legible from the back row."""
 
 import math
 
@@ -6,7 +6,7 @@ from rnnviz.sentences import RAISED
 
 
 def rough(value: float, digits: int = 2) -> str:
-    """At most so many digits that count.
+    """A number with at most so many significant digits.
 
     >>> rough(0.0314), rough(-2.96e-9), rough(70**11), rough(float("inf"))
     ('0.031', '−3 × 10⁻⁹', '2 × 10²⁰', '∞')
@@ -20,7 +20,7 @@ def rough(value: float, digits: int = 2) -> str:
 
 
 def ten_to(exponent: float) -> str:
-    """10 to the power of a number that may be far beyond what a float holds: its nearest power of ten.
+    """10 to the power of a number that may be beyond a float's range, as the nearest power of ten.
 
     >>> ten_to(-1431363.8), ten_to(-47.4)
     ('10⁻¹⁴³¹³⁶⁴', '10⁻⁴⁷')
@@ -29,7 +29,7 @@ def ten_to(exponent: float) -> str:
 
 
 def in_full(n: int) -> str:
-    """A whole number, in full while it can be read.
+    """A whole number, in full while it is legible.
 
     >>> in_full(70**5), in_full(70**11)
     ('1,680,700,000', '2 × 10²⁰')
@@ -38,7 +38,7 @@ def in_full(n: int) -> str:
 
 
 def fixed(value: float, digits: int = 2) -> str:
-    """So many decimals.
+    """A number with so many decimals.
 
     >>> fixed(-2.9648), fixed(12345.6, 0), fixed(float("inf"))
     ('−2.96', '12,346', '∞')
@@ -47,7 +47,7 @@ def fixed(value: float, digits: int = 2) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent: one decimal below ten percent.
+    """A share in percent, with one decimal below ten percent.
 
     >>> percent(0.172), percent(0.0031)
     ('17 %', '0.3 %')

@@ -1,6 +1,6 @@
-"""What any model, network or n-gram, makes of a text: each character's cost, and what comes next.
+"""Predictions of any model, network or n-gram, on a text: each character's cost, and the next characters.
 
-A text is read once, however often its picture changes.
+A cache reads each text once, however often its picture changes.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from rnnviz.scoring.perplexity import costs
 from rnnviz.text.characters import normalise, visible
 from rnnviz.text.vocabulary import Vocabulary
 
-# The code panel imports it under this name: without the cache.
+# The code panel imports `trace` by this name, without the cache.
 trace = lru_cache(maxsize=64)(tracer.trace)
 
 
 @lru_cache(maxsize=256)
 def nats(model: Model, text: str) -> Doubles:
-    """The cost of each character of `text` (T,), by the rule of `rnnviz.scoring.perplexity`.
+    """The cost of each character of `text` (T,), in nats, by the rule of `rnnviz.scoring.perplexity`.
 
     >>> nats(NgramModel.fit("abab", order=2), "aba").shape
     (3,)
@@ -35,7 +35,7 @@ def nats(model: Model, text: str) -> Doubles:
 
 
 def likeliest(P: Doubles, n: int) -> list[int]:
-    """The n likeliest of P (V,), the likeliest first.
+    """The indices of the n most probable of P (V,), the most probable first.
 
     >>> likeliest(np.array([0.2, 0.5, 0.3]), 2)
     [1, 2]
@@ -44,5 +44,5 @@ def likeliest(P: Doubles, n: int) -> list[int]:
 
 
 def chances(P: Doubles, symbols: Sequence[int], vocabulary: Vocabulary) -> list[tuple[str, float, str]]:
-    """What `bars` shows of some symbols: each as it is seen, and its probability, P being (V,)."""
+    """Rows for `bars`: each symbol in visible form, with its probability in P (V,)."""
     return [(visible(vocabulary.symbol(i)), float(P[i]), percent(P[i])) for i in symbols]

@@ -1,11 +1,11 @@
-"""What a step of the lecture is drawn with: a tree of plain data, without a coordinate in it.
+"""Primitives of a step's picture: a tree of plain data, without coordinates.
 
 A step returns one tree; `ui/pages/learn/static/primitives.js` draws it. Containers (`row`, `inline`,
-`column`) hold what is drawn (`text`, `table`, `matrix`, `plot`, …). What every part may have:
+`column`) hold content (`text`, `table`, `matrix`, `plot`, …). Every part may have:
 
-    stands   the symbols of the formula that it is, apart by spaces: pointing at one lights the other
-    here     the value of a symbol that the part doesn't show by itself
-    pick     a control: a click on item i asks for it to be `i`
+    stands   the formula's symbols that it shows, separated by spaces: pointing at one lights the other
+    here     the value of a symbol, where the part doesn't show it
+    pick     a control: a click on item i sets it to `i`
 
 Numbers may be numpy's; NaN and infinities become gaps.
 """
@@ -22,11 +22,11 @@ from rnnviz.lecture.symbols import typeset
 
 Node = dict[str, Any]
 DIGITS = 5
-"""Digits that count of each number that is sent to be drawn."""
+"""Significant digits of each number sent to the browser."""
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: numbers rounded to DIGITS that count, None for what is not finite.
+    """A value in JSON's types: numbers rounded to DIGITS significant digits, None for NaN and infinities.
 
     >>> plain(np.array([[1.0, np.nan]]))
     [[1.0, None]]
@@ -37,31 +37,31 @@ def plain(value: Any) -> Any:
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
-    if isinstance(value, Mapping) and "kind" not in value:  # a node is plain since it was made
+    if isinstance(value, Mapping) and "kind" not in value:  # `node` has made nodes plain already
         return {str(name): plain(one) for name, one in value.items()}
     return value
 
 
 def node(kind: str, **more: Any) -> Node:
-    """A part of a picture, without what is None."""
+    """A part of a picture, without entries that are None."""
     return {"kind": kind, **{name: plain(value) for name, value in more.items() if value is not None}}
 
 
 def row(*parts: Node, sizes: Sequence[float] | None = None) -> Node:
-    """Parts side by side, of these shares of the width (alike if None); one below the other on a phone."""
+    """Parts side by side, with these shares of the width (equal if None); stacked on a phone."""
     return node("row", parts=list(parts), sizes=sizes or [1] * len(parts))
 
 
 def inline(*parts: Node, look: str = "") -> Node:
-    """Parts side by side, each as wide as it is: factors and the signs between them.
+    """Parts side by side at their natural widths: factors and the signs between them.
 
-    look    joined; aside: the first is a name at the left of what is centred
+    look    joined; aside: the first is a name at the left of the centred rest
     """
     return node("inline", parts=list(parts), look=look)
 
 
 def column(*parts: Node, look: str = "") -> Node:
-    """Parts one below the other. `look`: start, middle, close; frame, in a colour."""
+    """Parts below each other. `look`: start, middle, close; frame, in a colour."""
     return node("column", parts=list(parts), look=look)
 
 
@@ -74,9 +74,9 @@ def text(words: str, look: str = "", stands: str = "", here: Any = None) -> Node
 
 
 def tex(formula: str, look: str = "", stands: str = "", here: Any = None) -> Node:
-    r"""A formula in LaTeX; a symbol of symbols.py is written \s{NAME}, as in the title's.
+    r"""A formula in LaTeX; \s{NAME} is a symbol of symbols.py, as in the title's formula.
 
-    look    of a graph's node: box, given (a parameter), round (an operator); and now, the one that is meant
+    look    of a graph's node: box, given (a parameter), round (an operator); and now, the current one
     """
     return node("tex", latex=typeset(formula), look=look, stands=stands, here=here)
 
@@ -88,9 +88,9 @@ def table(
     look: str = "",
     lit: Sequence[tuple[int, int]] = (),
 ) -> Node:
-    """A table of texts: `head` over the columns ([] for none), each row's first cell is its name.
+    """A table of texts: `head` over the columns ([] for none); each row's first cell is its name.
 
-    lit    cells in the colour of what is meant, (row, column) of `rows`, the name's column counted
+    lit    highlighted cells, (row, column) of `rows`, counting the name's column
     """
     return node("table", head=list(head), rows=list(rows), look=look, lit=list(lit))
 
@@ -113,15 +113,15 @@ def matrix(
 ) -> Node:
     r"""A matrix (n, m) in brackets, every entry coloured by its value; its size stands beside its title.
 
-    title      LaTeX over it; by default the symbol that it `stands` for
+    title      LaTeX over it; "": the symbol in `stands`
     rows       names of its rows, texts or LaTeX with symbols; `columns` of its columns
-    lit        entries (i, j) that are framed; `faded` those that stand back
-    scale      diverging, sequential or surprisal; `full` is the value of its last colour (2, or 1)
-    edit       a click opens an entry: a control, this matrix's place among several, and all of them; what is
-               typed asks for the control to be all of them, with this one changed
-    pick       a click on entry (i, j) asks for this control to be i * m + j
-    look       "plain": no brackets; "small", "tight", "narrow" (for digits); "beside": its title stands
-               to its left; "said": rows are named by words; a colour of its title
+    lit        entries (i, j) with a frame; `faded`: paler entries
+    scale      diverging, sequential or surprisal; `full` is the value of its last colour (None: 2, or 1)
+    edit       a click opens an entry for typing: a control, this matrix's place among several, and all of
+               them; the control becomes all of them, with this entry changed
+    pick       a click on entry (i, j) sets this control to i * m + j
+    look       "plain": no brackets; "small", "tight", "narrow" (for digits); "beside": its title stands to
+               its left; "said": rows are named by words; a colour of its title
     """
     shown = np.atleast_2d(np.asarray(values, float))
     named = title or (rf"\s{{{stands.split()[0]}}}" if stands else "")
@@ -164,8 +164,8 @@ def cells(
 ) -> Node:
     """Characters in a line of cells, coloured by `values`, with texts `below` them.
 
-    lit     cells of what is meant; `framed` ones have an edge
-    pick    a click on cell i asks for this control to be i + 1: a time step
+    lit     highlighted cells; `framed` ones have an edge
+    pick    a click on cell i sets this control to i + 1: a time step
     look    "tight": narrow cells, for a long text; "tall" ones
     """
     return node(
@@ -194,10 +194,10 @@ def bars(
     edit: str | None = None,
     stands: str = "",
 ) -> Node:
-    """Bars beneath one another: each its name, its value (`top` is a whole bar) and the text of it.
+    """Bars below each other: each its name, its value (`top` is a whole bar) and the value's text.
 
     colours   of the theme, one a bar: model, came, ngram, pinned, uniform, bar
-    edit      pulling bar i asks for this control to be all values, with this one changed
+    edit      dragging bar i sets this control to all values, with this one changed
     """
     return node(
         "bars",
@@ -222,7 +222,7 @@ def line(
     dots: bool = False,
     stands: str = "",
 ) -> Node:
-    """A line of a `plot`; its name stands at its end. xs: 0, 1, 2, … if None."""
+    """A line of a `plot`, with its name at its end. `xs` None: 0, 1, 2, …"""
     return node(
         "line", ys=ys, xs=xs, name=name, colour=colour, dash=dash, width=width, dots=dots, stands=stands
     )
@@ -243,9 +243,9 @@ def plot(
 ) -> Node:
     """Lines over axes named `x` and `y`; `log` makes y logarithmic, `log_x` x.
 
-    mark     where an upright line stands
-    xs, ys   the axes' ends; by default the lines'
-    ticks    the values named along x, and what they are called; `levels` the same along y
+    mark     the place of an upright line
+    xs, ys   the axes' ends; None: the lines' ends
+    ticks    the labelled values along x, and their labels; `levels` the same along y
     """
     return node(
         "plot",
@@ -272,12 +272,12 @@ def plane(
     x: str = "",
     stands: str = "",
 ) -> Node:
-    """A square of the plane with its origin in the middle.
+    """A square of the plane, with the origin in the middle.
 
-    points    (n, 2), drawn as dots; `stands` are theirs
+    points    (n, 2), drawn as dots, with their symbols in `stands`
     arrows    from the origin: x, y, a name and a colour
     circles   around the origin: a radius and a name
-    reach     the largest coordinate; `drag` asks for this control to be the place [x, y] pointed at
+    reach     the largest coordinate; `drag`: pointing at a place sets this control to [x, y]
     """
     return node(
         "plane",
@@ -296,9 +296,9 @@ def graph(
 ) -> Node:
     """Parts on a grid, and arrows between them.
 
-    nodes    a name, and its part (a `tex`, a `text`, a `strip`, …)
-    arrows   from, to, a look ("", faded, cut, lit, or a colour) and, if wanted, what it is called, in LaTeX
-    rows     the grid from above: names apart by spaces, "." for an empty place
+    nodes    names, and their parts (a `tex`, a `text`, a `strip`, …)
+    arrows   from, to, a look ("", faded, cut, lit, or a colour) and, optionally, a label in LaTeX
+    rows     the grid from above: names separated by spaces, "." for an empty place
     look     "close": less room between them
     """
     places: dict[str, list[int]] = {}
@@ -314,14 +314,14 @@ def graph(
 
 
 def button(words: str, ask: Mapping[str, Any], look: str = "", step: str | None = None) -> Node:
-    """A button inside a picture: a click asks for these controls' values, of another step by its name."""
+    """A button inside a picture: a click sets these controls' values, of another `step` if named."""
     return node("button", words=words, ask=dict(ask), look=look, step=step)
 
 
 def room(key: str, without: Node, prompt: Node) -> Node:
-    """What a room's phones answer to question `key` (steps.py, Letter).
+    """The answers of a room's phones to question `key` (steps.py, Letter).
 
-    Until its answers are revealed it is `prompt`, then what the question's `told` makes of them; where no
-    room is open, `without`.
+    Shows `prompt` until the answers are revealed, then the picture from the question's `told`; without an
+    open room, `without`.
     """
     return node("room", key=key, parts=[without, prompt])

@@ -1,7 +1,7 @@
 """The shipped models that steps show, without torch; each is loaded once, until its file changes.
 
-English is read by the models of *The Time Machine*, Chinese by those of 《西游记》, whose text has no commas.
-Of the latter only a GRU and a 6-gram model ship: steps about other networks read English in every language.
+Models of *The Time Machine* read English, those of 《西游记》 Chinese; that text has no commas. Of the latter
+only a GRU and a 6-gram model ship: steps about other networks read English in every language.
 """
 
 import json
@@ -25,18 +25,20 @@ SHIPPED = {
 
 
 def spoken(texts: Mapping[str, T]) -> T:
-    """Of `texts` by language that of the session."""
+    """The entry of `texts` for the session's language, or the default language."""
     return texts.get(language(), texts[DEFAULT])
 
 
 def kinds() -> dict[str, str]:
-    """The kinds of models that read the session's language, and what they are called."""
+    """The kinds of models that read the session's language, with their names."""
     names = {"mlp": "MLP", "rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "6gram": _("6-gram")}
     return {kind: names[kind] for kind in spoken(SHIPPED)[1]}
 
 
 def reader(kind: str) -> Any:
-    """The model of a kind that reads the session's language; its first where that kind doesn't."""
+    """The model of a kind that reads the session's language; without such a kind, that language's first
+    model.
+    """
     name, there = spoken(SHIPPED)
     return load(f"{name}-{kind if kind in there else there[0]}")
 
@@ -62,5 +64,5 @@ def _load(path: str, _changed: int, _size: int) -> Model:
 
 @cache
 def recorded(name: str) -> Any:
-    """What was measured once: a file of this folder, by its name."""
+    """Recorded measurements: a JSON file of this folder, by its name."""
     return json.loads(Path(__file__).with_name(f"{name}.json").read_text("utf-8"))

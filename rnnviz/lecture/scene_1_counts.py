@@ -1,4 +1,4 @@
-"""Scene 1: a table of n-grams grows beyond all bounds; a state need not, but may forget."""
+"""Scene 1: a table of n-grams outgrows every memory; a state doesn't, but may forget."""
 
 from functools import lru_cache
 
@@ -30,15 +30,16 @@ HELD_OUT = {
     "en": (4.4398, 3.4943, 2.8378, 2.3718, 2.1721, 2.1241),
     "zh": (9.2423, 7.1051, 6.6771, 6.6298, 6.6223, 6.6207),
 }
-"""Bits that a character of the book's last tenth costs counts of n = 1 … 6 characters; measured, as the
-Chinese book doesn't ship, and the English one takes half a second."""
+"""Bits a character of the book's last tenth, by counts of n = 1 … 6 characters. Recorded: the Chinese book
+doesn't ship, and the English one takes half a second.
+"""
 
 _COLOURS = {"6gram": "ngram", "rnn": "model", "gru": "pinned"}
 
 
 @lru_cache(maxsize=16)
 def shortened(model: NgramModel, n: int) -> NgramModel:
-    """`model` counting n characters together: a second's work in Chinese."""
+    """`model` with shorter n-grams of n characters; cached, because it takes a second in Chinese."""
     return model.shortened(n)
 
 

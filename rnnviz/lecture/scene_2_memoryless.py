@@ -1,4 +1,6 @@
-"""Scene 2: without a hidden state, two texts that end alike are the same; every number of the layers."""
+"""Scene 2: without a hidden state two texts with the same last character are the same; every number of the
+layers.
+"""
 
 import numpy as np
 
@@ -143,5 +145,5 @@ def output(pairs: int) -> Drawn:
 
 
 def _shaped(name: str, rows: str, columns: str) -> str:
-    """A matrix's name, and its shape in letters."""
+    """A matrix's name with its shape in letters, in LaTeX."""
     return rf"\s{{{name}}} \in \mathbb{{R}}^{{{rows} \times {columns}}}"

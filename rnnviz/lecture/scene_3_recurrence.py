@@ -1,4 +1,4 @@
-"""Scene 3: with a hidden state. Every number of a small network, one time step after another.
+"""Scene 3: with a hidden state; every number of a small network, one time step after another.
 
     H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)    O_t = H_t W_hq + b_q
 
@@ -43,16 +43,18 @@ BOTH = rf"{STATE},\quad {OUTPUT}"
 WEIGHTS = r"\bigl[\begin{smallmatrix}\s{W_xh}\\ \s{W_hh}\end{smallmatrix}\bigr]"
 
 ENDINGS = ("in the dark nig", "I was going")
-"""Two texts that end alike."""
+"""Two texts with the same last character."""
 
 LETTERS = "machinecinemamechanicchainniche"
-"""The text of the minibatch: words of the letters that the small network reads."""
+"""The text of the minibatch: words with the letters of the small network."""
 
 
 def ending(
     read: Trace, best: Sequence[int], lit: Sequence[int], framed: str, layer: str, stands: str
 ) -> Node:
-    """A text that was read, the hidden `layer` after it, and how likely each of `best` comes next."""
+    """A traced text, the hidden `layer` after it, and the probability of each of `best` as the next
+    character.
+    """
     h = read.hidden[-1, -1]
     return column(
         cells([visible(c) for c in read.text], lit=lit, title=framed, look="tight"),

@@ -1,4 +1,4 @@
-"""Scene 4: the two products of a time step are one product of what is put side by side."""
+"""Scene 4: the two products of a time step are one product of concatenated matrices."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ _ONE = r"\ ".join(_JOINED.values())
 
 
 SHAPES = [(3, 1), (1, 4), (3, 4), (4, 4)]
-"""Of X_t, W_xh, H_{t-1} and W_hh."""
+"""The shapes of X_t, W_xh, H_{t-1} and W_hh."""
 
 
 def _matrix(rows: int, columns: int) -> Valid:

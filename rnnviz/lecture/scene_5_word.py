@@ -35,8 +35,8 @@ from rnnviz.text.characters import visible
 
 TITLE = N_("A character model")
 
-AT = 3  # the time step whose output is followed back
-STEPS = 100  # of training: a word is known by heart then
+AT = 3  # the time step whose output is traced back
+STEPS = 100  # of training: enough to memorise a word
 
 _WEIGHTS = again(SEED, N_("Other weights"))
 
@@ -44,9 +44,9 @@ _WEIGHTS = again(SEED, N_("Other weights"))
 def _unrolled(
     above: Sequence[Node], states: Doubles, inputs: Sequence[Node], *, to: int = 0, shift: bool = False
 ) -> Node:
-    """A network over time, `states` (T, H) between its inputs and what stands `above` each step.
+    """A network over time: `states` (T, H) between the inputs and the nodes `above` each step.
 
-    to      the way to the output of this step is lit, if any
+    to      the step whose output has its path lit; 0: none
     shift   arrows from each label to the next input, which is the same character
     """
     steps = range(1, len(states) + 1)
@@ -67,7 +67,7 @@ def _letter(character: str, stands: str, look: str = "") -> Node:
 
 
 def _distribution(p: Doubles, label: str) -> Node:
-    """A softmax (V,) over the word's symbols, its label's framed."""
+    """A softmax (V,) over the word's symbols, with the label's cell framed."""
     framed = [(v, 0) for v, symbol in enumerate(SYMBOLS) if symbol == label]
     made = matrix(p[:, None], rows=SYMBOLS, lit=framed, scale="sequential", look="tight plain")
     return made | {"stands": "softmax"}
@@ -128,7 +128,7 @@ def softmax(seed: int) -> Drawn:
 
 
 def _letters(value: object) -> str | None:
-    """As many letters as WORD has, all of them among its own."""
+    """A validator of words of WORD's length and letters."""
     fits = isinstance(value, str) and len(value) == len(WORD) and set(value) <= set(SYMBOLS)
     return str(value) if fits else None
 
@@ -156,7 +156,7 @@ def path(seed: int, letters: str) -> Drawn:
     above = [_letter(one, "x_t+1", "came" if t == AT else "quiet") for t, one in enumerate(letters[1:], 1)]
     output = _distribution(here.probabilities[AT - 1], letters[AT])
     above[AT - 1] = column(above[AT - 1], output, look="middle")
-    first = next((t for t in range(len(WORD)) if letters[t] != WORD[t]), len(WORD))  # that is another
+    first = next((t for t in range(len(WORD)) if letters[t] != WORD[t]), len(WORD))  # first change
     noticed = {
         AT: _("Output 3 has changed: a character from which it is computed was changed."),
         AT + 1: _("Output 3 is as before. Its loss has changed: character 4 is its label."),
@@ -184,7 +184,7 @@ def path(seed: int, letters: str) -> Drawn:
 
 @cache
 def book() -> str:
-    """*The Time Machine*, its letters and spaces, as the textbook reads it."""
+    """The letters and spaces of *The Time Machine*, as the textbook reads it."""
     return re.sub("[^a-z]+", " ", corpora.read("timemachine").text.lower()).strip()
 
 
@@ -197,7 +197,7 @@ def book() -> str:
 )
 def why() -> Drawn:
     counted = [Counter(tokens) for tokens in (book(), book().split())]
-    V = [len(found) + 1 for found in counted]  # and one for what is unknown
+    V = [len(found) + 1 for found in counted]  # with one for unknown tokens
     T = [found.total() for found in counted]
     once = [sum(n == 1 for n in found.values()) for found in counted]
     # show
@@ -221,7 +221,7 @@ def why() -> Drawn:
 
 
 def descended(net: SmallRNN, seen: Unrolled) -> SmallRNN:
-    """The net after a step of gradient descent: rate 1, all gradients clipped together to norm 1."""
+    """The net after one step of gradient descent: rate 1, all gradients clipped together to norm 1."""
     back = weight_gradients(net, seen)  # through time: scene 7
     norm = np.sqrt(sum((g**2).sum() for g in back.values()))
     rate = 1 / max(1.0, norm)
@@ -254,7 +254,7 @@ def train(word: str, seed: int, at: int) -> Drawn:
         perplexity.append(seen.perplexity)
         if n < at:
             net = descended(net, seen)
-    # Then it is fed with its own output.
+    # Then the net reads its own output.
     H, x, written = np.zeros(4), ids[0], word[0]
     while len(written) < len(word):
         H = np.tanh(net.W_xh[x] + H @ net.W_hh + net.b_h)

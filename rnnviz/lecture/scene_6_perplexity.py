@@ -1,10 +1,11 @@
-"""Scene 6: perplexity, what it measures and what it is compared with.
+"""Scene 6: perplexity, its meaning and its baselines.
 
 Shannon's game (C. E. Shannon, "Prediction and Entropy of Printed English", 1951): with q_i the share of
 letters found at the i-th guess, Σ_i i (q_i - q_{i+1}) log2 i ≤ F ≤ -Σ_i q_i log2 q_i bits. The upper bound
-holds for any player, as the text can be restored from the numbers of guesses; the lower one for one who names
-the likeliest letter left. Both are about shares over a long text. The alphabet has 27 symbols, to which a
-model's probabilities are restricted; no model has read the sentences, which are English in every language.
+holds for any player, because the numbers of guesses restore the text. The lower bound holds for a player who
+always names the likeliest remaining letter. Both are about shares over a long text. The alphabet has 27
+symbols, to which a model's probabilities are restricted. No model has read the sentences, which are English
+in every language.
 """
 
 import math
@@ -65,7 +66,7 @@ _KIND = choice(kinds, lambda: spoken({"en": "lstm", "zh": "gru"}), N_("model"))
 
 
 def _shown(ending: str) -> str:
-    """An ending without the space before it, or with its blanks visible where there is nothing else."""
+    """An ending without its leading space; an ending of blanks alone in visible form."""
     return ending.strip() or "".join(map(visible, ending))
 
 
@@ -139,7 +140,7 @@ def rain(kind: str, ending: str) -> Drawn:
     prince=slider(2, 60, 1, 12, N_("The Little Prince, perplexity")),
 )
 def books(war: int, prince: int) -> Drawn:
-    # The last one is the second, twice.
+    # The third book is the second, twice.
     characters = [3_000_000, 100_000, 200_000]
     perplexity = [war, prince, prince]
     log10 = [-T * math.log10(p) for T, p in zip(characters, perplexity, strict=True)]
@@ -267,7 +268,7 @@ def bits(kind: str, stored: str) -> Drawn:
 
 
 def perplexity_of(P: Sequence[float]) -> float:
-    """exp of the mean −log P: 1 for certainty, infinite where something came that was held impossible."""
+    """exp of the mean −log P: 1 for certainty, infinite where a character with P = 0 came."""
     return math.inf if min(P) == 0 else math.exp(-math.fsum(map(math.log, P)) / len(P))
 
 
@@ -300,7 +301,7 @@ def perplexity_of(P: Sequence[float]) -> float:
     p=Control(each(*[number(0, 1)] * 6), kept=False, resets=("case",)),
 )
 def game(case: str, p: list[float] | None) -> Drawn:
-    # What the untrained network, which reads “machin”, gives to “achine”
+    # P of each letter of “achine”, from the untrained network that reads “machin”
     word = Machine()
     V = len(SYMBOLS)
     network = word.forward.probabilities[range(6), word.targets].tolist()
@@ -488,9 +489,9 @@ def length(kind: str, long: str, a: int, short: str, b: int) -> Drawn:
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 PLAYERS = {"6gram": "6-gram", "gru": "GRU", "lstm": "LSTM"}
-PASS = "?"  # in a history of guesses: the class gives up, and every symbol counts as guessed
-LEAST = 20  # letters from which on bounds are worth a look
-SENTENCES = (  # what is shown, and what is to be guessed: plain English of our own
+PASS = "?"  # in a history of guesses: the class gives up, which counts as 27 guesses
+LEAST = 20  # letters from which the bounds are shown
+SENTENCES = (  # the shown beginning and the hidden rest: plain English, written for this game
     ("the boy who lives next door ", "has lost his bicycle again and now he walks to school"),
     ("when the rain had stopped ", "we went down to the river and looked for the little boat"),
     ("she opened the old letter ", "very slowly as if there might be something alive inside"),
@@ -501,7 +502,8 @@ SENTENCES = (  # what is shown, and what is to be guessed: plain English of our 
 
 
 def played(hidden: str, history: str) -> tuple[list[int], str]:
-    """The guess at which each letter was found, from a history of guesses, and those at the next so far.
+    """The number of guesses that found each letter, from a history of guesses; and the guesses at the next
+    letter so far.
 
     Repeated guesses and those outside ALPHABET don't count.
 
@@ -522,7 +524,7 @@ def played(hidden: str, history: str) -> tuple[list[int], str]:
 
 @cache
 def probabilities(kind: str, sentence: int) -> Doubles:
-    """(n, 27) P of ALPHABET before each hidden letter of a sentence, for a model of *The Time Machine*."""
+    """(n, 27) P of ALPHABET before each hidden letter of a sentence, by a model of *The Time Machine*."""
     model, (given, hidden) = load(f"timemachine-{kind}"), SENTENCES[sentence]
     read, symbols = given + hidden, model.vocabulary.encode(ALPHABET)
     counting = isinstance(model, NgramModel)
@@ -538,7 +540,7 @@ def pays(kind: str, sentence: int) -> Doubles:
 
 
 def shannon_asks(sentence: int, history: str) -> Letter | None:
-    """The next letter, for the room; None where the sentence is over."""
+    """The next letter's question for the room; None at the end of the sentence."""
     given, hidden = SENTENCES[sentence]
     at = len(played(hidden, history)[0])
     if at == len(hidden):
@@ -551,11 +553,12 @@ def shannon_asks(sentence: int, history: str) -> Letter | None:
 def _told(
     spoken: str, sentence: int, history: str, at: int, counts: Mapping[str, Sequence[int]]
 ) -> dict[str, Any]:
-    """The class's distribution of letter `at` beside the models', and what each has paid so far.
+    """The class's distribution of letter `at` beside the models', and the bits that each has paid so far.
 
-    With n_c votes for letter c and N votes, P(c) = (n_c + 1/27) / (N + 1): one more vote that all letters
-    share (Perks 1947), so that none is impossible. Space goes on with the class's guesses: what had more
-    votes than the right letter, by falling votes, then that; PASS where nobody voted for it.
+    With n_c votes for letter c and N votes, P(c) = (n_c + 1/27) / (N + 1): one further vote, shared by all
+    letters (Perks 1947), makes none impossible. Space continues the history with the class's guesses: letters
+    with more votes than the right one, most votes first, then the right letter; PASS where nobody voted for
+    it.
     """
     truth = [ALPHABET.index(c) for c in SENTENCES[sentence][1]]
     votes = {n: np.array(counts[key]) for n in range(at + 1) if (key := f"shannon.{sentence}.{n}") in counts}
@@ -607,7 +610,7 @@ def shannon(sentence: int, history: str) -> Drawn:
     ranks, tried = played(hidden, history)
     n = len(ranks)
     shares = np.bincount(ranks, minlength=28)[1:] / max(1, n)
-    # Sorted, as an ideal player's are
+    # Sorted: an ideal player's shares fall
     q, i = -np.sort(-shares), np.arange(1, 28)
     lower = np.sum(i * (q - np.append(q[1:], 0)) * np.log2(i))
     upper = np.sum(q[q > 0] * -np.log2(q[q > 0]))

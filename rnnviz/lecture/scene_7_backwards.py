@@ -1,4 +1,4 @@
-"""Scene 7: gradients on their way back: one word's, and what makes them vanish, explode, or stop."""
+"""Scene 7: gradients on their way back, first through one word; why they vanish, explode, or stop."""
 
 import math
 from functools import lru_cache
@@ -117,7 +117,7 @@ def back(walked: int, stateless: int) -> Drawn:
 
 
 def _there(word: Machine) -> Node:
-    """The way there: what each step reads, should say and costs, and what it keeps."""
+    """The forward pass: each step's input, label and loss, and the values it keeps."""
     losses = [
         [f"t = {i + 1}", word.inputs[i], word.labels[i], fixed(math.exp(-loss)), fixed(loss)]
         for i, loss in enumerate(word.forward.losses)
@@ -133,7 +133,9 @@ def _there(word: Machine) -> Node:
 
 
 def _dependencies(word: Machine, walked: int) -> Node:
-    """The graph of three steps: variables, parameters and operators; arrows turn where the way back was."""
+    """The graph of three steps: variables, parameters and operators; arrows point back where the gradient has
+    passed.
+    """
     T, there, recurrent = word.steps, word.forward, word.recurrent
     now = T + 1 - walked
     inputs = r"\s{W_hh}\\ \s{W_xh}\ \s{b_h}" if recurrent else r"\s{W_xh}\\ \s{b_h}"
@@ -184,7 +186,7 @@ def _dependencies(word: Machine, walked: int) -> Node:
 TEXT = "The Time Traveller put his hand on the lever, and the room went dark before our eyes."
 COLOURS = {"rnn": "model", "gru": "pinned", "lstm": "text"}
 
-# The code panel imports it under this name: without the cache.
+# The code panel imports `jacobian` by this name, without the cache.
 jacobian = lru_cache(maxsize=32)(gradients.jacobian)
 
 
@@ -378,8 +380,10 @@ def cut(T: int, tau: int) -> Drawn:
 
 
 DRAWS = 10_000
+"""Draws of a randomly truncated gradient."""
+
 FEW = 5
-"""Draws that reach the farthest term, on average, below which the mean of all is not to be trusted."""
+"""Draws that reach the farthest term, on average, below which the picture doesn't trust the mean."""
 
 
 @step(

@@ -1,9 +1,10 @@
-"""Scene 8: questions to predict before they are tried out. The first five answer the chapter's exercises.
+"""Scene 8: questions to predict before trying. The first five answer the chapter's exercises.
 
-What a model writes was measured on the shipped models of *The Time Machine*, over many beginnings from its
-last tenth, which they were not trained on, beside the book itself: `writing.json`, by version 1.0.0's
-`rnnviz.lecture.writing`. Its `windows` are nats that a character costs more at 150 places of Shakespeare's
-held-out tenth when only the last k characters are read. Each row has means with their standard errors.
+`writing.json` records how shipped models of *The Time Machine* write, from many beginnings, beside the book
+itself. The beginnings are from the book's last tenth, which the models were not trained on. Version 1.0.0's
+`rnnviz.lecture.writing` measured it. Its `windows` are the nats that a character costs more when only the
+last k characters are read, at 150 places of Shakespeare's held-out tenth. Each row has means with their
+standard errors.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Scene 9: what to take home. Each point has a number, and leads to the step that shows that very number."""
+"""Scene 9: the summary. Each point has a number, which leads to the step that shows it."""
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def points() -> Drawn:
     ]
     listed = [
         row(
-            button(number, {PICK: SEEN}, "large strong model", name),  # its picture, not its question
+            button(number, {PICK: SEEN}, "large strong model", name),  # opens the picture, not the question
             text(says, "strong"),
             text(of, "quiet"),
             sizes=[1, 3.2, 3.2],

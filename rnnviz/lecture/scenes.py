@@ -1,4 +1,4 @@
-"""The nine scenes, in order, and where a step is.
+"""The nine scenes, in order, and the places of steps.
 
 A scene's module is `scene_<number>_<name>`: its TITLE, and its steps in their order.
 """
@@ -33,7 +33,7 @@ outputs all_before dial greedy parameters game game books one prediction hundred
 temperature beams temperature far
 points points points
 """.strip().splitlines()
-"""Where each step of version 1's scenes is: its addresses had numbers, `?scene=3&step=4`."""
+"""The name of each step of version 1's scenes, whose addresses had numbers: `?scene=3&step=4`."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Scene:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All of them: the appendix last."""
+        """All steps: the appendix last."""
         return self.stops + self.appendix
 
 
 @cache
 def scenes() -> tuple[Scene, ...]:
-    """All scenes."""
+    """All scenes, in order."""
     found = []
     for number, name in enumerate(MODULES, start=1):
         module = importlib.import_module(f"rnnviz.lecture.{name}")
@@ -64,7 +64,9 @@ def scenes() -> tuple[Scene, ...]:
 
 
 def place(name: str) -> tuple[int, int] | None:
-    """Where the step called `name` is: its scene from 1, and its number there from 0; None if nowhere."""
+    """The place of the step called `name`: its scene from 1, and its number there from 0; None without such a
+    step.
+    """
     for scene in scenes():
         names = [one.name for one in scene.steps]
         if name in names:
@@ -73,7 +75,8 @@ def place(name: str) -> tuple[int, int] | None:
 
 
 def went(scene: int, step: int) -> tuple[int, int]:
-    """Where version 1's step is, both from 1; the first step where there was none.
+    """The place of version 1's step, given by scene and step from 1: its scene from 1, and its number there
+    from 0. The first step for unknown numbers.
 
     >>> went(1, 2)
     (1, 0)

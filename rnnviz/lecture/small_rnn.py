@@ -1,7 +1,7 @@
-"""A recurrent network small enough to show every number of it, in float64.
+"""A recurrent network small enough to show every number, in float64.
 
     H_t = tanh(X_t W_xh + H_{t-1} W_hh + b_h)    O_t = H_t W_hq + b_q
-    L = (1/T) Σ_t -log softmax(O_t)[label_t]
+    L = (1/T) Σ_t -log softmax(O_t)[label_t]     nats
 
 Inputs are one-hot: a character picks a row of W_xh. Shape letters: T steps, X inputs, H units, V symbols.
 """
@@ -27,7 +27,7 @@ class SmallRNN:
 
 @dataclass(frozen=True, eq=False)
 class Unrolled:
-    """What a net did with a text: all time steps, the first in row 0."""
+    """The forward pass of a net over a text: all time steps, the first in row 0."""
 
     x: Doubles  # (T, X), one-hot
     before: Doubles  # (T, H), H_{t-1}; zeros at first
@@ -50,7 +50,7 @@ class Unrolled:
 
 
 def unroll(net: SmallRNN, inputs: Sequence[int], labels: Sequence[int]) -> Unrolled:
-    """Read T `inputs`, rows of W_xh, with as many `labels`, numbers of symbols."""
+    """The forward pass over T `inputs`, rows of W_xh, with as many `labels`, indices of symbols."""
     T = len(inputs)
     states = np.zeros((T + 1, len(net.b_h)))
     for t, x in enumerate(inputs):
@@ -70,7 +70,7 @@ def unroll(net: SmallRNN, inputs: Sequence[int], labels: Sequence[int]) -> Unrol
 
 
 def deltas(net: SmallRNN, seen: Unrolled) -> Doubles:
-    """δ_t = ∂L/∂A_t (T, H), A_t being what tanh is of."""
+    """δ_t = ∂L/∂A_t (T, H), with the pre-activations A_t = X_t W_xh + H_{t-1} W_hh + b_h."""
     found, adjoint = np.empty_like(seen.slopes), np.zeros(len(net.b_h))
     for t in reversed(range(len(found))):
         found[t] = (seen.errors[t] @ net.W_hq.T + adjoint) * seen.slopes[t]
@@ -79,7 +79,7 @@ def deltas(net: SmallRNN, seen: Unrolled) -> Doubles:
 
 
 def weight_gradients(net: SmallRNN, seen: Unrolled) -> dict[str, Doubles]:
-    """∂L by every weight of a net that has `seen` a text, by its name and in its shape; not clipped."""
+    """∂L by every weight of a net, by name and in its shape, from its forward pass `seen`; not clipped."""
     delta = deltas(net, seen)
     return {
         "W_xh": seen.x.T @ delta,

@@ -1,4 +1,4 @@
-r"""A step of the lecture is one function, in the module of its scene.
+r"""Steps of the lecture: each is one function, in the module of its scene.
 
     @step(
         N_("The dial"),
@@ -14,12 +14,11 @@ r"""A step of the lecture is one function, in the module of its scene.
         # show
         return plot([line(back)], log=True), _("…")
 
-What stands above `# show` computes, and is the code panel, with the controls' values before it. What is
-returned is the picture (primitives.py) and the sentence to notice. The function's name is the step's, for
-good: addresses hold it.
+The lines above `# show` compute; the code panel shows them after the controls' values. The function returns
+the picture (primitives.py) and the sentence to notice. Its name is the step's, and stays: addresses hold it.
 
-A scene is a module `scene_N_name` with a TITLE; its steps are its own in the order of their definition. Those
-of the `appendix` are reached by address and from the notes alone.
+A scene is a module `scene_N_name` with a TITLE; its steps come in the order of their definition. Steps of the
+`appendix` are reached only by address and from the notes.
 """
 
 from __future__ import annotations
@@ -38,18 +37,18 @@ from rnnviz.lecture.controls import Control, State, shown, whole
 from rnnviz.lecture.primitives import Node
 
 Drawn = tuple[Node, str]
-"""What a step returns: its picture, and what to notice."""
+"""A step's result: its picture, and the sentence to notice."""
 
 SHOW = "# show"
 PICK = "pick"
-"""The control of a step with a question: OPEN, SEEN once the answer is, or the option that was predicted."""
+"""The control of a step with a question: OPEN; SEEN once the answer is shown; or the predicted option."""
 
 OPEN, SEEN = -2, -1
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a step asks before it shows anything, also of the room: words marked by N_, translated when shown.
+    """A step's question before its picture, also for the room: words marked by N_, translated when shown.
 
     right     the right option's index
     """
@@ -61,11 +60,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Letter:
-    """What a step asks of the room alone: one of `options`, single characters, the right one by its index.
+    """A step's question for the room alone: one of `options`, single characters, the right one by its index.
 
-    key    names it: a step that comes back to it has its answers still
-    told   called with how many chose each option, by the keys of all revealed questions, outside the session:
-           the "picture" of the answers, and in "ask" how Space goes on
+    key    names the question: a step that comes back to it keeps its answers
+    told   called outside the session with the counts of each option, by the keys of all revealed questions;
+           returns the "picture" of the answers, and in "ask" the controls that Space sets next
     """
 
     key: str
@@ -77,7 +76,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Step:
-    """A step. `covers`: items of the textbook's section; `minutes`: how long it is talked about in 45."""
+    """A step. `covers`: items of the textbook's section; `minutes`: its share of a talk of 45 minutes."""
 
     make: Callable[..., Drawn]
     title: str
@@ -92,30 +91,30 @@ class Step:
 
     @property
     def name(self) -> str:
-        """What addresses call it."""
+        """The step's name in addresses."""
         return self.make.__name__
 
     @property
     def key(self) -> str:
-        """What the room calls its question."""
+        """The key of its question in the room."""
         return f"question.{self.name}"
 
     @property
     def question(self) -> Question | None:
-        """What it asks before it shows anything."""
+        """The question before its picture; None without one."""
         return self.ask if isinstance(self.ask, Question) else None
 
     @property
     def usual(self) -> State:
-        """Its controls' values as it opens, in the session's language."""
+        """The controls' initial values, in the session's language."""
         return shown(self.controls, dict.fromkeys(self.controls))
 
     def shown(self, values: State) -> Drawn:
-        """Its picture at the controls' values and what to notice, as the function computes it."""
+        """The picture at the controls' values, and the sentence to notice."""
         return self.make(**{name: values[name] for name in self.controls if name != PICK})
 
     def written(self, values: State) -> str:
-        """Its formula, which may depend on the values."""
+        """The formula, which may depend on the values."""
         if isinstance(self.formula, str):
             return self.formula
         wanted = inspect.signature(self.formula).parameters
@@ -123,7 +122,7 @@ class Step:
 
     @cached_property
     def _source(self) -> str:
-        """The function's lines above `# show`: its body's, without what is below."""
+        """The function's body above `# show`; "" without that mark."""
         whole_source = textwrap.dedent(inspect.getsource(self.make))
         function = ast.parse(whole_source).body[0]
         assert isinstance(function, ast.FunctionDef)
@@ -133,7 +132,7 @@ class Step:
         return textwrap.dedent("\n".join(lines[: ends[0]] if ends else [])).strip("\n")
 
     def code(self, values: State) -> str:
-        """A program that runs by itself: imports, values, the step's lines; "" where it computes nothing."""
+        """A complete program: imports, values, the step's lines; "" where the step computes nothing."""
         if not self._source:
             return ""
         used = {one.id for one in ast.walk(ast.parse(self._source)) if isinstance(one, ast.Name)}
@@ -147,7 +146,9 @@ class Step:
 
 
 def _import(where: str, name: str, value: Any) -> str:
-    """The line that gives a program what the module `where` calls `name`; a long constant is imported too."""
+    """The line of a program that defines `name` as the module `where` does; a long constant is imported
+    too.
+    """
     if isinstance(value, ModuleType):
         package, _dot, last = value.__name__.rpartition(".")
         if last == name:
@@ -174,7 +175,9 @@ def step(
     asked: Callable[..., Letter | None] | None = None,
     **given: Control,
 ) -> Callable[[Callable[..., Drawn]], Callable[..., Drawn]]:
-    """Make a step of a function of its controls' values: see the module. `asked`: what it asks the room."""
+    """Make a step of a function of its controls' values: see the module. `asked`: the question for the
+    room.
+    """
     controls = dict(given)
     if isinstance(ask, Question):
         controls[PICK] = Control(whole(OPEN, 9), OPEN)
@@ -188,5 +191,5 @@ def step(
 
 
 def of_module(name: str) -> list[Step]:
-    """The steps of a module that is imported, in the order of their definition."""
+    """The steps of an imported module, in the order of their definition."""
     return _STEPS.get(name, [])

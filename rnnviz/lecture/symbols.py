@@ -1,12 +1,12 @@
-r"""The symbols of the lecture's formulas: how each is written, what it is, and its shape in letters.
+r"""The symbols of the lecture's formulas: their LaTeX, their meaning, and their shape in letters.
 
-A formula names its symbols, and the browser gives each a handle: pointing at one lights what stands for it in
-the picture, and pointing at that lights the symbol.
+A formula names its symbols, and the browser gives each a handle: pointing at a symbol lights its part of the
+picture, and pointing at the part lights the symbol.
 
-    formula   r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"; outside of \s{…} stand
-              digits, operators and a few commands only, so that no symbol is left unexplained
-    picture   primitives.py: stands="W_xh" of any part. A matrix says its shape and numbers by itself; `here`
-              says what anything else is
+    formula   r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"; outside of \s{…} there are
+              only digits, operators and a few commands, so that every symbol is explained
+    picture   primitives.py: stands="W_xh" of any part. A matrix shows its shape and numbers; `here` gives the
+              value of any other part
 
 Shapes: n rows of a batch, d inputs, h hidden units, q outputs.
 """
@@ -19,7 +19,7 @@ from rnnviz.i18n import N_, _
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol: its LaTeX, or a word to be translated; what it is; its shape in letters, "" for a number."""
+    """A symbol: its LaTeX, or a word to translate; its meaning; its shape in letters, "" for a number."""
 
     latex: str
     means: str
@@ -154,12 +154,12 @@ def names(formula: str) -> list[str]:
 
 
 def said() -> dict[str, dict[str, str]]:
-    """What every symbol is, and its shape in letters, in the session's language."""
+    """Every symbol's meaning, and its shape in letters, in the session's language."""
     return {name: {"is": _(symbol.means), "shape": symbol.shape} for name, symbol in SYMBOLS.items()}
 
 
 def letters() -> dict[str, str]:
-    """What the letters of a shape count."""
+    """Names of the letters in shapes, in the session's language."""
     return {
         "shape.n": _("rows"),
         "shape.d": _("inputs"),
