@@ -4,7 +4,16 @@
 
     model = rnnviz.load("timemachine-gru")            # a shipped name, or a path
     trace = rnnviz.trace(model, "machine")            # the hidden state of every time step, and more
-    report = rnnviz.perplexity(model, text="machine")
+    report = rnnviz.perplexity(model, "machine")      # a file: pathlib.Path("book.txt"), or path="book.txt"
+
+    load, save, available    models by name or path         train, fit, follow     models of a text
+    trace, states, sample    states, predictions, text      adapt, adapt_step      your own network
+    perplexity               of a text, a file, its rows    compress, decompress   a text in so many bits
+    ngram, mix, dynamic      other predictors               live                   a notebook's widget
+
+    rnnviz.units        find, probe, match: which units tell; Clamp, patch, ablate: what depends on them
+    rnnviz.gradients    attribute, connectivity, memory_length: which characters a prediction rests on
+    rnnviz.corpora      open_corpus: texts to train on
 
 The public names stand in `__init__.pyi`, which type checkers read too. A name is
 imported at its first use: `import rnnviz` itself is quick and loads neither torch
@@ -12,6 +21,7 @@ nor the app.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 
 import lazy_loader
 
@@ -67,3 +77,10 @@ def __getattr__(name: str) -> object:
         from rnnviz.errors import TorchMissingError
 
         raise TorchMissingError() from None
+    except AttributeError:
+        if name.startswith("_") or find_spec(f"rnnviz.{name}"):  # `from rnnviz import cli` asks here first
+            raise
+        for room in ("units", "gradients", "corpora"):
+            if name in import_module(f"rnnviz.{room}").__all__:
+                raise AttributeError(f"rnnviz has no {name!r}: write rnnviz.{room}.{name}") from None
+        raise

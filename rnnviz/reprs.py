@@ -1,14 +1,14 @@
 """Objects at the prompt: a repr of one screen at most, and in a notebook a picture.
 
-`rnnviz.notebook.html_repr` draws the pictures. As html_repr imports the classes that derive from these, it
-is imported by name when a notebook asks: the only name here that points upwards.
+`rnnviz.notebook.html_repr` draws the pictures, `rnnviz.sentences` writes what may be said. Both stand above
+the classes that derive from these, so they are imported by name when they are asked for.
 """
 
 from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-PICTURES = "rnnviz.notebook.html_repr"
+PICTURES, SENTENCES = "rnnviz.notebook.html_repr", "rnnviz.sentences"
 
 FEW = 8
 """Entries of a list that are shown one by one, at most."""
@@ -27,7 +27,15 @@ class Brief:
 
 
 class Pictured:
-    """An object with a picture in a notebook: static HTML, without a script."""
+    """An object with a picture in a notebook: static HTML, without a script. A finding that is printed says
+    below its repr what may be said, in the terminal's language.
+    """
+
+    def __str__(self) -> str:
+        sentences: Any = getattr(self, "sentences", tuple)
+        written, shown = import_module(SENTENCES), [repr(self)]
+        language = written.of_terminal()
+        return "\n".join(shown + [written.flat(written.tell(one, language)) for one in sentences()])
 
     def _repr_html_(self) -> str:
         html: str = import_module(PICTURES).html(self)

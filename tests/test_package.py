@@ -45,6 +45,12 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         rnnviz.nonsense  # noqa: B018
 
 
+@pytest.mark.parametrize("name", ["units.probe", "units.Clamp", "gradients.attribute", "corpora.open_corpus"])
+def test_a_name_of_another_room_is_led_there(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"write rnnviz.{name}"):
+        getattr(rnnviz, name.partition(".")[2])
+
+
 @pytest.mark.parametrize(
     "first",
     [

@@ -181,6 +181,18 @@ def find(
     copies    untrained copies of the network, searched for the same; `fresh` is that of `untrained`
     progress  called with the share done
 
+    The Search has all units in `found`, the best-ranked first: .unit, .score (AUC or correlation, on text
+    that did not choose the unit) and .p beside shifted targets. `best` is the first of them, `above_chance`
+    those that chance doesn't explain, `verdict` what may be said:
+
+        "short"      too little text, fewer than 20,000 characters: nothing
+        "nothing"    no unit is above chance
+        "character", "context", "untrained", "chance"   not surely more than that tells
+        "open"       above chance; what is simpler was not measured
+        "remembers"  more than the last characters and the untrained network tell
+
+    print(found) says it in words; a notebook shows it as a table with its picture.
+
     50,000 characters of a GRU with 256 units take some ten seconds, most of them for the copies. Raises
     ConfigError for an unfit `target`, a target that is constant over the text, and numbers out of range.
 

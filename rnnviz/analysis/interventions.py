@@ -186,7 +186,12 @@ def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None)
 
 
 class Clamp(Intervention):
-    """Units, or directions, held at `value`; see Intervention for the arguments.
+    """Units, or directions, held at `value`.
+
+    units     one number or a list, within `layer` (0 unless said); or Directions
+    start     the state after so many characters is the first that is changed; 0: that of the start symbol
+    stop      the first that is left alone; None: it goes on
+    quantity  "hidden"; or "cell" of an LSTM, from which H then follows
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -200,14 +205,14 @@ class Clamp(Intervention):
 
 
 class Zero(Intervention):
-    """Units that are 0, or directions that are projected out; see Intervention for the arguments."""
+    """Units that are 0, or directions that are projected out; the arguments are those of Clamp."""
 
     def __init__(self, units: Chosen, **more: Unpack[_Where]) -> None:
         super().__init__(units, "zero", **more)
 
 
 class Scale(Intervention):
-    """Units, or directions, multiplied by `value` at every step; see Intervention for the arguments."""
+    """Units, or directions, multiplied by `value` at every step; the arguments are Clamp's."""
 
     def __init__(self, units: Chosen, value: float, **more: Unpack[_Where]) -> None:
         super().__init__(units, "scale", value, **more)
@@ -218,7 +223,7 @@ class Edit:
     """Any change: `function` takes the state (H,) float32 of a layer at each step and returns the new state
     (H,).
 
-    `layer` counts from 0; `start`, `stop` and `quantity` are those of Intervention. Raises ConfigError for a
+    `layer` counts from 0; `start`, `stop` and `quantity` are Clamp's. Raises ConfigError for a
     function that returns another shape, and for an absent layer or cell.
 
     >>> import rnnviz

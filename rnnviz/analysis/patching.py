@@ -282,11 +282,14 @@ def patch(
     quantity      "state": H, and C of an LSTM; "hidden" or "cell": one of them
     ahead         with `at` "all": the number of compared predictions
 
-    Layers above a patched one follow from it in the same step. `Patched.controls` compares the patch with
-    random moves. With `at` "all", and no `to`, each place of the source is put into each place of the other
-    text. Returns a Patched; for "all" the effect (S + 1, T + 1), nats: the mean KL over `ahead` predictions
-    (1), fewer where the text ends. 100 × 100 places of a GRU with 256 units take about a second. Follows Vig
-    et al. 2020, arXiv:2004.12265.
+    The Patched has `into`, the other text's Trace as it was, and `after`, its Trace with the state put in:
+    `done.after.top(to)` are the most probable characters then. `divergence` (T + 1,) is how far each
+    prediction moved, KL in nats; `loss` (T,) what each character costs more, in nats; `controls` compares the
+    patch with random moves. Layers above a patched one follow from it in the same step.
+
+    With `at` "all", and no `to`, each place of the source is put into each place of the other text. Returns
+    the effect (S + 1, T + 1), nats: the mean KL over `ahead` predictions (1), fewer where the text ends.
+    100 × 100 places of a GRU with 256 units take about a second. Follows Vig et al. 2020, arXiv:2004.12265.
 
     Raises ConfigError for places outside the texts, absent parts and `ahead` below 1, TextError for half a
     surrogate pair.

@@ -348,9 +348,13 @@ def probe(
     controls   probes for random labels, drawn by `seed`
     progress   called with the share done
 
-    Returns scores as AUC or correlation. 50,000 characters of 384 units with three copies take about ten
-    seconds. Follows Alain & Bengio 2017, arXiv:1610.01644; Hewitt & Liang 2019, arXiv:1909.03368. Raises
-    ConfigError for an unfit `target`, a target that is constant over the text, and numbers out of range.
+    The Probe has its `score` (AUC or correlation), `few` (the same for its best 1, 2, 4 … units), `held`:
+    "one" unit, a "few", "spread" over many, or None where nothing may be said; and a `verdict` as that of
+    `rnnviz.units.find`, or "learned" where it leads all that was measured, which was not everything.
+
+    50,000 characters of 384 units with three copies take about ten seconds. Follows Alain & Bengio 2017,
+    arXiv:1610.01644; Hewitt & Liang 2019, arXiv:1909.03368. Raises ConfigError for an unfit `target`, a
+    target that is constant over the text, and numbers out of range.
 
     >>> import numpy as np
     >>> from rnnviz import units

@@ -229,10 +229,12 @@ class Search(Pictured):
     parsed: float | None = None
 
     def __repr__(self) -> str:
-        best = self.best
+        best, said = self.best, f"{self.verdict!r}"
+        if self.characters < ENOUGH:
+            said += f": {self.characters:,} of the {ENOUGH:,} characters that a verdict takes"
         return (
             f"<Search for {self.target} among {len(self.found):,} units: {best.unit}, {self.measure} "
-            f"{best.score:.3f}, chance {self.chance:.3f}, {self.verdict!r}>"
+            f"{best.score:.3f}, chance {self.chance:.3f}, {said}>"
         )
 
     @property

@@ -106,10 +106,10 @@ def adapt_step(
 ) -> CustomModel:
     """A CustomModel that calls `step`, a function for any cell. It has no gradients and can't be saved.
 
-    step         a function (ids, state) -> (outputs, state). ids (B,) are the network's own indices, state is
-                 {name: (B, width)}, a row for each of B texts, and outputs are one of the new parts. Or a
-                 list of functions, one for each layer: each reads the outputs of the layer below, and returns
-                 the parts of its layer
+    step         a function (ids, state) -> (outputs, state). ids (B,) are the network's own indices, an array
+                 of numpy, or a tensor where `state` has tensors. state is {name: (B, width)}, a row for each
+                 of B texts; outputs are one of the new parts. Or a list of functions, one a layer: each
+                 reads the outputs of the layer below, and returns the parts of its layer
     state        {name: (width,)}, each part before a text: arrays, or tensors, which the functions then get.
                  The names are `parts` of the model, the layers of `Trace.hidden`
     readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as

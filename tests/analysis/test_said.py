@@ -376,3 +376,14 @@ def test_a_replication_has_a_row_and_a_bar_for_each_network() -> None:
     assert [value for _name, value in panel.picture.levels] == [0.7]
     assert (value(found, "scores", "low"), value(found, "scores", "high")) == (0.8, 0.9)
     assert "<Replication of quotes in 2 networks: " in repr(found)
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "Too little text to tell"), ("zh", "文本太短")])
+def test_a_finding_that_is_printed_says_what_may_be_said(
+    language: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RNNVIZ_LANGUAGE", language)
+    first, *below = str(replace(SEARCH, characters=5_000)).splitlines()
+    assert "'short': 5,000 of the 20,000 characters that a verdict takes" in first
+    assert said in "".join(below)
+    assert "that a verdict takes" not in repr(SEARCH)
