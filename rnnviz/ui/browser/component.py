@@ -1,4 +1,4 @@
-"""The app's components: a loader of a few lines in each answer of the page; modules are fetched once."""
+"""The app's components. A run of a page sends a loader of a few lines; the browser fetches modules once."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ export default function (component) {
 
 
 class Component:
-    """One of VIEWS, registered once and mounted by any number of pages."""
+    """A view of VIEWS, registered with Streamlit once and mounted by any number of pages."""
 
     def __init__(self, name: str) -> None:
         view = VIEWS[name]
@@ -48,7 +48,10 @@ class Component:
         )
 
     def mount(self, data: bytes, *, key: str) -> None:
-        """Draw `data`, creating the component if needed; the next run finds what is asked in `asked(key)`."""
+        """Draw `data`, the bytes of `payload.pack`, in the component `key`, which the first call creates.
+
+        The view's ask is in `asked(key)` at the next run.
+        """
 
         def take() -> None:
             st.session_state[f"{key}.{ASK}"] = st.session_state[key].get(ASK)
@@ -57,5 +60,5 @@ class Component:
 
 
 def asked(key: str) -> Any:
-    """What the view at `key` has asked the page since the last run, any JSON value; None for nothing."""
+    """The ask of the view at `key` since the last run, any JSON value, once; None without an ask."""
     return st.session_state.pop(f"{key}.{ASK}", None)

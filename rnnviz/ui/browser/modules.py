@@ -1,6 +1,4 @@
-"""Browser files with all that they import, each a module of its own: for a notebook's cell, and for a page
-that needs no server.
-"""
+"""A browser module with all its imports, for a notebook's cell and for a page that needs no server."""
 
 import posixpath
 import re
@@ -12,8 +10,9 @@ _IMPORT = re.compile(r'^(import [^"]*?from )"(\.[^"]+)";', re.MULTILINE)
 
 
 def modules(entry: str) -> dict[str, str]:
-    """Each file's source by its path in the package, after all that it imports; the paths in its imports are
-    marked by a NUL before them.
+    """The sources of `entry` and of all its imports, by path in the package; imports come before importers.
+
+    In a source, an import's path begins with a NUL, so that the caller finds it and puts an address there.
     """
     found: dict[str, str] = {}
 

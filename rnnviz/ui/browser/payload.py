@@ -1,13 +1,13 @@
-"""What goes to the browser and what comes from it.
+"""The formats between server and browser.
 
-There: one block of bytes, no text in between, so 120 × 256 values cost 30 KB and no parsing.
+To the browser: one block of bytes. Arrays stay binary, so 120 × 256 colours cost 30 KB and no parsing.
 
 4 bytes   length of the header, little-endian
 header    JSON in UTF-8, padded with spaces to a multiple of 8; its key "arrays" gives for each name
           the numpy type, the shape and the offset after the header
 arrays    one after another, each at a multiple of 8
 
-Back: a JSON object, the ask. Whatever arrives, a page gets an ask that it can answer: see `valid`.
+From the browser: a JSON object, the ask. `valid` makes an ask that the page can answer from any JSON value.
 """
 
 import json
@@ -27,7 +27,10 @@ Accepts = Callable[[Any], bool]
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """One block of bytes. Raises ValueError for infinities in the header or an array not of one of TYPES."""
+    """One block of bytes, in the format above.
+
+    Raises ValueError for NaN or infinity in the header, and for an array whose type is not among TYPES.
+    """
     directory: dict[str, list[Any]] = {}
     parts: list[bytes] = []
     offset = 0
@@ -48,7 +51,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
 
 
 def unpack(block: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
-    """What `pack` was given; arrays are read-only views into `block`."""
+    """The header and the arrays that `pack` put into `block`; arrays are read-only views into it."""
     (length,) = struct.unpack_from("<I", block)
     header: dict[str, Any] = json.loads(block[4 : 4 + length])
     arrays = {}
@@ -60,27 +63,30 @@ def unpack(block: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def valid(kind: type[T], value: object, /, **accepted: Accepts) -> T:
-    """The dataclass `kind` from a JSON object; missing or unaccepted values become its defaults."""
+    """The dataclass `kind` from any JSON value; missing or unaccepted fields keep their defaults.
+
+    `accepted` has a predicate for each field that a browser may set.
+    """
     fields = value if isinstance(value, Mapping) else {}
     good = {name for name, accepts in accepted.items() if name in fields and accepts(fields[name])}
     return kind(**{name: fields[name] for name in good})
 
 
 def text(longest: int) -> Accepts:
-    """A string of at most `longest` characters."""
+    """Accepts a string of at most `longest` characters."""
     return lambda value: isinstance(value, str) and len(value) <= longest
 
 
 def whole(low: int = 0, high: int = 2**53 - 1) -> Accepts:
-    """An integer from `low` to `high`, no bool."""
+    """Accepts an integer from `low` to `high`, no bool; 2**53 − 1 is JavaScript's largest safe integer."""
     return lambda value: type(value) is int and low <= value <= high
 
 
 def number(low: float, high: float) -> Accepts:
-    """A number from `low` to `high`, no bool."""
+    """Accepts a number from `low` to `high`, no bool and no NaN."""
     return lambda value: type(value) in (int, float) and low <= value <= high
 
 
 def true(value: Any) -> bool:
-    """True itself."""
+    """Accepts True alone: 1 == True in Python, and JSON has both."""
     return value is True

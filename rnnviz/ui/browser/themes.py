@@ -7,7 +7,7 @@ from rnnviz.figures.themes import THEMES, ramp
 
 
 def themes(**steps: int) -> dict[str, dict[str, Any]]:
-    """Every colour by name, light and dark; a scale named in `steps` as a ramp of that many colours."""
+    """Every colour by name, for each theme; a scale named in `steps` is a ramp of that many colours."""
     return {
         theme.name: {**asdict(theme), **{name: ramp(getattr(theme, name), n) for name, n in steps.items()}}
         for theme in THEMES.values()

@@ -1,13 +1,14 @@
-"""The server's side of a view's conversation, as view_socket.js is the browser's: a WebSocket beside
-Streamlit's, which for every ask would start a thread, run the page and send six messages. Whatever needs a
-run of the page still goes through Streamlit, and so does everything where there is no such connection. app.py
+"""The server's side of a view's own WebSocket; view_socket.js is the browser's side.
+
+Through Streamlit's WebSocket every ask starts a thread, runs the page and sends six messages. An ask that
+needs a run of the page still goes through Streamlit; so do all asks where this connection fails. app.py
 imports this module: keep it light.
 
     browser  asks: JSON, one at a time
     server   the bytes that answer an ask, or "" for: ask the page
 
-The browser shows the token that the page has told it as the connection's subprotocol: without a good one
-there is no connection, and nothing to hold what a stranger sends.
+The page gives the browser a token, which the browser sends as the connection's subprotocol. Without a valid
+token the server refuses the connection before it holds any of a stranger's messages.
 """
 
 from __future__ import annotations
@@ -36,13 +37,15 @@ log = logging.getLogger("rnnviz")
 
 ADDRESS = "/live"
 ASK_PAGE = ""
-MOST = 4  # connections of one view: one, and what a lost network has not ended yet
+MOST = 4  # connections of one view: the live one, and those that a lost network has not closed yet
 LONGEST = 250_000
-"""Characters of an ask: a text of 20,000 control characters, which JSON writes in six each, and the rest."""
+"""Characters of an ask: JSON writes a control character in six, so 20,000 take 120,000; the rest is room."""
 
 Answer = Callable[[Any, bool], bytes | None]
-"""The bytes that answer what a browser says, any JSON value. None where only the page can; or, where the
-second argument is True, if that would take longer than about a millisecond, less than to hand it to a thread.
+"""(ask, at_once) -> the bytes that answer an ask, any JSON value; None if only the page can answer.
+
+With `at_once`, also None if the answer would take longer than about a millisecond: the event loop waits, and
+a shorter answer costs less than its handover to a thread.
 """
 
 
@@ -51,8 +54,9 @@ def _nothing(said: Any, at_once: bool) -> bytes | None:
 
 
 class ViewSocket:
-    """What answers one view's asks. The session's state alone holds it. `lock` is held while an ask is
-    answered: the page's runs are another thread.
+    """The server's end of one view's connection. Only the session's state holds it, so both end together.
+
+    `lock` is held during an answer, because the page's runs are another thread.
     """
 
     def __init__(self) -> None:
@@ -63,11 +67,11 @@ class ViewSocket:
         _links[self.token] = self
 
     def serve(self, answer: Answer) -> None:
-        """Called by each run of the page: from now on `answer` says it, in the language of now."""
+        """Answer asks by `answer` from now on, in the session's language. Each run of the page calls this."""
         self.answer, self.language = answer, language()
 
     def say(self, said: Any, at_once: bool = False) -> bytes | None:
-        """See `Answer`; at once it waits for no other thread."""
+        """The answer to an ask; see `Answer`. With `at_once`, None where another thread holds the lock."""
         if not self.lock.acquire(blocking=not at_once):
             return None
         try:
@@ -79,7 +83,9 @@ class ViewSocket:
 
 _links: WeakValueDictionary[str, ViewSocket] = WeakValueDictionary()
 _turns: WeakValueDictionary[User, asyncio.Lock] = WeakValueDictionary()
-"""Each person's: of all their views one long ask at a time has a thread, so that nobody takes all of them."""
+"""A lock a person: one long ask at a time, of all that person's views, has a thread. So nobody takes the
+whole thread pool.
+"""
 
 
 async def _connected(socket: WebSocket) -> None:
@@ -99,7 +105,10 @@ async def _connected(socket: WebSocket) -> None:
 
 
 def _come(token: str, who: User) -> bool:
-    """Whether it is a view of theirs with room for a connection. It isn't kept: it goes with its session."""
+    """Whether the token is of a view of this person, with room for a connection, which is then counted.
+
+    The view is not returned: a reference here would keep it alive after its session.
+    """
     found = _links.get(token)
     if found is None or found.person != who or found.connections >= MOST:
         return False
@@ -116,7 +125,7 @@ async def _talk(socket: WebSocket, token: str) -> None:
     while token in _links:
         found = await _answer(token, await socket.receive_text())
         await (socket.send_text(ASK_PAGE) if found is None else socket.send_bytes(found))
-        await asyncio.sleep(0)  # the next ask may be there already: others' turn first
+        await asyncio.sleep(0)  # with the next ask here already, `receive_text` would not let others run
 
 
 async def _answer(token: str, wish: str) -> bytes | None:
@@ -125,7 +134,7 @@ async def _answer(token: str, wish: str) -> bytes | None:
         return None
     try:
         said = json.loads(wish)
-    except (ValueError, RecursionError):  # no ask at all; whoever sends many fills no log
+    except (ValueError, RecursionError):  # not JSON; no log entry, so that a stranger can't fill the disk
         return None
     try:
         answer = link.say(said, at_once=True)
@@ -133,11 +142,11 @@ async def _answer(token: str, wish: str) -> bytes | None:
             return answer
         async with link.turn:
             return await run_in_threadpool(link.say, said)
-    except Exception:  # the page will say what is wrong
+    except Exception:  # the browser asks the page next, which shows the error
         log.exception("a view's ask could not be answered")
         return None
 
 
 def routes() -> list[WebSocketRoute]:
-    """What serves the connections."""
+    """The route of the views' WebSockets."""
     return [WebSocketRoute(ADDRESS, _connected)]

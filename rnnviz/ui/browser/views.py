@@ -1,10 +1,11 @@
 """The app's views, one line each, and the address of their browser files.
 
-A view's files are in its page's `static/`: view.js (exports the class View), view.css, and view.html, its
-initial elements; `ui/browser/static/` is shared. Folders are served as in `rnnviz/ui`, so that relative
-imports hold for browsers, Node and the type checker alike; Plotly's file, of its package, is beside them.
-The address holds a digest of all files: a browser keeps them, unasked, until one changes. app.py imports this
-module: keep it light.
+A page's `static/` holds its view: view.js (exports the class View), view.css, and view.html, the initial
+elements. All views share `ui/browser/static/`. The server keeps the folders' layout in `rnnviz/ui`, so
+relative imports hold in browsers, in Node and for the type checker. Plotly's file comes from its package.
+
+The address contains a digest of all files: a browser caches them for good, and a changed file changes the
+address. app.py imports this module: keep it light.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ from rnnviz.errors import install
 
 UI = Path(__file__).parents[1]
 KIT = UI / "browser" / "static"
-KATEX = UI / "browser" / "katex"  # a library, as its package has it
+KATEX = UI / "browser" / "katex"  # a library, unchanged from its npm package
 
 # Browsers refuse modules served as text/plain, the type of .js in some Windows registries.
 for _ending in (".js", ".mjs"):
@@ -34,16 +35,21 @@ mimetypes.add_type("font/woff2", ".woff2")
 
 @dataclass(frozen=True)
 class View:
-    """A view: its name, the folder of its files in rnnviz/ui, and the class of the element it draws in."""
+    """A view.
+
+    files    its folder in rnnviz/ui
+    root     the CSS class of the element that it draws in
+    missing  the sentence shown where the browser can't fetch its files
+    """
 
     name: str
     files: str
     root: str
-    missing: str  # said where its files can't be fetched
+    missing: str
 
     @property
     def folder(self) -> Path:
-        """Its browser files."""
+        """The folder of the view's browser files."""
         return UI / self.files
 
 
@@ -75,12 +81,12 @@ ADDRESS = f"/views/{_digest()}"
 
 
 def address(folder: Path) -> str:
-    """The path that a folder of FOLDERS is served under, without the server's name."""
+    """The URL path of a folder of FOLDERS, without the server's name."""
     return f"{ADDRESS}/{folder.relative_to(UI).as_posix()}"
 
 
 def plotly() -> Path:
-    """The folder of plotly.min.js."""
+    """The folder of plotly.min.js. Raises SystemExit, with the command that installs it, without Plotly."""
     found = find_spec("plotly")
     if found is None or found.origin is None:
         raise SystemExit(f"rnnviz needs plotly: {install('app')}")
@@ -88,7 +94,7 @@ def plotly() -> Path:
 
 
 class _Settled(StaticFiles):
-    """Files that never change at their address: a browser needn't ask whether they have."""
+    """Files that never change at their address, so that a browser doesn't revalidate them."""
 
     def file_response(self, *about: Any, **more: Any) -> Response:
         response = super().file_response(*about, **more)
@@ -97,7 +103,9 @@ class _Settled(StaticFiles):
 
 
 def routes(*, settled: bool = True) -> list[Mount]:
-    """What serves every view's files; not `settled` where they are worked on while they are served."""
+    """The routes of every view's files. `settled`: whether browsers cache them for good; a developer's, who
+    edits files while the server runs, don't.
+    """
     files = _Settled if settled else StaticFiles
     return [
         *(Mount(address(folder), files(directory=folder)) for folder in FOLDERS),
