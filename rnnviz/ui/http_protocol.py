@@ -1,7 +1,7 @@
-"""A browser's connection, as our own servers read it.
+"""The HTTP protocol class of the app's servers: h11, with bounds on a request's header.
 
-uvicorn reads with httptools wherever another package has brought that. A header that never ends has no bound
-there: it is copied anew with every piece that comes, and nobody else is answered meanwhile (40 s for 120 MB).
+uvicorn uses httptools if another package has installed it. There, a header has no bound: each received piece
+copies it anew, and the server answers nobody meanwhile (40 s for 120 MB).
 """
 
 import asyncio
@@ -12,14 +12,14 @@ from uvicorn.config import HTTP_PROTOCOLS
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 10.0
-"""Seconds within which a request's header has to end, from the connection or its first byte on."""
+"""Seconds until a request's header must end, from the connection or a later request's first byte on."""
 
 
 class BoundedHeaders(H11Protocol):
-    """A connection whose headers end, soon and before they are long."""
+    """A connection whose headers are bounded in bytes (`longest`) and in time (PATIENCE)."""
 
     longest = 65_536
-    """Bytes of a header: an address with a text in it, and cookies."""
+    """Bytes of a header, at most: an address may contain a text, and cookies follow."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -35,7 +35,7 @@ class BoundedHeaders(H11Protocol):
         self._mind()
 
     def _mind(self) -> None:
-        waiting = self.conn.their_state is h11.IDLE  # for a header, or for its end
+        waiting = self.conn.their_state is h11.IDLE  # the header has not begun, or not ended
         if waiting and self._cut is None:
             self._cut = self.loop.call_later(PATIENCE, self.transport.close)
         elif not waiting and self._cut is not None:
@@ -44,5 +44,7 @@ class BoundedHeaders(H11Protocol):
 
 
 def take() -> None:
-    """Have this process's servers use it unless they are told otherwise: Streamlit hands uvicorn no class."""
+    """Make BoundedHeaders uvicorn's default in this process. Streamlit has no option for the class, so this
+    replaces the "auto" entry of uvicorn's table.
+    """
     HTTP_PROTOCOLS["auto"] = f"{BoundedHeaders.__module__}:{BoundedHeaders.__qualname__}"

@@ -1,1 +1,1 @@
-"""Serving others: who a visitor is, what only the lecturer may do, how many there is room for."""
+"""Serving others: visitors and the lecturer, their permissions, and the limits."""

@@ -1,9 +1,10 @@
-"""The way in where the app serves others: each request gets its person, and `?key=` makes a lecturer.
+"""Authentication of a hosted app: each request gets its user, and `?key=` makes a lecturer.
 
-An address with the lecturer's key is answered by a cookie and the same address without the key, so that
-the key stays in no address bar, history or Referer. Everybody else gets a random id in a cookie. What
-the cookies say goes on as one header, which a client's own is taken away for: nothing behind the door
-looks at cookies again.
+The answer to an address with the lecturer's key is a cookie and a redirect to the same address without the
+key. So the key stays in no address bar, history or Referer. Every other browser gets a random id in a cookie.
+
+The middleware passes the user on as one header and removes any such header that a client has sent. No code
+behind it reads cookies.
 """
 
 import hmac
@@ -24,18 +25,20 @@ from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
 from rnnviz.ui.hosting.user import User
 
 QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-"""Of an answer to an address with a key in it."""
+"""Headers of an answer to an address with a key in it."""
 
 PRIVATE = ("/_stcore/metrics", "/_stcore/script-health-check")
-"""What tells about everybody: the lecturer's alone."""
+"""Paths for the lecturer alone: they tell about all sessions."""
 
 PLACELESS = ("/page/", "/_stcore/")
-"""What is looked at without a connection: models' own pages, and whether the server is well."""
+"""Paths that need no connection, so no place: models' pages, and the server's health check."""
 
 
 class Auth:
-    """The middleware, inside Guard, where the app is hosted. `beside` are the paths of connections that a tab
-    makes beside its first: they have to name it, and take no place of their own.
+    """The middleware of a hosted app, inside Guard.
+
+    `beside` has the paths of further connections of a tab. They authenticate by its token and take no place.
+    Raises ConfigError if Streamlit doesn't read the user's header.
     """
 
     def __init__(self, app: ASGIApp, beside: tuple[str, ...] = ()) -> None:
@@ -49,7 +52,7 @@ class Auth:
         self._key = environment.key().encode()
         self._cookies = Cookies(environment.key())
         self._capacity = environment.capacity()
-        self._here: Counter[str] = Counter()  # visitors' sessions, which have a place each
+        self._here: Counter[str] = Counter()  # open sessions by visitor's id, a place each
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -76,14 +79,14 @@ class Auth:
         await (answer or self._app)(scope, receive, send)
 
     def _who(self, request: HTTPConnection) -> tuple[User, str]:
-        """Whose request this is, and the value of the visitor's cookie if that has to be set."""
+        """The request's user, and the visitor's cookie to set; "" if the browser has a valid one."""
         found = self._cookies.read(VISITOR, request.cookies.get(VISITOR))
         id = found or new_id()
         lecturer = self._cookies.read(LECTURER, request.cookies.get(LECTURER)) is not None
         return User(id, lecturer), "" if found else self._cookies.sign(VISITOR, id)
 
     def _answer(self, request: HTTPConnection, who: User) -> Response | None:
-        """What the door answers itself; None for what goes on to the app."""
+        """The middleware's own answer to a request; None if the request goes on to the app."""
         path, looks = request.scope["path"], request.scope["method"] in ("GET", "HEAD")
         given = request.query_params.get("key") if looks else None
         if given is not None:
@@ -95,7 +98,7 @@ class Auth:
             return None
         if path.rstrip("/").endswith(PRIVATE):
             return PlainTextResponse("This is for the lecturer.\n", 403)
-        # Who is here may be loading a page again, before its session has ended.
+        # A visitor with a place may be reloading a page, whose old session has not ended yet.
         if looks and is_page(request) and self._is_full() and not self._here[who.id]:
             return error_pages.full(request, self._capacity)
         return None
@@ -104,7 +107,7 @@ class Auth:
         return self._here.total() >= self._capacity
 
     async def _connect(self, who: User, scope: Scope, receive: Receive, send: Send) -> None:
-        """A tab's connection, which has a place as long as it lasts."""
+        """Serve a tab's connection, which takes a place as long as it lasts; refuse it if all are taken."""
         if who.lecturer or scope["path"].endswith(self._beside):
             await self._app(scope, receive, send)
         elif self._is_full():
@@ -114,10 +117,11 @@ class Auth:
             try:
                 await self._app(scope, request_limits.usual(receive, send), send)
             finally:
-                self._here -= Counter([who.id])  # which forgets who has none left
+                self._here -= Counter([who.id])  # `-=` removes ids with no session left; subtract() would not
 
     def _unlock(self, request: HTTPConnection, given: str) -> Response:
         link = without_key(request.scope)
+        # A comparison in constant time: the answer's delay must not reveal how many characters are right.
         if not hmac.compare_digest(given.encode(errors="replace"), self._key):
             return error_pages.wrong(request, link)
         value = self._cookies.sign(LECTURER, new_id())
@@ -126,13 +130,13 @@ class Auth:
 
 
 def is_page(request: HTTPConnection) -> bool:
-    """Whether this opens a page of the app that will want a connection; a model's own page wants none."""
+    """Whether the request opens a page of the app, which will need a connection; a model's page won't."""
     path = request.scope["path"]
     return "text/html" in request.headers.get("accept", "") and not any(one in path for one in PLACELESS)
 
 
 def telling(send: Send, cookie: str) -> Send:
-    """`send`, with a cookie on answers that no cache keeps for others."""
+    """`send`, with a cookie on each answer that caches may not share."""
 
     async def tell(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -146,12 +150,12 @@ def telling(send: Send, cookie: str) -> Send:
 
 
 def is_secure(scope: Scope) -> bool:
-    """Whether the browser came by https; behind a proxy the server has set the scheme, if it trusts it."""
+    """Whether the browser uses https; behind a trusted proxy the server has set the scheme."""
     return scope["scheme"] in ("https", "wss")
 
 
 def without_key(scope: Scope) -> str:
-    """A request's own address without its key, relative to itself: so it is never another site's.
+    """A request's address without its key. It is relative, so the redirect never leads to another site.
 
     >>> without_key({"path": "//evil.example", "query_string": b"key=a&lang=zh&text=%0D%0A"})
     './evil.example?lang=zh&text=%0D%0A'

@@ -1,4 +1,4 @@
-"""The cookies by which a browser is known again, signed with a secret that comes from the lecturer's key."""
+"""The cookies that identify a browser, signed with a secret that is derived from the lecturer's key."""
 
 import hashlib
 import secrets
@@ -9,25 +9,25 @@ VISITOR = "rnnviz_visitor"
 LECTURER = "rnnviz_lecturer"
 
 KEPT = 30 * 24 * 3600
-"""Seconds that a cookie is good for."""
+"""Seconds that a cookie is valid."""
 
 AHEAD = 24 * 3600
-"""Seconds that a cookie may come from the future: a clock that was set back forgets nobody."""
+"""Seconds that a cookie may come from the future: cookies stay valid when the server's clock is set back."""
 
 LONGEST = 200
-"""Characters of a cookie that are looked at."""
+"""Characters of a cookie's value, at most; a longer one is not read."""
 
 ROUNDS = 200_000
-"""Of the derivation: a key that a person thought up can't be tried quickly on a visitor's cookie."""
+"""PBKDF2 rounds: they slow down a visitor who guesses keys and checks each against the own cookie."""
 
 
 def new_id() -> str:
-    """Who somebody is from now on."""
+    """A visitor's new random id, 64 bits in hexadecimal."""
     return secrets.token_hex(8)
 
 
 def header(name: str, value: str, *, secure: bool) -> str:
-    """The Set-Cookie header that keeps a value from scripts, from other sites and, if `secure`, from http.
+    """The Set-Cookie header. It hides the value from scripts, other sites' requests and, if `secure`, http.
 
     >>> header("rnnviz_visitor", "a1.b2", secure=True)
     'rnnviz_visitor=a1.b2; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure'
@@ -37,7 +37,7 @@ def header(name: str, value: str, *, secure: bool) -> str:
 
 
 class Cookies:
-    """Writes and reads the values; a process with the same key accepts those of the one before it."""
+    """Signs and reads cookies' values. A new process with the same key accepts those of the one before."""
 
     def __init__(self, key: str) -> None:
         secret = hashlib.pbkdf2_hmac("sha256", key.encode(), b"rnnviz cookies", ROUNDS)
@@ -47,11 +47,11 @@ class Cookies:
         }
 
     def sign(self, name: str, id: str) -> str:
-        """The value of the cookie `name` for an id."""
+        """The signed value of the cookie `name` for an id."""
         return self._signers[name].sign(id).decode()
 
     def read(self, name: str, value: str | None) -> str | None:
-        """The id in a cookie's value; None if there is none, it is too old, or not signed here for `name`."""
+        """The id in a cookie's value; None without a value, if it is too old, or not signed for `name`."""
         if not value or len(value) > LONGEST:
             return None
         signer = self._signers[name]

@@ -1,4 +1,4 @@
-"""What the environment says about serving others. Without RNNVIZ_HOSTED the app is one person's."""
+"""The environment variables of a hosted app. Without RNNVIZ_HOSTED the app serves one person."""
 
 import os
 import re
@@ -9,13 +9,13 @@ from rnnviz.errors import ConfigError
 from rnnviz.ui.hosting.limits import CAPACITY, LARGEST, MANY, MEGABYTES
 
 SHORTEST = 16
-"""Characters of a key: what it signs, visitors have, and may try keys on."""
+"""Characters of a key, at least: visitors have cookies that it signs, and can check guesses against them."""
 
 _NAME = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 def check() -> None:
-    """Raise ConfigError, before anything is served, for what makes no sense in the settings below."""
+    """Raise ConfigError for an invalid variable. The app calls this before it serves anything."""
     if (given := os.environ.get("RNNVIZ_PROCESSES", "").strip()) not in ("", "1"):
         raise ConfigError(
             "RNNVIZ_PROCESSES asks for {given} processes, and this version of the app is always one, in "
@@ -34,9 +34,9 @@ def hosted() -> bool:
 
 @cache
 def key() -> str:
-    """The lecturer's key: RNNVIZ_KEY, which outlasts a restart, or one made for this process.
+    """The lecturer's key: RNNVIZ_KEY, which outlasts a restart, or a random one for this process.
 
-    Raises ConfigError for one that can be guessed.
+    Raises ConfigError for a key of fewer than SHORTEST characters.
     """
     given = os.environ.get("RNNVIZ_KEY", "")
     if given and len(given) < SHORTEST:
@@ -49,19 +49,19 @@ def key() -> str:
 
 
 def key_is_made() -> bool:
-    """Whether nobody has been told the key yet."""
+    """Whether the key is this process's random one, which nobody knows before it is printed."""
     return not os.environ.get("RNNVIZ_KEY")
 
 
 def address() -> str:
-    """The address that visitors open, if a proxy in front answers to it: RNNVIZ_ADDRESS; else ""."""
+    """RNNVIZ_ADDRESS: the address that visitors open, if a proxy answers there; else ""."""
     return os.environ.get("RNNVIZ_ADDRESS", "").strip().rstrip("/")
 
 
 def hosts() -> list[str]:
-    """Names that the app answers to beside its own, in lower case: RNNVIZ_HOSTS, with commas between them.
+    """RNNVIZ_HOSTS: further host names that the app answers to, in lower case, with commas between them.
 
-    Raises ConfigError for what is no name, so for `*` too: any site's page could then talk to the app.
+    Raises ConfigError for an invalid name. So is `*`, which would let any site's page talk to the app.
     """
     given = os.environ.get("RNNVIZ_HOSTS", "").lower()
     found = [name.strip() for name in given.split(",") if name.strip()]
@@ -76,12 +76,12 @@ def hosts() -> list[str]:
 
 
 def capacity() -> int:
-    """How many sessions visitors have at a time. Raises ConfigError if RNNVIZ_CAPACITY is no such number."""
+    """RNNVIZ_CAPACITY: visitors' sessions at a time, 0 to MANY. Raises ConfigError for any other value."""
     return _number("RNNVIZ_CAPACITY", CAPACITY, 0, MANY)
 
 
 def megabytes() -> int:
-    """The megabytes of a visitor's text, at most. Raises ConfigError if RNNVIZ_TEXT_MB is no such number."""
+    """RNNVIZ_TEXT_MB: megabytes of a visitor's text, 1 to LARGEST. Raises ConfigError for any other value."""
     return _number("RNNVIZ_TEXT_MB", MEGABYTES, 1, LARGEST)
 
 

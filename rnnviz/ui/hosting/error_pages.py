@@ -1,4 +1,4 @@
-"""The pages that the door answers with: one file each, that asks for nothing else."""
+"""The middleware's own pages: no place is free, the key is wrong. Each is one file and loads no other."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 MODEL = "timemachine-gru"
-"""Whose page is offered to those for whom there is no place."""
+"""The model whose page a visitor without a place can use."""
 
 LOOKS_AGAIN = (15, 25)
-"""Seconds after which a page looks for a place again: not all at once."""
+"""Seconds until a page asks for a place again, at random between these: browsers don't come all at once."""
 
 WORDS = {
     "full": (
@@ -42,32 +42,32 @@ WORDS = {
         N_("Open the app"),
     ),
 }
-"""A page's title, what it says, and what its link is called."""
+"""A page's title, its sentences, and its link's label."""
 
 STATUS = {"full": 503, "wrong": 403}
 
 
 def full(request: HTTPConnection, count: int) -> Response:
-    """There is no place now: 503, with the page that needs none."""
+    """The answer while no place is free: 503, with a link to a model's page, which needs none."""
     again = random.randint(*LOOKS_AGAIN)
     link = f"{_up(request)}page/{quote(MODEL)}.html?lang={language(request)}"
     return _page(request, "full", link, again, count=str(count))
 
 
 def wrong(request: HTTPConnection, link: str) -> Response:
-    """A key that is no good; the link leads to the same page without it."""
+    """The answer to a wrong key: 403, with a link to the same page without the key."""
     return _page(request, "wrong", link)
 
 
 def language(request: HTTPConnection) -> str:
-    """The language of telling.LANGUAGES that an address asks for, or else its browser prefers."""
+    """The language of sentences.LANGUAGES that the address asks for with `lang`; else the browser's first."""
     asked = request.query_params.get("lang")
     return sentences.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
 
 
 def preferred(header: str) -> str:
-    """The first language of an Accept-Language header that is one of ours: browsers write what they prefer
-    first.
+    """The first language of an Accept-Language header that the app has, else the default. Quality values are
+    not read: browsers write the preferred language first.
 
     >>> preferred("fr, zh-CN;q=0.9, en;q=0.8"), preferred("zh_TW"), preferred("de"), preferred(";q=x")
     ('zh', 'zh', 'en', 'en')
@@ -77,7 +77,7 @@ def preferred(header: str) -> str:
 
 
 def _up(request: HTTPConnection) -> str:
-    """From a page's address to the app's root, which a proxy may have put anywhere."""
+    """The relative path from a page's address to the app's root, which a proxy may serve under any path."""
     return "../" * request.scope["path"].lstrip("/").count("/") or "./"
 
 
@@ -94,7 +94,7 @@ def _page(request: HTTPConnection, name: str, link: str, again: int = 0, **value
 
 @cache
 def _template() -> Template:
-    from jinja2 import Environment  # 40 ms, which only who is turned away needs
+    from jinja2 import Environment  # here, as it takes 40 ms and only a refused request needs it
 
     return Environment(autoescape=True).from_string((HERE / "error_pages.html").read_text("utf-8"))
 

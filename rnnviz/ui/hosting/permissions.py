@@ -1,8 +1,8 @@
-"""What a visitor of a hosted app may do, and how much of it, by limits.py. The lecturer may do everything, as
-may everybody where the app isn't hosted.
+"""The permissions of a hosted app's visitors, within limits.py. The lecturer may do everything; so may every
+user of an app that isn't hosted.
 
-A page asks before it shows a control, and what the control does asks again (`insist`): a browser can send the
-message of a button that it was not shown.
+A page asks before it shows a control, and the control's action asks again (`insist`): a browser can send the
+message of a button that the page has not shown.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def everything() -> bool:
 
 
 def insist(answer: bool) -> None:
-    """Go on only if the `answer` to one of the questions below is yes. Raises ConfigError."""
+    """Raise ConfigError unless `answer`, the answer to one of the questions below, is True."""
     if not answer:
         raise ConfigError("only the lecturer may do that here")
 
 
 def to_see(run: Run) -> bool:
-    """Whether this person may look at a run: a visitor's own, and all of the lecturer's."""
+    """Whether this person may look at a run: at the own ones, and at the lecturer's."""
     return not run.owner or to_change(run)
 
 
@@ -42,68 +42,69 @@ def to_change(run: Run) -> bool:
     return who.lecturer or (who != user.NOBODY and run.owner == who.id)
 
 
-# What the lecturer alone may do; a name each, so that a control and what it does ask the same question.
-to_resume = everything  # let a run go on: a visitor's two minutes are over
+# Actions of the lecturer alone. Each has a name, so that a control and its action ask the same question.
+to_resume = everything  # continue a run: a visitor's would pass its two minutes
 to_keep = everything  # save a run's model among the models
 to_bring = everything  # add a model from a file
-to_set_limit = everything  # say how many runs train at a time
-to_measure = everything  # have the speed of a recipe tried before it starts
-to_download = everything  # take files away: models, figures, tables
-to_fetch = everything  # have the server download a corpus
+to_set_limit = everything  # set how many runs train at a time
+to_measure = everything  # measure a recipe's speed before it starts
+to_download = everything  # download files: models, figures, tables
+to_fetch = everything  # make the server download a corpus
 to_ask_the_room = everything  # open a page for the class's phones
-# Have a long text indexed, which takes hundreds of megabytes; what is indexed already, anybody may search.
+# Index a long text, which takes hundreds of megabytes. Everybody may search an index that exists already.
 to_index = everything
 
 
 def to_read(bytes: int) -> bool:
-    """Whether this person may have a text of that size read."""
+    """Whether this person may submit a text of so many bytes."""
     return everything() or bytes <= text_bytes()
 
 
 def to_unpack(name: str) -> bool:
-    """Whether this person may have a file of this name read, if it is packed: it holds more than its size."""
+    """Whether this person may submit a file of this name: a compressed one holds more than its size shows."""
     return everything() or not (packing(name) or name.lower().endswith(".parquet"))
 
 
 def to_score(files: int) -> bool:
-    """Whether this person may have so many files scored at a time."""
+    """Whether this person may score so many files at a time."""
     return everything() or files <= limits.FILES
 
 
 def whose() -> str:
-    """What tells this person's things from others' in all their sessions; "" for the lecturer."""
+    """The id that marks this person's runs and jobs in all their sessions; "" for the lecturer."""
     who = user.current()
     return "" if who.lecturer or who == user.NOBODY else who.id
 
 
 def text_bytes() -> int:
-    """Of one text of a visitor, at most."""
+    """Bytes of a visitor's text, at most."""
     return environment.megabytes() * 1_000_000
 
 
 def held_bytes() -> int:
-    """Of all uploads of one visitor's session: those that are scored, and as many again."""
+    """Bytes of all uploads of a visitor's session, at most: the files in use, and as many again."""
     return 2 * limits.FILES * text_bytes()
 
 
 def megabytes() -> int | None:
-    """The largest upload, for a field; None for what the server takes."""
+    """Megabytes of the largest upload, for a field; None for the server's own limit."""
     return None if everything() else environment.megabytes()
 
 
 def most(setting: str, otherwise: int) -> int:
-    """The largest value of a recipe's setting."""
+    """The largest value of a recipe's setting: a visitor's limit if there is one, else `otherwise`."""
     return otherwise if everything() else limits.SIZES.get(setting, otherwise)
 
 
 def minutes(otherwise: float) -> float:
-    """The longest training that can be planned."""
+    """Minutes of the longest training that this person can plan: a visitor's limit, else `otherwise`."""
     return otherwise if everything() else limits.MINUTES
 
 
 def their_run(description: Description) -> Description:
-    """A run as this person may start it: a visitor's is theirs, takes one thread, and is ended by its own
-    process. Raises ConfigError for what is too large, or a person who can't be told from others.
+    """A run as this person may start it: a visitor's has its owner, one thread and a time limit.
+
+    Raises ConfigError for a run beyond the limits, and for a person without an id.
     """
     who = user.current()
     if who.lecturer:

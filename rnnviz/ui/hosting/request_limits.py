@@ -1,4 +1,6 @@
-"""What comes from a visitor's browser: bounded, for their own session, and nothing that touches others'."""
+"""Limits on a visitor's requests: bounded bodies, uploads to the own session, and no message that affects
+other sessions.
+"""
 
 import re
 
@@ -10,10 +12,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from rnnviz.ui.hosting import permissions, uploads, user
 
 AROUND = 4_096
-"""Bytes around a file in the request that brings it."""
+"""Bytes of a request around the uploaded file: multipart headers and boundaries."""
 
 USUAL = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
-"""What a page sends. The rest empties caches that all sessions share, or asks for the server's git state."""
+"""Messages that a page sends. Streamlit's others empty shared caches, or ask for the server's git state."""
 
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/(.*)", re.DOTALL)
 _NO_BYTES = 1003  # RFC 6455, 7.4.1
@@ -30,7 +32,7 @@ def upload_of(path: str) -> tuple[str, str] | None:
 
 
 def owner(session: str) -> str | None:
-    """What the door said of the connection that a session has now; None without one."""
+    """The user's header of a session's current connection; None without a connection."""
     client = runtime.get_instance().get_client(session)
     if client is None or client.client_context is None:
         return None
@@ -38,8 +40,9 @@ def owner(session: str) -> str | None:
 
 
 def most(path: str) -> int:
-    """Bytes that a visitor may send at a time to a path: a text, if the session's others leave room for it. A
-    message over a WebSocket may have `server.maxMessageSize`.
+    """Bytes of a visitor's request to a path, at most: a text, as far as the session's uploads leave room.
+
+    For WebSocket messages, Streamlit's `server.maxMessageSize` is the limit.
     """
     upload = upload_of(path)
     room = permissions.held_bytes() - (uploads.held(upload[0]) if upload else 0)
@@ -47,9 +50,10 @@ def most(path: str) -> int:
 
 
 def bounded(receive: Receive, length: str | None, most: int) -> Receive:
-    """`receive`, for a request's body of at most `most` bytes; `length` is what its header announces.
+    """`receive`, for a request's body of at most `most` bytes; `length` is its Content-Length header.
 
-    Raises HTTPException, at once or on the way.
+    Raises HTTPException (413) at once for a longer or invalid `length`. The result raises it for a body that
+    turns out longer: a header may be missing, or wrong.
     """
     if length is not None and (not (length.isascii() and length.isdigit()) or int(length[:20]) > most):
         raise HTTPException(413)
@@ -67,7 +71,7 @@ def bounded(receive: Receive, length: str | None, most: int) -> Receive:
 
 
 def usual(receive: Receive, send: Send) -> Receive:
-    """`receive`, for a visitor's WebSocket: messages that are not USUAL are dropped, and text ends it."""
+    """`receive`, for a visitor's WebSocket: it drops messages that are not USUAL; a text message ends it."""
 
     async def receiving() -> Message:
         while True:
@@ -88,7 +92,7 @@ def _kind(data: bytes) -> str | None:
     message = BackMsg()
     try:
         message.ParseFromString(data)
-    except Exception:  # the protobuf library's own, which Streamlit answers
+    except Exception:  # no protobuf message: it passes as a usual one, and Streamlit answers with its error
         return "rerun_script"
     kind: str | None = message.WhichOneof("type")
     return kind

@@ -1,4 +1,4 @@
-"""What a hosted app prints when it starts: where visitors find it, and where the lecturer does, once."""
+"""The message of a hosted app when it starts: the addresses for visitors and for the lecturer."""
 
 import sys
 from urllib.parse import quote, urlsplit
@@ -12,7 +12,7 @@ OURS = ("localhost", "127.0.0.1", "::1")
 
 
 def addresses() -> list[str]:
-    """Where the app is found, the likeliest first: RNNVIZ_ADDRESS, or each host that it answers to."""
+    """The app's addresses, the likeliest first: RNNVIZ_ADDRESS, or one for each host that it answers to."""
     given = environment.address()
     if given:
         return [given]
@@ -27,7 +27,8 @@ def addresses() -> list[str]:
 
 
 def outside(url: str) -> str:
-    """Where other computers find the app that a browser here has open at `url`: localhost is each one's own.
+    """The app's address for other computers, if a browser here has it open at `url`. localhost becomes a name
+    that reaches this computer from others.
 
     >>> outside("http://192.168.1.20:8501/learn?scene=2")
     'http://192.168.1.20:8501'
@@ -37,8 +38,9 @@ def outside(url: str) -> str:
 
 
 def text(places: list[str], *, tell: bool) -> str:
-    """The greeting; without the key unless it may be told. The visitors' address comes last, beside its code:
-    a hall can be shown these alone.
+    """The message for these addresses; with `tell`, the key is in it.
+
+    The visitors' address comes last, next to its QR code, so a lecturer can project these alone.
     """
     key = quote(environment.key(), safe="") if tell else "$RNNVIZ_KEY"
     others = [f"             or  {place}" for place in places[1:]]
@@ -55,9 +57,9 @@ def text(places: list[str], *, tell: bool) -> str:
 
 
 def greet() -> None:
-    """Print it, with a QR code for the visitors where somebody looks at a terminal."""
+    """Print the message; in a terminal, with a QR code of the visitors' address."""
     out, places = sys.stdout, addresses()
-    # Where the output is kept, so would the key be: it is told there only if nobody knows it yet.
+    # A log file would keep the key. So it is printed there only if it is random and unknown otherwise.
     print(text(places, tell=out.isatty() or environment.key_is_made()), flush=True)
     if out.isatty() and (out.encoding or "").lower().startswith("utf"):
         segno.make(places[0], error="m", micro=False).terminal(out, border=2, compact=True)

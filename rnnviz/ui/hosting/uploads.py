@@ -1,4 +1,4 @@
-"""What has been uploaded: Streamlit holds it as long as the session, whether a page looks at it or not."""
+"""Uploaded files. Streamlit holds them as long as their session, whether a page uses them or not."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from rnnviz.ui.hosting import user
 
 
 def _files() -> Any:
-    """Streamlit's own, whose protocol names neither its storage nor the removal of one file."""
+    """Streamlit's upload manager, as Any: its protocol lacks `file_storage` and `remove_file`."""
     return runtime.get_instance().uploaded_file_mgr
 
 
@@ -20,17 +20,17 @@ def held(session: str) -> int:
 
 
 def holding() -> list[str]:
-    """The sessions that have uploaded something, whether their pages have ever run or not."""
+    """The ids of all sessions with uploads, even if the script has never run in them."""
     return list(_files().file_storage)
 
 
 def drop(file: str) -> None:
-    """This session's page has done with an upload: the server lets go of it."""
+    """Remove an upload of this session, by its file id, from the server's memory."""
     if runtime.exists():
         _files().remove_file(user.session(), file)
 
 
 def drop_all() -> None:
-    """The same of all uploads of this session."""
+    """Remove all uploads of this session from the server's memory."""
     if runtime.exists():
         _files().remove_session_files(user.session())

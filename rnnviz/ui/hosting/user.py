@@ -1,4 +1,4 @@
-"""Who is looking: the lecturer, who may do everything, or a visitor."""
+"""The user of a session: the lecturer, who may do everything, or a visitor."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from rnnviz.ui.hosting import environment
 
 HEADER = "x-rnnviz-person"
-"""Written by the door on each request, whatever a client has sent."""
+"""The header that `Auth` sets on each request, in place of any that a client has sent."""
 
 FIELD = "rnnviz"
-"""What Streamlit calls that header's value in `st.user`; a session is resumed by the same value alone."""
+"""The header's name in `st.user`. Streamlit resumes a session only for the same value."""
 
 
 @dataclass(frozen=True)
 class User:
-    """Somebody with a browser: `id` is random, and the same in all tabs and after a reload."""
+    """A person with a browser: `id` is random, and the same in all tabs and after a reload."""
 
     id: str
     lecturer: bool
@@ -28,14 +28,14 @@ class User:
 
 
 ALONE = User("", lecturer=True)
-"""Where the app isn't hosted: one person, who may do everything."""
+"""The user of an app that isn't hosted: one person, who may do everything."""
 
 NOBODY = User("nobody", lecturer=False)
-"""Where it is hosted and the door has said nothing: owns nothing, may do least."""
+"""The user of a hosted app's request without a valid HEADER: owns nothing, may do least."""
 
 
 def session() -> str:
-    """The session that runs the script; "" outside of one."""
+    """The id of the session that runs the script; "" outside of a run."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
 
@@ -43,8 +43,8 @@ def session() -> str:
 def current() -> User:
     """The person whose session runs the script: ALONE where the app isn't hosted.
 
-    A session keeps its person: who they are is read when its connection is made, and Streamlit resumes a
-    session only for the same one.
+    A session keeps its person. Streamlit reads the header at connection, and resumes a session only for the
+    same value.
     """
     if not environment.hosted():
         return ALONE
@@ -53,7 +53,7 @@ def current() -> User:
 
 
 def of(headers: Iterable[tuple[bytes, bytes]]) -> User:
-    """The person of a request that has passed the door, by its scope's headers."""
+    """The person of a request that has passed `Auth`, by the headers of its ASGI scope."""
     if not environment.hosted():
         return ALONE
     return heard(next((value.decode() for name, value in headers if name == HEADER.encode()), None))
