@@ -1,10 +1,10 @@
-"""Results that take a while: asked for in one line, wherever a page needs one.
+"""Results that take a while. A page asks for one in a line, wherever it needs it.
 
     found = ask(Key("probe", checksum(text), (mark, layer)), _("Probing"), make)
     if (probe := found.show("probe")) is not None: ...
 
-`ask` looks whether the result is kept, else has the session's worker make it, waits a moment, and looks
-again. No page lists its jobs: what a part of it asked for before and doesn't ask for again is dropped.
+`ask` returns a kept result; otherwise it starts a job of the session, waits a moment and looks again. A page
+needs no list of its jobs: a job that the next run doesn't ask for again is dropped.
 """
 
 from __future__ import annotations
@@ -27,13 +27,17 @@ from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Kind, Make, State, Ste
 
 R = TypeVar("R")
 PATIENCE = 0.3  # seconds that a page waits for short work before it shows a bar
-_WANTED, _NEWEST = "pending.wanted", "pending.newest"  # of st.session_state: keys by parts of pages
+# Keys of st.session_state: the job keys that a page's parts want, and the newest result's key by `Key.what`.
+_WANTED, _NEWEST = "pending.wanted", "pending.newest"
 
 
 @dataclass(frozen=True)
 class Pending(Generic[R]):
-    """A result, or why it isn't there: its `value`; or a `job` that waits, runs, failed or was cancelled; or
-    neither, where nobody has pressed the button yet.
+    """A result or its absence.
+
+    value  the result, or None
+    job    the job that makes it: waiting, running, done, failed or cancelled; None if nobody has pressed the
+           button yet
     """
 
     value: R | None
@@ -41,12 +45,14 @@ class Pending(Generic[R]):
 
     @property
     def waits(self) -> bool:
-        """Whether its job isn't over."""
+        """Whether the job waits or runs."""
         return self.job is not None and self.job.state not in OVER
 
     def show(self, name: str) -> R | None:
-        """The value; else its progress with Cancel, why it failed, or that it was cancelled, with a button
-        that starts it again. `name` is unique on the page.
+        """Return the value; without one, draw the job's state and return None.
+
+        A running job shows its progress and Cancel, a failed one its error, a cancelled one a button that
+        starts it again. `name` is unique on the page.
         """
         job = self.job
         if self.value is not None or job is None:
@@ -72,15 +78,19 @@ def ask(
     kind: Kind = "work",
     stop: Event | None = None,
 ) -> Pending[R]:
-    """The result of this key, never None once it is there. `make` is a generator of steps, given a check that
-    raises once its work is unwanted. `pressed`: whether its button was pressed just now, which starts it even
-    after a failure or a cancel; False only looks; None starts it by itself, and not again after those.
-    `shared` results are kept for all sessions, of others a session keeps the newest of what it is. `kind`
-    and `stop` as a `Job` has them.
+    """The result of `key`, or the job that makes it.
+
+    title       the job's name on the page
+    make        a generator function of steps; its argument is a check that raises once the job is unwanted
+    pressed     True: the button was pressed just now, which starts the job even after a failure or a cancel;
+                False: only look; None: start it without a button, once
+    patience    seconds to wait for a short job before the page shows a bar
+    shared      keep the result for all sessions; otherwise a session keeps the newest for each `key.what`
+    kind, stop  see `Job`
     """
     jobs, kept = _jobs(), store.shared()
     want(key)
-    before = jobs.get(key)  # first: if it is done, its result is there, unless that had to make room
+    before = jobs.get(key)  # before the store: a job done by now has its result there, unless evicted
     value = kept.get(key) if shared else None
     if value is None and pressed is not False:
         gone = shared and before is not None and before.state == "done"
@@ -100,17 +110,17 @@ def ask(
 
 
 def want(*keys: Key) -> None:
-    """Work that this part of the page has asked the worker for by itself, and wants."""
+    """Keep these jobs, which the part of the page has started without `ask`."""
     if part := _part.get():
         part.wanted[part.name].update(keys)
 
 
 def _keeping(key: Key, make: Callable[[Check], Steps[R]], check: Check) -> Steps[R]:
-    """The work, unless another session has done it meanwhile; what it returns is kept for all."""
+    """The steps of `make`, whose result goes into the shared store; none if another session has made it."""
     if (found := store.shared().get(key)) is not None:
         return cast(R, found)
     made = yield from make(check)
-    # Work that a reader has stopped is another result than was asked for: it says which.
+    # A job that a reader has stopped returns a shorter text's result, which has another key.
     return store.shared().put(getattr(made, "key", key), made, getattr(made, "folder", None))
 
 
@@ -126,8 +136,10 @@ _part: ContextVar[_Part | None] = ContextVar("part", default=None)
 
 @contextmanager
 def working(page: str, name: str = "") -> Iterator[None]:
-    """A page, or a part of it that is a fragment, asks for work in here. Work that it asked for before and
-    doesn't ask for now is dropped, unless the run is cut off: then nobody knows what it would have asked for.
+    """The context in which a page, or a fragment `name` of it, asks for jobs.
+
+    At the end, jobs that the last run asked for and this one doesn't are dropped. A run that is cut off drops
+    none: the missing asks may have come later in it.
     """
     outer, state = _part.get(), f"{_WANTED}.{page}"
     wanted = outer.wanted if outer else {} if name == "" else dict(st.session_state.get(state, {}))

@@ -1,4 +1,4 @@
-"""What stands in for a result: a progress bar with Cancel, or why there is no result."""
+"""A result's placeholder: a progress bar with Cancel, or the reason why there is no result."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -13,14 +13,14 @@ from rnnviz.ui.formatting import duration, rounded
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Job, Jobs
 
-EVERY = 0.4  # seconds between two looks at a job that runs
-FIRST = 0.8  # seconds after which the figure so far is shown
-SURE = 3.0  # seconds after which the time left is said however little is done
-SELDOM = 2.0  # and at one that waits for others' jobs: many may wait
+EVERY = 0.4  # seconds between two looks at a running job
+FIRST = 0.8  # seconds until the perplexity so far is shown
+SURE = 3.0  # seconds until the time left is shown, however small the share done
+SELDOM = 2.0  # seconds between two looks at a job that waits for others: a whole class may wait
 
 
 def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
-    """The progress of these jobs; redraws the page when one begins or ends. `name` is unique on the page."""
+    """Draw these jobs' progress; rerun the page when one begins or ends. `name` is unique on the page."""
     busy = jobs.busy(keys)
     waits = all(job.state == "waiting" for job in busy)
     st.fragment(_bar, run_every=SELDOM if waits else EVERY, key=f"progress-{name}")(
@@ -48,7 +48,7 @@ def _bar(jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, waits: boo
 
 
 def _so_far(job: Job, name: str, stop: Event) -> None:
-    """A job's first figure, and a button that ends it there."""
+    """Draw a job's perplexity so far, and a button that sets `stop`: the job ends with that result."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.metric(_("Perplexity so far"), rounded(job.step.perplexity or math.inf), width="content")
         st.button(
@@ -62,7 +62,10 @@ def _so_far(job: Job, name: str, stop: Event) -> None:
 
 
 def offer(jobs: Jobs, key: Any, said: str, label: str, name: str, icon: str = ":material/cancel:") -> None:
-    """What is missing, beside a button, `name`d uniquely on the page, that makes it again."""
+    """Draw the sentence `said` on a missing result, beside a button `label` that starts its job again.
+
+    `name` is unique on the page.
+    """
 
     def again() -> None:
         store.shared().forget(key)
@@ -74,7 +77,10 @@ def offer(jobs: Jobs, key: Any, said: str, label: str, name: str, icon: str = ":
 
 
 def words(job: Job, waiting: int) -> str:
-    """What is running, how far it is, its speed and the time left; or how many jobs come before it."""
+    """A job's title, progress, speed and time left; for a waiting one, its place in the queue.
+
+    `waiting` is the number of further jobs.
+    """
     step, parts = job.step, list[str]()
     if step.characters:
         parts.append(_("{count} characters").format(count=f"{step.characters:,}"))

@@ -1,5 +1,6 @@
-"""A temporary folder of this process, with a file that the process locks; removes those of killed processes.
-The system releases a lock however its process ends, so a folder whose file can be locked has no owner left.
+"""Temporary folders, each with a file that its process locks, and the removal of those of killed processes.
+
+The system releases a lock however its process ends. So a folder whose file can be locked has no owner left.
 """
 
 import atexit
@@ -25,11 +26,12 @@ class Scratch:
             self._lock: IO[str] | None = None
             try:
                 self._lock = _locked(self.path)
-            except portalocker.AlreadyLocked:  # another process found the file and removes the folder
+            except portalocker.AlreadyLocked:  # another process's `sweep` has it and removes the folder
                 continue
             except (portalocker.LockException, OSError):  # no locks on this file system
-                (self.path / LOCK).unlink(missing_ok=True)  # without the file nobody takes it for an orphan
+                (self.path / LOCK).unlink(missing_ok=True)  # `sweep` leaves folders without the file alone
                 break
+            # Between mkdtemp and the lock, another process's `sweep` may have removed the folder.
             if (self.path / LOCK).is_file():
                 break
         atexit.register(self.remove)
@@ -42,7 +44,7 @@ class Scratch:
 
 def sweep() -> None:
     """Remove the folders of this user's ended processes on this machine."""
-    user = getattr(os, "getuid", lambda: 0)()  # on Windows every file's is 0
+    user = getattr(os, "getuid", lambda: 0)()  # on Windows every file's st_uid is 0
     for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
         folder = lock.parent
         with contextlib.suppress(portalocker.LockException, OSError):  # it is in use, or another's
@@ -51,7 +53,10 @@ def sweep() -> None:
 
 
 def _locked(folder: Path) -> IO[str]:
-    """The folder's file, locked until it is closed. Raises LockException or OSError."""
+    """The folder's LOCK file, locked until it is closed.
+
+    Raises AlreadyLocked if another process holds the lock, LockException or OSError for any other failure.
+    """
     file = (folder / LOCK).open("a")
     try:
         portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
@@ -62,7 +67,7 @@ def _locked(folder: Path) -> IO[str]:
 
 
 def _remove(folder: Path, lock: IO[str] | None) -> None:
-    """Remove a locked folder, the lock last: an interrupted removal can still be found and finished."""
+    """Remove a locked folder, its LOCK file last, so that `sweep` can finish an interrupted removal."""
     with contextlib.suppress(OSError):
         for child in folder.iterdir():
             if child.name != LOCK:
@@ -70,4 +75,4 @@ def _remove(folder: Path, lock: IO[str] | None) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if lock is not None:
         lock.close()
-    shutil.rmtree(folder, ignore_errors=True)  # Windows doesn't remove a file that is locked
+    shutil.rmtree(folder, ignore_errors=True)  # again after the close: Windows keeps a file that is locked

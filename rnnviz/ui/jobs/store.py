@@ -1,5 +1,6 @@
-"""Scoring results for all sessions, least recently used dropped: figures in memory, characters on disk. What
-was found of a text goes when the last session that chose it has gone.
+"""The store of results, shared by all sessions: numbers in memory, characters in folders on disk.
+
+The least recently used make room. A text's results are removed with the last session that holds the text.
 """
 
 import contextlib
@@ -19,17 +20,20 @@ import streamlit as st
 from rnnviz.ui.jobs.scratch import Scratch
 
 KEPT = 50_000  # results: far more than a page of many texts and models shows
-ON_DISK = 2 << 30  # bytes of their characters
-FORGETTING = "rnnviz-forgetting"  # the name of the thread that waits for it
-AWAY = 60.0  # seconds that a browser may be away, as when its network falters, before its texts are forgotten
+ON_DISK = 2 << 30  # bytes of all results' folders
+FORGETTING = "rnnviz-forgetting"  # the name of the thread that releases an ended session's texts
+AWAY = 60.0  # seconds after a session's end until its texts are released: a network may falter
 
 R = TypeVar("R")
 
 
 @dataclass(frozen=True)
 class Key:
-    """What a result is: `what` was made of the `text` with this checksum, which takes the result with it when
-    it is forgotten ("" for none); the `rest` decides it too, as the digest of a model.
+    """A result's key.
+
+    what  the kind of result, such as "probe"
+    text  the checksum of its text, with which it is removed; "" for a result without a text
+    rest  all else that the result depends on, such as a model's digest
     """
 
     what: str
@@ -38,19 +42,20 @@ class Key:
 
 
 def checksum(*said: object) -> str:
-    """What a key tells of what a reader wrote or uploaded."""
+    """The SHA-256 of these values' reprs: keys hold it in place of a reader's text."""
     return hashlib.sha256(repr(said).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 class Store:
-    """At most `kept` results by key, whose folders hold at most `on_disk` bytes together. A result outlasts
-    its folder, so that two texts too large to keep both can still be compared.
+    """At most `kept` results by key, whose folders hold at most `on_disk` bytes together.
+
+    A result outlasts its folder, so that two texts too large for the disk together can still be compared.
     """
 
     def __init__(self, kept: int = KEPT, on_disk: int = ON_DISK) -> None:
         self.kept, self.on_disk = kept, on_disk
         self._results: OrderedDict[Key, tuple[Any, Path | None, int]] = OrderedDict()
-        self._held: dict[object, set[str]] = {}  # the texts of each session, by their checksums
+        self._held: dict[object, set[str]] = {}  # each holder's texts, by checksum
         self._lock = threading.Lock()
         self._scratch: Scratch | None = None
 
@@ -62,8 +67,10 @@ class Store:
             return self._results[key][0]
 
     def put(self, key: Key, result: R, folder: Path | None = None) -> R:
-        """Keep a result and its `folder`, if any. The oldest make room; the newest always stays. Returns what
-        is kept: of two with folders the first, which others may be reading.
+        """Keep a result and its `folder`, if any; the oldest results make room, the newest always stays.
+
+        Returns the result kept. If the key has a result with a folder already, that one stays, because other
+        sessions may be reading its folder; the new folder is removed.
         """
         size = sum(f.stat().st_size for f in folder.iterdir()) if folder else 0
         with self._lock:
@@ -78,12 +85,12 @@ class Store:
         return result
 
     def make_room(self) -> None:
-        """Let results make room for those that are being written, whose bytes count as well."""
+        """Remove the oldest folders until all fit, with those that are still being written."""
         with self._lock:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Remove the oldest folders until the others have room, but for the newest: somebody looks at it."""
+        """Remove the oldest folders until the others fit. The newest stays: a reader looks at it."""
         there = [key for key, (_result, folder, _size) in self._results.items() if folder]
         growing = self.growing
         for oldest in there[:-1]:
@@ -94,7 +101,7 @@ class Store:
             self._results[oldest] = result, None, 0
 
     def forget(self, key: Key) -> None:
-        """Drop the result of this key."""
+        """Remove the result of this key and its folder, if there is one."""
         with self._lock:
             self._drop(key)
 
@@ -102,12 +109,12 @@ class Store:
         _remove(self._results.pop(key, (None, None, 0))[1])
 
     def hold(self, holder: object, contents: Iterable[str]) -> None:
-        """Keep what is found of these texts, named by their checksums, until `holder` releases them."""
+        """Keep the results of these texts, given by checksum, until `holder` releases them."""
         with self._lock:
             self._held.setdefault(holder, set()).update(contents)
 
     def release(self, holder: object, contents: Iterable[str] | None = None) -> None:
-        """Drop what was found of these of the holder's texts, or of all, unless another holds them too."""
+        """Remove the results of these of the holder's texts (None: all), unless another holder has them."""
         with self._lock:
             own = self._held.get(holder, set())
             gone = own if contents is None else own & set(contents)
@@ -121,22 +128,22 @@ class Store:
 
     @property
     def bytes(self) -> int:
-        """The size of all folders together."""
+        """Bytes of all results' folders."""
         return sum(size for _result, _folder, size in self._results.values())
 
     @property
     def growing(self) -> int:
-        """The size of the folders that are still being written."""
+        """Bytes of the folders that jobs are still writing."""
         if self._scratch is None:
             return 0
         done, total = {folder for _result, folder, _size in self._results.values()}, 0
-        with contextlib.suppress(OSError):  # one is removed at this moment
+        with contextlib.suppress(OSError):  # a folder may be removed during the count
             for folder in set(self._scratch.path.iterdir()) - done:
                 total += sum(file.stat().st_size for file in folder.iterdir()) if folder.is_dir() else 0
         return total
 
     def folder(self) -> Path:
-        """The path of a new folder for a result to put here; not created yet."""
+        """The path of a new folder for a result, which the caller creates."""
         with self._lock:
             if self._scratch is None or not self._scratch.path.is_dir():
                 self._scratch = Scratch()
@@ -144,7 +151,7 @@ class Store:
 
 
 def _remove(folder: Path | None) -> None:
-    if folder is not None:  # open files can be read to the end
+    if folder is not None:  # POSIX: a file that a reader has open stays readable
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -155,7 +162,7 @@ def shared() -> Store:
 
 
 def left(holder: object) -> None:
-    """Forget a session's texts, unless it comes back soon."""
+    """Release an ended session's texts after AWAY seconds; a session that returns has a new holder."""
     timer = threading.Timer(AWAY, shared().release, [holder])
     timer.name, timer.daemon = FORGETTING, True
     timer.start()
@@ -163,5 +170,5 @@ def left(holder: object) -> None:
 
 @st.cache_resource(scope="session", on_release=left, show_spinner=False)
 def holder() -> object:
-    """What this session holds its texts by; a new one after its browser was away."""
+    """This session's holder of texts; a new object after its browser was away."""
     return object()

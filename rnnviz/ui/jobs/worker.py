@@ -1,7 +1,11 @@
-"""Work in the background: of each session and page one job at a time, in the order asked for; sessions take
-turns (`Slots`). A job is a generator that yields its progress and returns its result; at each step its thread
-checks whether it is still wanted and its reader present. Threads are daemons of our own: Python waits for
-those of `concurrent.futures` before it exits, so Ctrl-C would wait for the job.
+"""Jobs in background threads: one at a time for each page of a session, in the order asked for. Sessions take
+turns (`Slots`).
+
+A job is a generator that yields its progress and returns its result. At each step its thread checks that the
+job is still wanted and its reader present.
+
+Threads are daemons, not those of `concurrent.futures`: Python joins the latter at exit, so Ctrl-C would wait
+for the job.
 """
 
 from __future__ import annotations
@@ -29,9 +33,9 @@ Kind = Literal["work", "trial", "download", "glance"]
 State = Literal["waiting", "running", "done", "failed", "cancelled", "left"]
 OVER: tuple[State, ...] = ("done", "failed", "cancelled", "left")
 LEFT: tuple[State, ...] = ("left",)
-TURNS = ("work", "trial")  # kinds that wait for a place at the processor
-GRACE = 5.0  # seconds a browser may be away, as when its network falters, before its work stops
-FINISHED = 500  # jobs remembered after their end
+TURNS = ("work", "trial")  # kinds that wait for one of `Slots`
+GRACE = 5.0  # seconds until an absent browser's jobs stop: a network may falter
+FINISHED = 500  # ended jobs that a page remembers
 
 R = TypeVar("R")
 
@@ -42,7 +46,7 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """A job's progress: a share from 0 to 1, characters done, and the perplexity so far if it has one."""
+    """A job's progress: the share done (0 to 1), characters done, and the perplexity so far, if any."""
 
     fraction: float
     characters: int = 0
@@ -56,10 +60,14 @@ Make = Callable[[Check], Steps[Any]]
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises
-    Cancelled once the job is unwanted, for work that can't yield. State "left": stopped because its reader
-    was away. A job that is over drops `make`, and so the file it was to read. Where it has a `stop`,
-    that ends it early, with what it has found so far.
+    """A job.
+
+    title  its name on the page: a file or a model
+    make   makes its generator. The argument is a check that raises Cancelled once the job is unwanted, for
+           work that can't yield. An ended job drops `make`, and so the file that it refers to.
+    stop   an event that ends the job early, with its result so far; None: it can't
+    state  "left": stopped because the reader was away
+    began  when it got a thread, by time.monotonic(); 0.0 before
     """
 
     key: Hashable
@@ -79,24 +87,28 @@ class Job:
         return time.monotonic() - self.began if self.began else 0.0
 
     def end(self, state: State, result: Any = None, error: Exception | None = None) -> None:
-        """It is over for those who asked, unless it was before."""
+        """End the job for its callers, unless it has ended before; its thread may go on to its next step."""
         if self.state not in OVER:
             self.state, self.result, self.error, self.make = state, result, error, None
 
     def is_over(self) -> bool:
-        """Whether nobody waits for it any more; so it is once its reader has left."""
+        """Whether the job has ended. Ends it first if its reader has left."""
         if not self.of.alive():
             self.end("left")
         return self.state in OVER
 
 
 class Slots:
-    """How many jobs are at work at a time, of all sessions together, and who is next: the lecturer of a
-    hosted app, then who has the fewest at work, then who came first. As a page's next job goes to the end of
-    the queue when one is over, one reader's many files don't keep another waiting.
+    """The queue of all sessions' jobs, and the places at the processor.
 
-    There are so many `places`, of which each kind in `alone` takes one at most. A download, and a glance,
-    which is over within a second, take none. `computing` hears how many are taken.
+    places     jobs at work at a time, of the kinds in TURNS. A download takes none; nor does a glance, which
+               ends within a second.
+    alone      kinds of which one job at most is at work
+    computing  called with the number of places taken, whenever it changes
+
+    A hosted app's lecturer comes first, then the owner with the fewest jobs at work, then the oldest job.
+    When a job ends, its page's next ones go to the end of the queue: one reader's many files don't block
+    others.
     """
 
     def __init__(
@@ -107,21 +119,21 @@ class Slots:
     ) -> None:
         self.places, self._alone, self._say = places, alone, computing
         self.changed = threading.Condition()
-        """The lock of the state of all jobs; told whenever one begins or ends."""
-        self._jobs: list[Job] = []  # that wait, in the order in which they came, and those at work
+        """The lock of all jobs' state, a condition: notified whenever a job begins or ends."""
+        self._jobs: list[Job] = []  # waiting ones in the order of the queue, and those at work
 
     def add(self, job: Job) -> None:
-        """Begin a job once it has a place, and its page no other at work."""
+        """Queue a job; it begins once there is a place and its page has no other at work."""
         with self.changed:
             self._jobs.append(job)
             self.begin()
 
     def at_work(self) -> list[Job]:
-        """The jobs that have a thread, unwanted ones too until they notice it."""
+        """The jobs with a thread; a cancelled one has it until its next step."""
         return [job for job in self._jobs if job.began]
 
     def before(self, job: Job) -> int | None:
-        """How many that wait will have a place before this one; None if it isn't waiting for one."""
+        """The number of jobs before this one in the queue; None if it isn't in it."""
         with self.changed:
             order = self._queue()
             return order.index(job) if job in order else None
@@ -130,7 +142,7 @@ class Slots:
         return [job for job in self.at_work() if job.kind in TURNS]
 
     def _queue(self) -> list[Job]:
-        """The next job of each page that has none at work, in the order of their turns."""
+        """The next job of each page without one at work, in the order of their turns."""
         for job in self._jobs[:]:
             if not job.began and job.is_over():
                 self._jobs.remove(job)
@@ -147,13 +159,13 @@ class Slots:
         return next((job for job in self._queue() if job.kind not in busy), None)
 
     def begin(self) -> None:
-        """Begin what has a place by now, and tell that something may have changed."""
+        """Begin every job that has a place, and notify the waiting threads. The caller holds the lock."""
         while (job := self._next()) is not None:
             job.state, job.began = "running", time.monotonic()
             self._say(len(self._placed()))
             try:
                 threading.Thread(target=self._run, args=(job,), name="rnnviz-jobs", daemon=True).start()
-            except RuntimeError as error:  # the system has no thread left; the place is for the next
+            except RuntimeError as error:  # the system has no thread left: the job fails and frees its place
                 job.end("failed", error=error)
                 self._jobs.remove(job)
         self.changed.notify_all()
@@ -165,11 +177,11 @@ class Slots:
             result = _finish(job)
         except Cancelled:
             state = "cancelled"
-        except BaseException as raised:  # a library's panic, say: the place is given back all the same
+        except BaseException as raised:  # even a Rust library's panic must free the place
             state, error = "failed", raised if isinstance(raised, Exception) else RuntimeError(repr(raised))
             if not isinstance(raised, RnnvizError):
                 log.error("%s failed", job.title, exc_info=raised)
-            raised.__traceback__ = None  # its frames would hold on to what the job read
+            raised.__traceback__ = None  # its frames would keep the job's text in memory
         with self.changed:
             job.end(state, result, error)
             self.changed.notify_all()
@@ -185,16 +197,21 @@ class Slots:
 
 @cache
 def shared() -> Slots:
-    """The server's places: half as many as it has cores, so that the pages have the others. One job alone may
-    use more than one, several take one each. A trial of a recipe's speed would measure another trial.
+    """The server's places: half as many as it has cores; the other half serves the pages.
+
+    A job alone uses several cores' threads, several jobs use one each (`threads.share`). Trials run one at a
+    time: each measures a recipe's speed, which another trial would distort.
     """
     return Slots(max(1, (os.cpu_count() or 1) // 2), ("trial",), threads.share)
 
 
 class Jobs:
-    """The jobs of one page of one session. `alive` says whether its reader is still there; `places` whose
-    turn it is, of all sessions; the `owner` is the session, or a visitor with all of theirs; `first` whether
-    their turns come before those of others.
+    """The jobs of one page of one session.
+
+    alive   whether the reader is still there, asked from any thread
+    places  the queue of all sessions; None: one place for these jobs alone
+    owner   the session, or a visitor with all of theirs: the queue compares owners' jobs at work
+    first   whether these jobs come before other owners'
     """
 
     def __init__(
@@ -223,7 +240,7 @@ class Jobs:
         kind: Kind = "work",
         stop: threading.Event | None = None,
     ) -> Job:
-        """The job of this key, started if there is none or if it ended in a state among `again`."""
+        """The job of this key. A new one is queued if there is none, or if it ended in a state of `again`."""
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
@@ -234,20 +251,20 @@ class Jobs:
             return job
 
     def busy(self, keys: Iterable[Hashable] | None = None) -> list[Job]:
-        """The jobs, of these keys or all, that are waiting or running."""
+        """The waiting and running jobs of these keys; None: of all."""
         with self._changed:
             chosen = list(self._jobs.values()) if keys is None else [self._jobs.get(k) for k in keys]
         return [job for job in chosen if job is not None and job.state not in OVER]
 
     def cancel(self, keys: Iterable[Hashable]) -> None:
-        """End these jobs for their callers at once; what is at work stops at its next step."""
+        """End these jobs for their callers at once; a running one's thread stops at its next step."""
         with self._changed:
             for job in self.busy(keys):
                 job.end("cancelled")
-            self.places.begin()  # what stood behind one that waited
+            self.places.begin()  # a cancelled job may have blocked its page's next one
 
     def forget(self, keys: Iterable[Hashable]) -> None:
-        """Drop these jobs, as if never asked for."""
+        """Cancel these jobs and remove them, with their results."""
         keys = list(keys)
         with self._changed:
             self.cancel(keys)
@@ -255,25 +272,25 @@ class Jobs:
                 self._jobs.pop(key, None)
 
     def retain(self, keys: Iterable[Hashable]) -> None:
-        """Drop the waiting and running jobs that are not among these: nobody will look at them."""
+        """Cancel and remove the waiting and running jobs whose keys are not among these."""
         wanted = set(keys)
         self.forget([job.key for job in self.busy() if job.key not in wanted])
 
     def wait(self, keys: Iterable[Hashable], timeout: float) -> bool:
-        """Whether all these are over, after at most `timeout` seconds."""
+        """Wait until all these jobs have ended, for at most `timeout` seconds; returns whether they have."""
         keys = list(keys)
         with self._changed:
             return self._changed.wait_for(lambda: not self.busy(keys), timeout)
 
     def stopped(self, timeout: float) -> bool:
-        """Whether nothing of it is at work any more, after at most `timeout` seconds."""
+        """Wait until no thread works on these jobs, at most `timeout` seconds; returns whether none does."""
         with self._changed:
             at_work = self.places.at_work
             return self._changed.wait_for(lambda: all(job.of is not self for job in at_work()), timeout)
 
 
 def _finish(job: Job) -> Any:
-    """What a job returns. Raises Cancelled once nobody waits for it."""
+    """Run a job's generator to its end and return its result. Raises Cancelled once the job is unwanted."""
 
     def check() -> None:
         if job.is_over():
@@ -281,7 +298,7 @@ def _finish(job: Job) -> Any:
 
     make, job.make = job.make, None
     check()
-    assert make is not None  # whoever cancels it has said so first
+    assert make is not None  # only an ended job has none, and for that `check` has raised
     steps = make(check)
     try:
         while True:
@@ -304,11 +321,11 @@ def of_session(page: str) -> Jobs:
 
 
 def _presence() -> Callable[[], bool]:
-    """Whether this session has a browser, asked from any thread; always true without a server."""
+    """A function that says whether this session has a browser, from any thread; without a server, always."""
     session = user.session()
     if not session or not runtime.exists():
         return lambda: True
-    missing: float | None = None  # since when: nobody may have asked for long before
+    missing: float | None = None  # when the browser was first found absent; calls may be far apart
 
     def there() -> bool:
         nonlocal missing
