@@ -1,1 +1,1 @@
-"""The live view: a text area and a picture in one component."""
+"""The Explore page: the live view, a text area and a picture in one component."""

@@ -1,4 +1,4 @@
-"""What an address says of the live view to somebody who arrives by it: a text, and what of it is shown."""
+"""The live view's state in an address: a text, and the view on it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ if TYPE_CHECKING:
 
 NAMES = ("text", "at", "pin", "why", "unit", "layer", "quantity", "order", "rows", "memoryless")
 SURPRISE = "none"
-"""What an address says of the unit where surprise colours the text, though a unit would at first."""
+"""The address's `unit` where surprisal colours the text of a model that begins with a named unit."""
 
-_ARRIVED = "explore.arrived"  # of st.session_state: for the live view's next run
+_ARRIVED = "explore.arrived"  # a key of st.session_state: the bookmark for the live view's next run
 
 
 @dataclass(frozen=True)
 class Bookmark:
-    """An address read: its `text`, None if it holds none or one that can't be read; what is shown of it, as
-    an ask and, in `view`, as the view is told.
+    """A parsed address.
+
+    text   its text; None without one, or if it can't be read
+    looks  the view on the text, as an ask
+    view   the same as JSON for the browser, with the caret, the pin and any error
     """
 
     text: str | None
@@ -37,16 +40,17 @@ class Bookmark:
 
 
 def arrive(model: Network) -> None:
-    """Called by each whole run of the page: keep what the address says, if somebody has just arrived by one
-    that says anything, or went back to it.
+    """Keep the address's bookmark after an arrival by an address with any of NAMES, or by Back or Forward.
+
+    Each whole run of the page calls this.
     """
     if any(address.asked(name) is not None for name in NAMES) or address.went_back():
         st.session_state[_ARRIVED] = read(model)
 
 
 def read(model: Network) -> Bookmark:
-    """What the address says, and where it doesn't, what the `model`'s view begins with; whatever it holds, it
-    is one that can be shown.
+    """The address's bookmark, valid whatever the address holds. Missing values are those with which the
+    `model`'s view begins.
     """
     number, packed = address.asked_number, address.asked("text")
     text, wrong = None, ""
@@ -54,20 +58,20 @@ def read(model: Network) -> Bookmark:
         try:
             text = unpack(packed)
         except TextError as error:
-            wrong = describe(error).replace("\\", "")  # of Markdown
+            wrong = describe(error).replace("\\", "")  # Markdown's escapes: the browser shows plain text
     looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
     looks |= {name: number(name) for name in ("layer", "unit")}
     given = {name: value for name, value in looks.items() if value is not None}
     begin = first(named_units.of(model))
     if address.asked("unit") == SURPRISE:
         given = begin | {"unit": None} | given
-    elif number("unit") is not None or not given:  # else a quantity or a layer without a unit
+    elif number("unit") is not None or not given:  # else: a quantity or a layer alone, which has no unit
         given = begin | given
     cut = number("of") if text is not None else None
     asked = Ask.from_json(given | {"memoryless": number("memoryless") == 1})
     view: dict[str, Any] = {
-        "wrong": wrong,  # why the text can't be read
-        "cut": cut if cut and cut > LONGEST else None,  # how long a text was of which it holds the beginning
+        "wrong": wrong,  # the reason why the text can't be read
+        "cut": cut if cut and cut > LONGEST else None,  # the whole text's length, if the address cuts it
         "caret": number("at"),
         "pin": number("pin"),
         "why": number("why") == 1,
@@ -78,6 +82,6 @@ def read(model: Network) -> Bookmark:
 
 
 def arrived() -> Bookmark | None:
-    """What `arrive` has kept, once."""
+    """The bookmark that `arrive` has kept; a second call returns None."""
     found: Bookmark | None = st.session_state.pop(_ARRIVED, None)
     return found

@@ -16,8 +16,11 @@ ENGLISH, PYTHON, CHINESE = "holmes-lstm", "python-gru", "chinese-gru"
 
 @dataclass(frozen=True)
 class Example:
-    """`language` is that of the models that can read it, as on their cards; of these `model` is chosen first.
-    `notice` is true of that model.
+    """An example text.
+
+    notice    the sentence on where to look, true of `model`
+    language  the language of models that can read it, as on their cards
+    model     the model to choose first among these
     """
 
     name: str
@@ -28,7 +31,7 @@ class Example:
 
 
 def examples() -> list[Example]:
-    """All of them, in the session's language."""
+    """All examples, with names and notices in the session's language."""
     return [
         Example(
             _("A sentence"),
@@ -63,8 +66,10 @@ def examples() -> list[Example]:
 
 
 def for_view(card: Mapping[str, Any], name: str, listed: Sequence[ModelInfo]) -> list[dict[str, Any]]:
-    """What the browser needs of them beside the model `name`: a model to choose where this one can't read the
-    text, and what to notice where that is known of the model.
+    """The examples as JSON for the view of the model `name`, whose card is `card`.
+
+    model   the model to choose, if this one doesn't read the example's language; else None
+    notice  "" unless the example is read by the model that the sentence is true of
     """
     found = []
     for one in examples():

@@ -1,5 +1,5 @@
-"""What the live view needs once, before any ask: words, colours, symbols, axes. Without Streamlit, as
-live_session.py: a notebook shows the same view.
+"""The live view's unchanging data: words, colours, symbols, axes. Like live_session.py, this module imports
+no Streamlit, because a notebook shows the same view.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def opening(model: Any) -> str:
-    """The text to begin with: the example in the model's card, else the first of all."""
+    """The text to begin with: the example in the model's card, else the first of `examples()`."""
     example = model.card.get("example")
     if isinstance(example, str) and example.strip():
         return example[:LIMIT]
@@ -39,8 +39,8 @@ def opening(model: Any) -> str:
 
 
 def first(found: tuple[named_units.Named, ...]) -> dict[str, Any]:
-    """What the heat map begins with, and the unit that colours the text: the first named one; without any,
-    the hidden states, and surprisal.
+    """The heat map's first quantity and layer, and the unit that colours the text: those of the first named
+    unit. Without one: hidden states of layer 0, and surprisal (`unit` None).
     """
     one = found[0] if found else None
     return {
@@ -58,7 +58,11 @@ def fixed(
     memoryless: NumpyModel | None = None,
 ) -> tuple[dict[str, Any], str]:
     """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest.
-    `listed` are the models that can be chosen, `memoryless` the network that can be shown beside this one.
+
+    yardstick    the n-gram model to compare with, or None
+    temperature  the sampling temperature to begin with
+    listed       the models that can be chosen
+    memoryless   the MLP that can be shown beside this model, or None
     """
     config, vocabulary, found = model.config, model.vocabulary, named_units.of(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}

@@ -1,7 +1,9 @@
-"""One reader's live view on the server: what the browser asks, and the bytes that answer it. An ask states
-everything wanted, so asks may be dropped and the last one is always right. An answer holds only what is new
-since the one that the browser says it holds (`base`): of arrays as long as the text, what follows the common
-prefix; of the window's, the new rows. A keystroke costs the same after 5,000 characters as after 50.
+"""One reader's live view on the server: asks, and the bytes that answer them.
+
+- An ask states the whole view, so asks may be dropped: the last one is always right.
+- An answer holds only the difference to the answer that the browser names (`base`). Arrays as long as the
+  text start after the common prefix; the window's arrays hold the new rows.
+- So a keystroke costs the same after 5,000 characters as after 50.
 """
 
 from __future__ import annotations
@@ -31,33 +33,33 @@ from rnnviz.ui.pages.explore.predictions import Held, expected, redrawn
 if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
 
-LIMIT = 20_000  # characters that the live view takes; longer texts belong on the Perplexity page
+LIMIT = 20_000  # characters of the text, at most; longer texts belong on the Perplexity page
 CONTINUE = 120  # characters that Continue writes at a time
 WAYS = 3  # continuations to choose from, side by side
-SHORT = 80  # characters of each of them
-WIDEST = 400  # columns that a window has at most, whatever the browser asks
-FEW = 16  # characters that are read in no time
+SHORT = 80  # characters of each of several continuations
+WIDEST = 400  # columns of a window, at most, whatever the browser asks
+FEW = 16  # characters that a model reads within a millisecond
 
 Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What a browser wants to see; `from_json` validates it.
+    """A browser's ask; `from_json` validates it.
 
-    client, seq     who asks, and the ask's number: the answer bears both
-    start, columns  the window's first character and its width
-    unit            None: the text is coloured by surprisal
-    pin             the character at which that unit's step is told
-    why             what each character before that one is worth to it: see `left_out`
-    base            the number of the answer that the browser holds, 0 for none
-    static          digest of the unchanging part that it holds
-    write, at       how many continuations of the first `at` characters
-    temperature, top_k, top_p  how predictions are reshaped, and continuations drawn
-    fresh           it holds nothing, not even the text
-    model           another model to read it, "" for the chosen one
-    glance          whether another model reads it better
-    memoryless      what the network without memory says, beside
+    client, seq     the browser's id and the ask's number, which the answer repeats
+    start, columns  the window's first character (None: the last window) and its width
+    unit            the unit that colours the text; None: surprisal does
+    pin             the character at which the answer describes that unit's step
+    why             add the worth of each character before `pin` to its prediction: see `left_out`
+    base            the revision of the answer that the browser holds, 0 for none
+    static          the digest of the unchanging part that the browser holds
+    write, at       how many continuations to write, of the first `at` characters
+    temperature, top_k, top_p  reshape predictions and the draw of continuations
+    fresh           the browser holds nothing, not even the text
+    model           another model to read the text; "": the chosen one
+    glance          search a model that reads the text better
+    memoryless      add the predictions of the network without memory
     """
 
     client: str = ""
@@ -85,7 +87,7 @@ class Ask:
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
-        """The ask in a JSON object; missing or mistyped values become defaults."""
+        """The ask in any JSON value; missing or mistyped fields become defaults."""
         ask = payload.valid(
             cls,
             value,
@@ -112,13 +114,15 @@ class Ask:
             glance=payload.true,
             memoryless=payload.true,
         )
-        # Half a surrogate pair is no character and can't be encoded.
+        # JavaScript strings may end in half a surrogate pair, which can't be encoded: it becomes "?".
         return replace(ask, text=ask.text[:LIMIT].encode("utf-8", "replace").decode())
 
 
 class LiveSession:
-    """One reader's text, read by one model, and what the browser already holds. `memoryless` is a network of
-    the same symbols that can be shown beside it.
+    """One reader's text, read by one model, and a record of the arrays that the browser holds.
+
+    yardstick   the n-gram model whose surprisal is shown beside, or None
+    memoryless  a network of the same vocabulary that can be shown beside, or None
     """
 
     def __init__(
@@ -134,18 +138,18 @@ class LiveSession:
         self._tracer = Tracer(model)
         self._expected = Held(expected)
         self._shape, self._redrawn, self._beside = PLAIN, Held(redrawn(PLAIN)), Held(redrawn(PLAIN))
-        self._forgetful: Tracer | None = None  # made when it is asked for first
+        self._forgetful: Tracer | None = None  # the memoryless network's, made at its first ask
         self._compared = False
         self._ngram: Doubles = np.empty(0)
         self._revision = 0
         self._coloured_by: tuple[Any, ...] = ()
-        self._why: tuple[str, npt.NDArray[np.float32]] = ("", np.empty(0, np.float32))  # up to the character
-        self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # what of which rows
+        self._why: tuple[str, npt.NDArray[np.float32]] = ("", np.empty(0, np.float32))  # by the text read
+        self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # (quantity, layer), start, stop
         self._symbols = np.dtype("<u2" if model.vocabulary.size <= 0xFFFF else "<u4")
         self._looks: Ask | None = None
 
     def quick(self, ask: Ask) -> bool:
-        """Whether `ask` is the last one but for a few characters: answered within about a millisecond."""
+        """Whether `ask` differs from the last one by FEW characters: answered in about a millisecond."""
         if ask.write or ask.why or _looks(ask) != self._looks:
             return False
         start, stop = self._window(ask, len(ask.text))
@@ -155,13 +159,16 @@ class LiveSession:
     def answer(
         self, ask: Ask, static: Mapping[str, Any], digest: str, *, temperature: float, **extra: Any
     ) -> bytes:
-        """The bytes that answer `ask`: `static` unless the browser holds `digest`, `extra` in the header;
-        `temperature` is that of a browser which doesn't say.
+        """The bytes that answer `ask`, in the format of `payload.pack`.
+
+        static       the unchanging part, left out if the browser holds its `digest`
+        temperature  used unless the ask has one
+        extra        further entries of the header
         """
         self._looks = _looks(ask)
         self._revision += 1
         trace = self._tracer.extend(ask.text)
-        self.text = normalise(ask.text)  # as it was written: the model may have read other characters
+        self.text = normalise(ask.text)  # not `trace.text`, where the model's normaliser replaces characters
         length, changed = len(trace), self._tracer.changed[0]
         self._follow(trace, changed)
         compared = ask.memoryless and self.memoryless is not None
@@ -218,14 +225,16 @@ class LiveSession:
     def _columns(
         self, trace: Trace, changed: int, what: tuple[str, int], window: tuple[int, int, int, int]
     ) -> dict[str, npt.NDArray[Any]]:
-        """States (a quantity and layer, `what`) and predictions of the window; low .. high - 1 are held."""
+        """The window's states of `what` (quantity, layer) and its predictions. The columns low .. high − 1,
+        which the browser holds, are left out; `window` is (start, low, high, stop).
+        """
         start, low, high, stop = window
         states = [
             self._levels(live.plane(trace, *what, begin, end), *what)
             for begin, end in ((start, low), (high, stop))
         ]
         ids, probabilities = self._expected.rows(trace, start, stop + 1, changed + 1)
-        # The prediction after the last held character is held too.
+        # A window of n characters has n + 1 predictions; the browser holds the one after column high − 1 too.
         sent = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
         return {
             "states": np.concatenate(states),
@@ -237,8 +246,10 @@ class LiveSession:
     def _levels(
         self, values: npt.NDArray[Any], quantity: str, layer: int, unit: int | None = None
     ) -> npt.NDArray[np.uint8]:
-        """The colours' indices of all units' values (n, H), or of one `unit`'s (n,). A cell state has no
-        bounds, and behind the text one unit is seen alone: there the colours go as far as the unit does.
+        """Colour indices of all units' values (n, H), or of one `unit`'s (n,), in the same shape.
+
+        A cell state is unbounded, and one unit alone may use a small part of a scale. Both are scaled by the
+        unit's own reach (`unit_order.reach`).
         """
         scale = live.scale(quantity, self.model.config.span)
         if quantity == "cell" or (unit is not None and quantity == "hidden"):
@@ -251,17 +262,17 @@ class LiveSession:
     def _reshaped(
         self, trace: Trace, shape: Shape, start: int, stop: int, changed: int
     ) -> dict[str, npt.NDArray[Any]]:
-        """See `predictions.redrawn`; nothing while predictions stay as they are."""
+        """The window's reshaped predictions, see `predictions.redrawn`; empty while `shape` is PLAIN."""
         if shape != self._shape:
             self._shape, self._redrawn, self._beside = shape, Held(redrawn(shape)), Held(redrawn(shape))
         if shape == PLAIN:
             return {}
-        # Of the first prediction that follows a change, what came is another.
+        # From `changed`, not `changed` + 1: the prediction there is the same, but the actual character isn't.
         return {"reshaped": self._redrawn.rows((trace, trace), start, stop + 1, changed)[0]}
 
     def _without_memory(self, trace: Trace, start: int, stop: int, same: int) -> dict[str, npt.NDArray[Any]]:
-        """The memoryless network's costs from `same` on, and what it makes of the symbols that are listed, in
-        the same shape; nothing while that isn't asked for.
+        """The memoryless network's surprisal (nats) from `same` on, and its probabilities of the listed
+        symbols, reshaped alike; empty unless the ask compares.
         """
         if not self._compared or self.memoryless is None:
             return {}
@@ -280,21 +291,21 @@ class LiveSession:
         return arrays
 
     def _reasons(self, trace: Trace, t: int) -> npt.NDArray[np.float32]:
-        """`left_out`, kept while the window moves."""
+        """`left_out` at character `t`, cached: it reads the text many times, and the window may move."""
         read = trace.text[: t + 1]
         if self._why[0] != read:
             self._why = read, left_out(trace, t).astype("<f4")
         return self._why[1]
 
     def _held(self, what: tuple[str, int], start: int, stop: int, same: int) -> tuple[int, int]:
-        """The characters of the new window whose states the browser has; (start, start) if none."""
+        """Start and stop of the new window's columns that the browser holds; (start, start) if none."""
         before, begin, end = self._sent
         self._sent = (what, start, stop)
         low, high = max(start, begin), min(stop, end, same)
         return (low, high) if before == what and low < high else (start, start)
 
     def _follow(self, trace: Trace, changed: int) -> None:
-        """The n-gram model's costs of the same text, from `changed` on, in nats."""
+        """Extend the n-gram model's surprisal of the text (nats) from `changed` on."""
         if self.yardstick is None:
             return
         vocabulary, reach = self.yardstick.vocabulary, self.yardstick.order - 1
@@ -321,12 +332,15 @@ class LiveSession:
 
 
 def _looks(ask: Ask) -> Ask:
-    """What is shown of a text."""
+    """The ask without the text, the window and the numbering: two equal ones show the same of a text."""
     return replace(ask, text="", start=None, client="", seq=0, base=0, static="", at=0)
 
 
 def step(trace: Trace, t: int, layer: int, unit: int) -> dict[str, float]:
-    """One unit's step at character t: its gates and its candidate by name, its states before and after."""
+    """One unit's step at character `t`: its gates and candidate by name, and its states before and after.
+
+    Values that are not finite are left out.
+    """
     found = {name: float(values[0, layer, unit]) for name, values in trace.gates_at(t, t + 1).items()}
     (hidden, cell), (now, kept) = trace.state_after(t), trace.state_after(t + 1)
     if cell is not None and kept is not None:
@@ -336,7 +350,10 @@ def step(trace: Trace, t: int, layer: int, unit: int) -> dict[str, float]:
 
 
 def numbers(trace: Trace, card: Mapping[str, Any]) -> dict[str, float | int | str | None]:
-    """Figures of the whole text, None if undefined or infinite; and whether it is foreign to the model."""
+    """Numbers of the whole text, None if undefined or infinite; `bits` are bits per character.
+
+    `foreign` is the reason why the model's numbers say little of this text, see `contamination.why`.
+    """
     length = len(trace)
     perplexity = float(trace.perplexity[-1]) if length else math.nan
     bits = float(trace.nll.mean()) / math.log(2) if length else math.nan

@@ -1,6 +1,4 @@
-"""Named units: those that the model's card has confirmed, by what they respond to. The view begins with the
-first of them. A model whose card confirms none has none.
-"""
+"""Named units: units whose finding the model's card has confirmed. The live view begins with the first."""
 
 from __future__ import annotations
 
@@ -15,15 +13,15 @@ if TYPE_CHECKING:
     from rnnviz.ui.pages.explore.unit_order import Network
 
 MOST = 3
-"""Names that a reader takes in."""
+"""Named units of a view, at most; a reader takes in no more."""
 
 KEPT = ("hidden", "cell")
-"""What a trace holds of every character: a keystroke doesn't compute anything for them."""
+"""Quantities that a trace holds for every character, so that a keystroke computes nothing more."""
 
 
 @dataclass(frozen=True)
 class Named:
-    """One unit, and what was found of it, the best first."""
+    """A unit with its findings on the model's card, the best first."""
 
     quantity: str
     layer: int
@@ -32,7 +30,7 @@ class Named:
 
 
 def of(model: Network) -> tuple[Named, ...]:
-    """The named units of a model: each once, the first MOST."""
+    """The first MOST named units of a model, each once; () if its card has no confirmed finding."""
     from rnnviz.training import unit_findings
 
     if not model.card.get(unit_findings.KEY):
@@ -47,5 +45,5 @@ def of(model: Network) -> tuple[Named, ...]:
 
 
 def among(found: tuple[Named, ...], quantity: str, layer: int) -> list[int]:
-    """The units of those that a heat map of this quantity and layer shows."""
+    """The numbers of the named units in a heat map of this quantity and layer."""
     return [one.unit for one in found if (one.quantity, one.layer) == (quantity, layer)]

@@ -1,6 +1,7 @@
-"""The Explore page: type, and look inside the network while it reads. A keystroke's ask comes over the
-view's own connection (browser/view_socket.py); any other reruns one fragment with one component. The
-session's LiveSession answers both, in bytes.
+"""The Explore page: the live view of a network that reads while the reader types.
+
+A keystroke's ask comes over the view's own connection (browser/view_socket.py). Any other ask reruns one
+fragment with one component. The session's LiveSession answers both, in bytes.
 """
 
 from dataclasses import asdict, replace
@@ -22,7 +23,7 @@ from rnnviz.ui.pages.explore.initial_data import first, fixed, opening
 from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
 
 KEY = "live"
-TEMPERATURE = 1.0  # at first, the bars are the network's own
+TEMPERATURE = 1.0  # at first, the bars are the network's probabilities, unchanged
 _component = Component("live")
 _LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
 
@@ -30,7 +31,8 @@ _LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
 def page(context: Context) -> None:
     st.html(f"<style>{_STYLE}{presenting.style(KEY)}</style>")
     bookmark.arrive(context.network)
-    networks = [info for info in model_cache.listed()[0] if info.kind != "ngram"]  # not by every keystroke
+    # Listed here, not in the fragment, which some asks rerun: the list reads files' headers.
+    networks = [info for info in model_cache.listed()[0] if info.kind != "ngram"]
     _live(context, networks, model_cache.memoryless(context.network, networks))
 
 
@@ -41,17 +43,18 @@ def _live(context: Context, networks: list[ModelInfo], memoryless: NumpyModel | 
     static, digest = _static(session, networks)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask = Ask.from_json(asked(KEY) or {"fresh": True})
-    if arrived:  # by Back, say: an ask that comes along is of the view that was left
+    if arrived:  # an ask that comes with an arrival, such as Back, is of the view that was left
         ask = replace(ask, fresh=True, model="")
     if ask.model and ask.model != context.info.path.stem:
         _turn(ask, session)
     link: ViewSocket = state.get(_LINK) or state.setdefault(_LINK, ViewSocket())
-    # By its token the browser tells a new session, as in another process, from its own.
+    # The token tells the browser that the session is new, as after the server's restart.
     extra: dict[str, object] = {"session": link.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
         looks = arrived.looks if arrived else Ask(**first(session.named))
-        ask = replace(looks, client=ask.client, seq=ask.seq, text=text)  # a key may have come meanwhile
+        # With the ask's number: keys pressed meanwhile have later ones, and their answers still count.
+        ask = replace(looks, client=ask.client, seq=ask.seq, text=text)
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
         extra |= {"arrival": arrived.view} if arrived else {}
     with link.lock:
@@ -61,7 +64,7 @@ def _live(context: Context, networks: list[ModelInfo], memoryless: NumpyModel | 
 
 
 def _answer(session: LiveSession, static: dict[str, Any], digest: str) -> Answer:
-    """What the view is told over its own connection."""
+    """The function that answers asks over the view's own connection."""
 
     def answer(said: Any, at_once: bool) -> bytes | None:
         ask = Ask.from_json(said)
@@ -75,8 +78,9 @@ def _answer(session: LiveSession, static: dict[str, Any], digest: str) -> Answer
 def _session(
     context: Context, memoryless: NumpyModel | None, arrived: Bookmark | None
 ) -> tuple[LiveSession, str]:
-    """What reads with the chosen model, and the text: the address's where somebody arrives, else what was
-    there.
+    """The session's LiveSession for the chosen model, and its text.
+
+    The text is the address's after an arrival, else the present one, else the model's opening.
     """
     state, first = st.session_state, opening(context.model)
     session: LiveSession | None = state.get(_SESSION)
@@ -85,7 +89,7 @@ def _session(
     if arrived and (arrived.text is not None or session is None or address.went_back()):
         text, offered = arrived.text, None
         offer += 1
-    if text is None or (text == offered and first != offered):  # nobody has written anything yet
+    if text is None or (text == offered and first != offered):  # an unedited opening follows the model
         text = offered = first
         offer += 1
     state[_OFFERED] = offer, offered
@@ -100,7 +104,7 @@ def _session(
 
 
 def _turn(ask: Ask, session: LiveSession) -> None:
-    """Run the whole page anew, with the model that an example or a suggestion asks for."""
+    """Rerun the whole page with the model that an example or a suggestion asks for, and the same text."""
     state = st.session_state
     session.text, state[_OFFERED] = ask.text, (state[_OFFERED][0], None)
     sidebar.MODEL.put(ask.model)
@@ -109,7 +113,7 @@ def _turn(ask: Ask, session: LiveSession) -> None:
 
 
 def _glance(context: Context, text: str) -> dict[str, object]:
-    """Whether another model reads the text better, see `Better`; "pending" while that is being found out."""
+    """The search for a model that reads the text better: its state, and once done the fields of `Better`."""
     job = model_suggestion.glance(context.info, text)
     if job.state == "done":
         return {"state": "done", **asdict(job.result)}
@@ -117,7 +121,7 @@ def _glance(context: Context, text: str) -> dict[str, object]:
 
 
 def _static(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, Any], str]:
-    """What the browser needs once: words, colours, symbols, axes; and its digest."""
+    """The unchanging part of the answers and its digest, cached in the session; see `fixed`."""
     mark = (session, language(), [info.path for info in networks])
     kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:
@@ -126,7 +130,7 @@ def _static(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, 
     return kept[1], kept[2]
 
 
-# The view fills the page, to fit a projector; its first line stands between the buttons of Streamlit's bar.
+# The view fills the page, for a projector; its first line is between the buttons of Streamlit's header.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 0.5rem 1.5rem 0.25rem; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }

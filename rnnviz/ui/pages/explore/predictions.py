@@ -1,4 +1,4 @@
-"""The window's predictions, a row a place in the text, kept while the text before them stays."""
+"""The window's predictions, a row for each place in the text, cached while the text before it stays."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -12,12 +12,12 @@ from rnnviz.scoring.sampling import Shape, sampling_distribution
 from rnnviz.scoring.trace import Trace
 
 Rows = tuple[npt.NDArray[Any], ...]  # arrays with a row a prediction each
-R = TypeVar("R")  # what has been read: a Trace, or two
+R = TypeVar("R")  # the source of predictions: a Trace, or two
 Compute = Callable[[R, int, int], Rows]
 
 
 class Held(Generic[R]):
-    """What `compute` says of predictions start .. stop - 1, computed only where the text has changed."""
+    """A cache of `compute`'s rows for the last window; only rows after a change of the text are computed."""
 
     def __init__(self, compute: Compute[R]) -> None:
         self._compute = compute
@@ -25,7 +25,7 @@ class Held(Generic[R]):
         self._rows: Rows = ()
 
     def rows(self, read: R, start: int, stop: int, kept: int) -> Rows:
-        """Rows start .. stop - 1; those before row `kept` are as in the call before."""
+        """Rows start .. stop − 1; those before row `kept` are unchanged since the last call."""
         low = max(start, self._start)
         high = min(stop, self._start + len(self._rows[0]), kept) if self._rows else low
         if low >= high:
@@ -46,9 +46,12 @@ def expected(trace: Trace, start: int, stop: int) -> Rows:
 
 
 def redrawn(shape: Shape) -> Compute[tuple[Trace, Trace]]:
-    """What becomes of predictions before a character is drawn from them: one array (n, live.NEXT + 2) of
-    float32. The probabilities of those that `expected` lists, that of the character which came (0 after the
-    last), and how many characters are left. Of two traces of a text, the first predicts and the second lists.
+    """A `Compute` for predictions reshaped by temperature, top-k and top-p: one float32 array (n, live.NEXT +
+    2).
+
+    Columns: the probabilities of the symbols that `expected` lists, the probability of the actual character
+    (0 after the last), and the number of symbols left to draw from. Of the two traces of one text, the first
+    predicts, and the second lists symbols.
     """
 
     def compute(traces: tuple[Trace, Trace], start: int, stop: int) -> Rows:

@@ -1,4 +1,4 @@
-"""The live view's words in the session's language; its modules hold none and fill in the braces."""
+"""The live view's words in the session's language. Its browser modules hold none and fill in the braces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def words() -> dict[str, str]:
-    """Every word and sentence of the live view, by the name its modules use."""
+    """Every word and sentence of the live view, by the names that its browser modules use."""
     return {
         **view_words(),
         **presenting.words(),
@@ -175,7 +175,7 @@ def words() -> dict[str, str]:
 
 
 def short_names() -> dict[str, str]:
-    """What a unit can be named by, as a row's label; others take the whole name of `targets`."""
+    """Short names of targets, for rows' labels; other targets have the name in `target_names.targets`."""
     return {
         "quotes": _("Inside quotes"),
         "brackets": _("Inside brackets"),
@@ -190,7 +190,7 @@ def short_names() -> dict[str, str]:
 
 
 def captions() -> dict[str, str]:
-    """What a named unit does, in plain words."""
+    """A named unit's caption, by target; `{colour}` is the colour of its high or low values."""
     brackets = _("It turns {colour} inside brackets. Nobody told it to.")
     depth = _("The more brackets are open, the closer to {colour}. Nobody told it to.")
     return {
@@ -206,12 +206,14 @@ def captions() -> dict[str, str]:
 
 
 def share_typed(one: Recorded) -> str:
-    """For how much of what people type a unit's colour is right, and any one colour; "" if nobody knows."""
+    """The sentence on the share of typed characters for which a unit's colour is right, beside that of one
+    colour throughout; "" if the card has no such measurement.
+    """
     if one.typed is None:
         return ""
     right, same = one.typed
     said = _("Right for {share} of typed characters; one colour throughout would be right for {same}.")
-    if one.measure != "AUC":  # of brackets, how many are open
+    if one.measure != "AUC":  # a graded target: how many brackets are open
         said = _(
             "It tells whether one is open for {share} of typed characters; one colour throughout, for {same}."
         )
@@ -221,7 +223,10 @@ def share_typed(one: Recorded) -> str:
 
 
 def invitation(target: str, characters: str) -> str:
-    """How to see a unit change, with a mark that is among the `characters` that its network knows."""
+    """The sentence that says which key to type to see the unit change; "" if the network knows no such mark.
+
+    `characters` are those of its vocabulary.
+    """
     if target == "line-position":
         return _("Press Enter and watch.")
     known = [mark for mark in (('"', "“") if target == "quotes" else ("(",)) if mark in characters]
@@ -229,7 +234,7 @@ def invitation(target: str, characters: str) -> str:
 
 
 def captioned(one: Named, model: Network) -> dict[str, Any]:
-    """A named unit: its name, a caption, and what was measured and where."""
+    """A named unit as JSON: its place, its name, a caption, and a sentence on the measurements."""
     from rnnviz.training import unit_findings
     from rnnviz.ui.pages.inside.target_names import targets
 
@@ -239,7 +244,7 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
         f"{names.get(each.target, each.target)}: {measure(each)} {each.reported:.2f}" for each in one.findings
     )
     name = names.get(best.target, best.target)
-    known = captions().get(best.target) if best.direction else None  # a card of 1.0.0 doesn't say its colour
+    known = captions().get(best.target) if best.direction else None  # a card of 1.0.0 has no direction
     does = known or _("It follows this: {name}. Nobody told it to.")
     diverging = live.scale(one.quantity, config.span).kind == "diverging"
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
@@ -264,7 +269,7 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
 
 
 def unnamed(card: Mapping[str, Any]) -> str:
-    """That no unit has a name, and why; "" where nothing was looked for."""
+    """The sentence that says why no unit has a name; "" if the card records no search."""
     from rnnviz.training import unit_findings
     from rnnviz.ui.pages.inside.target_names import targets
 
@@ -279,7 +284,7 @@ def unnamed(card: Mapping[str, Any]) -> str:
         for reason in dict.fromkeys(sought.values())
     ]
     where = unit_findings.text(card) or _("text it never read")
-    if len(each) == 1 and not unit_findings.of(card):  # of all that was looked for
+    if len(each) == 1 and not unit_findings.of(card):  # one reason for all targets: name it alone
         each = list(sought.values())[:1]
     return (
         _("No named unit, on {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
@@ -289,7 +294,7 @@ def unnamed(card: Mapping[str, Any]) -> str:
 
 
 def reasons() -> dict[str, str]:
-    """Why a unit has no name, by verdicts and `unit_findings.Why`."""
+    """The reasons why a unit has no name, by verdict and by `unit_findings.Why`."""
     return {
         "nothing": _("no unit follows it"),
         "chance": _("no unit follows it"),

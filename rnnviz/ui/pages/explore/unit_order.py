@@ -1,6 +1,7 @@
-"""Which units the heat map begins with, and in which order: found on a text that the model writes itself, so
-that it works for every model, without the text it was trained on. Kept for all readers, of the twelve models
-that were shown last.
+"""The order of units in the heat map, and their reach.
+
+Both come from a text that the model itself writes, so they exist for every model, even without its training
+text. The results of the twelve models shown last are cached for all sessions.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ if TYPE_CHECKING:
     Network = CharModel | NumpyModel
 
 REFERENCE = 1000
-"""Characters that the model writes."""
+"""Characters of the reference text, which the model writes."""
 
 FEW = 8
-"""Rows below the named units' that one sees at a glance."""
+"""Units that change least often, shown below the named units: as many as a reader sees at a glance."""
 
 REACHED = 98
-"""Percent of the reference's characters at which a unit is below the upper end of its `reach`, and above the
-lower one.
+"""Percentile of a unit's values on the reference text: the upper end of its `reach`; 100 − REACHED, the
+lower. Beyond it are rare peaks, which would leave all other colours pale.
 """
 
 NARROWEST = 0.2
-"""A side of a unit's reach is at least this share of the other: what it hardly uses stays pale."""
+"""Each side of a unit's reach is at least this fraction of the other: a hardly used side stays pale."""
 
 ORDERS = ("steady", "alike", "index")
 
@@ -46,16 +47,16 @@ _once = lru_cache(maxsize=12)
 
 @_once
 def reference(model: Network) -> Trace:
-    """The trace of a text of REFERENCE characters that the model writes itself, always the same."""
+    """The trace of the reference text: REFERENCE characters that the model writes, always the same ones."""
     return Tracer(model).extend(sample(model, "", REFERENCE, temperature=0.8, seed=0))
 
 
 def order(model: Network, kind: str, layer: int, quantity: str = "hidden", first: Sequence[int] = ()) -> Ids:
     """The unit of each row, (H,).
 
-    "steady"  the units in `first`, then the FEW that hold their colour, the slowest first; then the others.
-              Of the quantity "cell" its own; every other shows those of the hidden state
-    "alike"   similar ones beside one another
+    kind  "steady": the units of `first`, then the FEW that change least often, then the others. The quantity
+          "cell" has an order of cell states; every other quantity uses that of hidden states.
+          "alike": similar units side by side
     """
     state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
     units = _orders(model)[kind, state, layer]
@@ -66,8 +67,9 @@ def order(model: Network, kind: str, layer: int, quantity: str = "hidden", first
 
 @_once
 def reach(model: Network) -> dict[str, npt.NDArray[np.float32]]:
-    """How far below and above 0 each unit's hidden state and cell state go on the reference text, (2, L, H)
-    each: what the colours of one unit go up to.
+    """Each unit's reach below and above 0 on the reference text, by state ("hidden", "cell"), (2, L, H) each.
+
+    The strongest colours of a unit are at its reach.
     """
     found = {}
     for name, values in _states(reference(model)).items():
