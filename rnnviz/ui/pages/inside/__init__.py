@@ -1,1 +1,1 @@
-"""The Inside page: what units respond to, what the network remembers, and what depends on it."""
+"""The Inside page: a network's units, memory, matches and interventions on one text."""

@@ -1,5 +1,5 @@
-"""Cause: what happens if it is changed? Units are held, silenced or scaled, or each of them ablated in turn;
-the other ways are modules.
+"""Cause: interventions. Here units are held, silenced or scaled, or ablated one after another; compare.py and
+patch.py have the other ways.
 """
 
 import time
@@ -36,8 +36,8 @@ from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.view import UNIT, WAY, View, cursor, fragment, kept
 
 KEY, RANKED = "inside.cause", "inside.ablation"
-ROOM = 96  # pixels for what random changes cost
-REST = 0.5  # seconds that the page has to itself
+ROOM = 96  # pixels reserved for the finding on random changes
+REST = 0.5  # seconds before the job begins, while a reader moves the slider
 UNITS = Field[str | None]("inside.units")
 ACTION = Field[Action]("inside.action", "clamp")
 VALUE = Field("inside.value", 1.0)
@@ -63,7 +63,7 @@ def _change(view: View) -> None:
         st.warning(describe(error), icon=":material/error:")
         return
     _perplexities(float(view.trace.perplexity[-1]), float(after.perplexity[-1]))
-    with st.container(height=ROOM, border=False):  # the text below stays where it is
+    with st.container(height=ROOM, border=False):  # a fixed height: the text below doesn't jump
         effect = found(EFFECT, view, change=change)
         if effect is not None:
             render_finding.show(effect)
@@ -72,7 +72,7 @@ def _change(view: View) -> None:
 
 
 def _controls(view: View) -> Intervention | None:
-    """The change that is asked for; None while the units that are written are unfit."""
+    """The intervention that the controls describe; None while the written units are invalid."""
     unit = UNIT.get()
     UNITS.now(usual=str(loudest(view) if unit is None else min(unit, view.H - 1)), of=view.mark)
     actions = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
@@ -92,7 +92,9 @@ def _controls(view: View) -> Intervention | None:
 
 
 def _value(view: View, action: Action, along: Any) -> float:
-    """What it is held at, or multiplied by; directions, and units that no tanh bounds, go beyond 1."""
+    """The value to hold units at, or the factor. Its slider goes beyond 1 for directions (values `along`,
+    (T,)) and for units that no tanh bounds.
+    """
     if action == "zero":
         return 0.0
     if action == "scale":
@@ -109,7 +111,10 @@ def _value(view: View, action: Action, along: Any) -> float:
 
 
 def loudest(view: View) -> int:
-    """The unit with the largest effect on the next character: its row of W_hq times its values."""
+    """The unit with the largest mean effect on predictions: the norm of its row of W_hq times its mean |h|.
+
+    0 for any layer but the last, whose states alone W_hq reads.
+    """
     weights = weights_of(view.model).readout
     if view.layer != view.trace.hidden.shape[1] - 1:
         return 0
@@ -131,7 +136,7 @@ def _perplexities(before: float, now: float) -> None:
 
 @fragment
 def _show(view: View, after: Trace, change: Intervention) -> None:
-    """The text with the change, and how it goes on from the character that is looked at."""
+    """Draw the text with the change, and its continuations from the chosen character."""
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     drawn = unit_changes.drawn(view)
     plain = kept(
@@ -165,7 +170,7 @@ def _next(view: View, after: Trace, at: int) -> dashboard.Panel:
 
 
 def _elsewhere(view: View, change: Intervention) -> None:
-    """What the change costs on a longer text: in all, and where a target holds."""
+    """Draw the intervention's cost on a longer text: on all of it, and where a target holds."""
     st.subheader(_("On a longer text, and on a part of it"), anchor=False)
     unfit = (target_names.PATTERN, target_names.SPAN, *target_names.GRADED)
     names = {name: about for name, about in target_names.targets(view.python).items() if name not in unfit}
@@ -190,9 +195,9 @@ def _elsewhere(view: View, change: Intervention) -> None:
 def _effect(
     model: Network, text: str, change: Intervention, target: str = "", unclosed: Any = None
 ) -> Steps[Effect]:
-    """A change beside random ones; without a target on the text in view."""
+    """The steps of an intervention's cost beside random ones; without a target, on the text in view."""
     if not target:
-        time.sleep(REST)  # until a reader has let go of the slider: the page answers first
+        time.sleep(REST)  # a slider that moves on meanwhile cancels the job before any work
         yield Step(0.0)
     inside = units.target(target, text, unclosed=unclosed) if target else None
     return (yield from effects.costing(model, text, change, target=inside))  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Compare: two or three networks on the same text, as it is and with a letter changed, with one cursor."""
+"""Compare: two or three networks on the same text, unchanged or with a letter changed, with one cursor."""
 
 from dataclasses import replace
 
@@ -71,7 +71,7 @@ def section(view: View) -> None:
 
 @fragment
 def _compared(view: View, done: Comparison, heats: list[dashboard.Panel]) -> None:
-    """The text as each network reads it, and how each goes on."""
+    """Draw the text coloured by each network's surprisal, and each network's continuation."""
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     running, *expected = done.panels(at)
     dashboard.mount(
@@ -198,7 +198,7 @@ def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
     label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(
         model=first.before.model_name, c=visible(letter)
     )
-    # Row t of a divergence is about the character after t: paint it behind that one.
+    # Row t of a divergence belongs to the prediction of character t, counted from 0: it colours that one.
     bits = first.bits[: len(view.text)]
     dashboard.mount(
         CHANGED,

@@ -1,4 +1,4 @@
-"""A direction in place of a unit: what there is to choose from, and which was chosen."""
+"""The choice of a direction in place of a unit."""
 
 from typing import Any
 
@@ -13,20 +13,20 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import target_names
 from rnnviz.ui.pages.inside.view import View
 
-_FOUND = "inside.directions"  # of st.session_state: those that Units has found, by view and kind
+_FOUND = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"
 
 
 def keep(view: View, kind: str, target: str, found: Direction) -> None:
-    """Offer the direction of this kind in all parts of the page."""
+    """Offer the direction `found` for `target` in all parts of the page; `kind` is MEANS or PROBE."""
     st.session_state.setdefault(_FOUND, {})[view.mark, view.layer, found.quantity, kind] = target, found
 
 
 def pick(
     view: View, quantity: str, key: str, label: str, unit: str, *, random: bool = False
 ) -> tuple[str, Direction] | None:
-    """The chosen direction and what to call it, `random` ones among them; None for what the word `unit`
-    stands for, and where there is no direction to choose.
+    """The chosen direction after its name; None if the reader chooses the entry `unit`, or if there is no
+    direction to choose. `random` adds random directions.
     """
     own = st.session_state.get(_FOUND, {})
     found: dict[str, tuple[str, Direction]] = {
@@ -64,7 +64,7 @@ def _name(kind: str, found: dict[str, tuple[str, Direction]]) -> str:
 
 
 def coloured(view: View, along: Direction) -> tuple[np.ndarray[Any, Any], Scale]:
-    """Its values over the page's text less their mean, (T,), and the scale that holds them."""
+    """A direction's values along the page's text minus their mean, (T,), and the scale that holds them."""
     values = along.along(view.trace)
     values = values - values.mean() if len(values) else values
     far = float(np.nan_to_num(np.abs(values)).max(initial=0)) or 1.0

@@ -1,4 +1,4 @@
-"""Match: the units that are on throughout a selected passage, and where else in a text most of them are."""
+"""Match: the units that are on throughout a selected passage, and other places where most of them are on."""
 
 import re
 from collections import Counter
@@ -32,10 +32,10 @@ SPAN = Field("inside.match.span", (0, 0))  # the passage selected in the text
 THRESHOLD, LEAST = Field("inside.match.threshold", 0.5), Field("inside.match.least", 1)
 
 SHARE = Scale("sequential", 0.0, 1.0)
-SHOWN = 12  # rows
-BARS = 4  # characters that are expected after a match
-VIEWED = 500  # characters before a match that become the text in view with it
-AT_ONCE = 20_000  # characters that are read before anybody could press a button
+SHOWN = 12  # matches listed
+BARS = 4  # most probable characters after a match
+VIEWED = 500  # characters before a picked match that go into the text in view
+AT_ONCE = 20_000  # characters of a text, at most, that is indexed without a button
 
 INDEX = Part[Index](
     "index",
@@ -84,8 +84,8 @@ def section(view: View) -> None:
 
 
 def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
-    """The selected passage; before anything is selected a word that comes again, or else the last
-    character.
+    """Start and stop of the selected passage; before a selection, those of the last word, if possible of one
+    that occurs twice; in a text without words, the last character's.
     """
     new = ask.span(len(view.text))
     if new is not None:
@@ -98,7 +98,7 @@ def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
 
 
 def _controls(view: View, length: int) -> dict[str, Any]:
-    """What is asked of `Index.elsewhere`."""
+    """The controls' values, by the parameters of `Index.elsewhere`."""
     first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
     threshold = THRESHOLD.now(usual=0.3 if view.cell == "lstm" else 0.5)
     first.slider(
@@ -137,8 +137,8 @@ def _controls(view: View, length: int) -> dict[str, Any]:
 
 
 def _index(view: View, source: Source) -> Index | None:
-    """The index of a source; while None, its progress is shown, or a button that starts it."""
-    short = source.kind != search_texts.SAMPLED and kept(  # what the network writes is long
+    """The index of a source. While it is None, the page shows its progress, or the button that starts it."""
+    short = source.kind != search_texts.SAMPLED and kept(  # sample text is long, and `read` would draw it
         source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE
     )
     if not short and not permissions.to_index() and store.shared().get(source.key(view, INDEX.name)) is None:
@@ -163,9 +163,9 @@ def _index(view: View, source: Source) -> Index | None:
 def _elsewhere(
     view: View, source: Source, index: Index, passage: tuple[int, int], asked: dict[str, Any]
 ) -> None:
-    """Where else most units of the passage are on, and the same in untrained copies, when asked for."""
+    """Draw the matches of the passage's units in a source, and on request those of untrained copies."""
 
-    read = view.trace  # here: a job has no session to keep it in
+    read = view.trace  # computed here: it is cached in the session, which a job's thread lacks
 
     def search(copies: Sequence[matching.Copy] = ()) -> Matches | None:
         def run(_model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any) -> Matches:
@@ -242,7 +242,7 @@ def _row(matches: Matches, match: Match, number: int) -> dashboard.Text:
 
 
 def _look_at(index: Index, match: Match) -> None:
-    """Make a match and what surrounds it the text in view, with the match selected."""
+    """Make a match, with the text around it, the text in view, and select the match."""
     start = max(0, min(match.start - VIEWED, len(index) - LONGEST))
     stop = min(len(index), start + LONGEST)
     text = index.text(start, stop)

@@ -1,6 +1,4 @@
-"""Memory: what does the network still know of earlier characters? What each prediction rests on, how far back
-that goes, what each character adds, and what carries the state on.
-"""
+"""Memory: connectivity and memory length, attribution, gates, and the eigenvalues of W_hh."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,15 +48,18 @@ from rnnviz.ui.pages.inside.view import (
 INSTEAD = Field[Instead]("inside.instead", "average")
 GATE = Field("inside.gate", "")
 KEY, ADDED, GATED = "inside.memory", "inside.attribution", "inside.gates"
-SQUARE = 300  # characters of the whole picture: twice as many would take four times as long
+SQUARE = 300  # characters of the connectivity picture: its time grows with their square
 NATS = Scale("diverging", -2.0, 2.0)
-WEIGHTS = search_texts.Source("weights")  # no text is read
+WEIGHTS = search_texts.Source("weights")  # the source of a part that reads no text
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What a network's gradients are: of the beginning of the text each prediction's and, where it is long
-    enough, how far back they reach; and any other prediction's, once it is asked for.
+    """A network's gradients on the text.
+
+    square  the connectivity of the text's beginning, all predictions
+    reach   how far back its gradients reach; None for too short a text
+    rows    the connectivity of any other prediction, computed on request
     """
 
     square: Connectivity
@@ -66,8 +67,10 @@ class Reading:
     rows: Rows
 
     def shares(self, at: int, target: str | None) -> Array:
-        """Each earlier character's share in the gradient of the prediction after `at`, (at,)."""
-        if at < len(self.square):  # another is a sweep back, for each network and click
+        """Each earlier character's share of the gradient of log P of character `at`, (at,). `target` is the
+        predicted character; None: the actual one.
+        """
+        if at < len(self.square):  # any other row costs a backward sweep, for each network and click
             return self.square.normalised[at - 1, :at]
         return self.rows.row(at, character=target).shares
 
@@ -105,7 +108,7 @@ CONNECTIVITY = Part[dict[str, Reading]](
 )
 REACH = Part[dict[str, Reach]](
     "reach", lambda: _("Following the gradient back from each character"), _reaching, most=5_000
-)  # an interval takes a thousand or so
+)  # the finding's interval needs about a thousand characters
 ADDING = Part[Contributions]("attribution", lambda: _("Attribution"), contributions)
 GATES = Part[Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
 SPECTRUM = Part[Spectrum](
@@ -118,8 +121,8 @@ SPECTRUM = Part[Spectrum](
 
 
 def section(view: View) -> None:
-    """All of it, from the text down to the weights. Each is drawn by itself: a click on a character redraws
-    what is said of its prediction, and neither gates nor weights.
+    """Draw all parts, from the text down to the weights. Each is a fragment: a click on a character redraws
+    its prediction's, and neither gates nor weights.
     """
     if len(view.text) < 2:
         st.info(_("Connectivity needs a text of at least two characters."), icon=":material/edit:")
@@ -132,7 +135,7 @@ def section(view: View) -> None:
 
 
 def _at(view: View, *keys: str) -> int:
-    """The character that is looked at, which boards of these keys may have been asked for."""
+    """The index of the chosen character, after any asks of the dashboards `keys`."""
     for key in keys:
         cursor(dashboard.asked(key), view, None)
     return AT.get() or min(len(view.text), SQUARE) * 2 // 3
@@ -140,7 +143,7 @@ def _at(view: View, *keys: str) -> int:
 
 @fragment
 def _predictions(view: View) -> None:
-    """What predictions rest on, and how far back that goes."""
+    """Draw the connectivity of predictions, and its memory length."""
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     asked = left.text_input(
         _("Probability of which character"),
@@ -161,11 +164,11 @@ def _predictions(view: View) -> None:
         _how_far(view, networks)
     else:
         with working("inside", f"{__name__}._connectivity"):
-            pass  # what it asked for, of another prediction, is not wanted any more: the new one comes first
+            pass  # an empty context drops the inner fragment's jobs: they are of the last predicted character
 
 
 def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> list[Panel]:
-    """The pictures of all predictions and of how they fade."""
+    """The panels of all predictions' gradients, and of the gradient's share beyond each lag."""
     pictures = []
     for name, one in read.items():
         (panel,) = one.square.panels()
@@ -183,7 +186,7 @@ def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> 
 
 @fragment
 def _connectivity(view: View, read: dict[str, Reading], target: str | None, panels: list[Panel]) -> None:
-    """The text in the colours of each network, the pictures, and what each character adds."""
+    """Draw the text coloured by each network's shares, the panels, and the attribution."""
     at = _at(view, KEY, ADDED)
     texts = []
     for name, one in read.items():
@@ -201,7 +204,7 @@ def _connectivity(view: View, read: dict[str, Reading], target: str | None, pane
 
 
 def _of(name: str, panel: Found) -> Found:
-    """A picture of one of several networks."""
+    """A panel with the network's name in its name and title."""
     return replace(panel, name=f"{panel.name}-{name}", title=words("named", name=name, what=panel.title))
 
 
@@ -211,7 +214,7 @@ def _say(reached: dict[str, Reach]) -> None:
 
 
 def _how_far(view: View, networks: Held) -> None:
-    """The share of the gradient beyond each lag, in a longer text."""
+    """Draw the gradient's share beyond each lag, on a longer text."""
     st.subheader(_("How far back, on a longer text"), anchor=False)
     said = _("Follows the gradient back from up to {n} characters: some seconds for each network.")
     button = Button(
@@ -226,7 +229,7 @@ def _how_far(view: View, networks: Held) -> None:
 
 
 def _attribution(view: View, at: int, target: str | None) -> None:
-    """Three rows over the text, once they are asked for."""
+    """Draw three attributions of one prediction along the text, if the toggle is on."""
     label = _("Integrated gradients and occlusion beside the gradient")
     if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
         return
@@ -264,13 +267,13 @@ def _shares(view: View, found: Array, label: str, said: str) -> Text:
 
 
 def _added(view: View, found: Attribution, label: str, said: str) -> Text:
-    """The text coloured by what each character adds."""
+    """The text coloured by an attribution, in nats a character."""
     nats = _along(view, found.values, found.first)
     return Text(view.text, NATS.levels(np.nan_to_num(nats)), "versus", label, nats, said=said)
 
 
 def _along(view: View, values: Array, first: int = 0) -> Array:
-    """Values of the text's beginning from `first` on, as long as the text."""
+    """`values` from index `first` on, padded with NaN to the length of the text, (T,)."""
     out = np.full(len(view.text), np.nan)
     out[first : len(values)] = values[first:]
     return out
@@ -278,7 +281,7 @@ def _along(view: View, values: Array, first: int = 0) -> Array:
 
 @fragment
 def _opened(view: View) -> None:
-    """A gate along the text, how often all are saturated, and how long units keep."""
+    """Draw a gate along the text, the share of saturated gates, and the units' time constants."""
     st.subheader(_("Gates"), anchor=False)
     names = {name: quantities()[name] for name in CELLS[view.cell].quantities[1:]}
     looked = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
@@ -308,7 +311,7 @@ def _opened(view: View) -> None:
 
 @fragment
 def _mixed(view: View) -> None:
-    """The eigenvalues of W_hh beside those of the network untrained."""
+    """Draw the eigenvalues of W_hh beside those of an untrained copy."""
     spectrum = found(SPECTRUM, view, WEIGHTS, layer=view.layer)
     if spectrum is None:
         return

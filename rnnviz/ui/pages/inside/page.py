@@ -1,4 +1,4 @@
-"""The layout of the Inside page: the text, and the ways of looking at it."""
+"""The layout of the Inside page: the text, and one of its four parts."""
 
 import importlib
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.inside import target_names
 from rnnviz.ui.pages.inside.view import LAYER, LONGEST, TEXT, WAY, view
 
-# Names of parts that an address may have too: those that parts had, and where what they showed is now.
+# Former names of parts, which old addresses have, and the parts that show the same now.
 _ALSO = {
     "find": "units",
     "map": "units",
@@ -34,7 +34,7 @@ PART = Field(
 
 @dataclass(frozen=True)
 class Look:
-    """A part of the page: its name, what it asks, and what is to be seen in it and to be done next."""
+    """A part of the page: its name, its question, and a sentence on where to look and what to do next."""
 
     name: str
     question: str
@@ -42,7 +42,7 @@ class Look:
 
 
 def looks() -> dict[str, Look]:
-    """The parts, by what the address calls them; each is a module with a `section`."""
+    """The parts by their names in the address; each is a module of that name with a `section`."""
     return {
         "units": Look(
             _("Units"),

@@ -1,5 +1,5 @@
-"""One way to ask the network in view for a result: a Part says what is asked and what it costs, `found` asks,
-shows progress and trouble, and keeps what comes.
+"""Requests for results of the network in view. A Part describes a request; `found` makes it, shows its
+progress or error, and returns the cached result.
 
     PROBE = Part("probe", lambda: _("Probing …"), probing)
     ...
@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Button:
-    """What starts a part that takes long: a label, an icon, and in a sentence what it costs."""
+    """The button that starts a long part: its label, its icon, and a sentence on the part's cost."""
 
     label: str
     icon: str
@@ -36,14 +36,14 @@ class Button:
 
 @dataclass(frozen=True, eq=False)
 class Part(Generic[R]):
-    """A question to a network.
+    """A request to a network.
 
-    name    of its job and its button; stable
-    title   what its bar says
-    run     (model, text, **given) returns the result, or generates anything with a `fraction` and returns it
-    most    characters of the text that it reads at most; 0: no text
-    shared  kept for everybody who asks the same of the same text
-    patience  seconds that the page waits for it before it shows a bar
+    name      the stable name of its job and its button
+    title     makes the label of its progress bar
+    run       (model, text, **given) returns the result; or yields values with a `fraction`, then returns it
+    most      characters of the text that it reads, at most; 0: it reads none
+    shared    whether all sessions with the same request and text share the result
+    patience  seconds that the page waits before it shows a progress bar
     """
 
     name: str
@@ -61,9 +61,10 @@ def found(
     button: Button | None = None,
     **given: Hashable,
 ) -> R | None:
-    """The result of a part for the page's text or a source; while there is none, its progress, what went
-    wrong, or the button that starts it; nothing while a source is awaited. `run` gets what is `given` and
-    nothing else, so that no result is shown for another question: all of it is in the key.
+    """The result of a part for the page's text, or for a `source` (None: one is awaited).
+
+    Without a result, draws the part's progress, its error, or the `button` that starts it, and returns None.
+    `run` gets only `given`, all of which is in the key: so no result is shown for another request.
     """
     if source is None:
         return None
@@ -87,7 +88,7 @@ def found(
     )
     if pending.value is None and pending.job is None and button is not None:
 
-        def start() -> None:  # before the next run, which then has no button
+        def start() -> None:  # a callback, which runs before the script: the next run draws no button
             st.session_state[wanted] = key
 
         with st.container(horizontal=True, vertical_alignment="center"):

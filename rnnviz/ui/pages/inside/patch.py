@@ -1,4 +1,4 @@
-"""Patch: the state of one text put into the reading of another, beside what other states do."""
+"""Patch: one text's state put into the reading of another text, beside patches of unrelated states."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,9 +23,10 @@ KEY = "inside.patch"
 PART, OF = Field(f"{KEY}.part", "all"), Field(f"{KEY}.quantity", "state")
 MOST = 200  # characters of each text
 
-# Two texts whose last characters are the same, or nearly, by corpus; "|" is where the state is taken and put.
-# KL over 20 predictions was 0.29 to 0.97 nats, and below 0.21 for 95 of 100 random
-# moves as long. In shakespeare-lstm and chinese-gru it shows one character later.
+# Two texts, by corpus, whose last characters before "|" are the same or nearly. The first one's state at "|"
+# is put into the second at "|". The KL divergence over 20 predictions was 0.29 to 0.97 nats; for 95 of 100
+# random moves of the same length it was below 0.21. In shakespeare-lstm and chinese-gru it shows one
+# character later.
 EXAMPLES: Mapping[str, tuple[str, str]] = {
     "timemachine": (
         '"I know," said the Time Tra|veller.',
@@ -78,7 +79,7 @@ PATCH = Part[PatchControls]("patch", lambda: _("Patching the state"), _patch, mo
 
 
 def _places(view: View) -> tuple[Any, ...]:
-    """The texts, each with the character that was clicked in it last: the source, at, the target and to."""
+    """The first arguments of `units.patch`: the source text, the place in it, the target text, its place."""
     words = {
         "source": (
             _("Take the state from"),
@@ -95,7 +96,7 @@ def _places(view: View) -> tuple[Any, ...]:
 
 
 def _place(view: View, key: str, title: str, said: str, example: str) -> tuple[str, int]:
-    """One of the texts, and after how many of its characters."""
+    """One of the two texts, and its place: after so many characters."""
     own, place = Field(f"{key}.text", ""), Field(f"{key}.at", 0)
     written = own.now(usual=example.replace("|", ""), of=example)
     st.text_area(title, height=106, max_chars=MOST, **own.widget)
@@ -114,7 +115,7 @@ def _place(view: View, key: str, title: str, said: str, example: str) -> tuple[s
 
 
 def _part(view: View) -> dict[str, Any] | None:
-    """Which part of the state, as `units.patch` takes it; None while units are awaited."""
+    """The part of the state to patch, as keywords of `units.patch`; None while units are awaited."""
     words = {"all": _("the whole state")}
     if int(view.model.config.layers) > 1:
         words["layer"] = _("the layer in view")
@@ -139,7 +140,7 @@ def _part(view: View) -> dict[str, Any] | None:
 
 
 def _show(view: View, found: PatchControls) -> None:
-    """The second text, how it goes on, and predictions, without and with the patch."""
+    """Draw the second text, its continuation and its predictions, without and with the patch."""
     done = found.patched
     drawn = unit_changes.drawn(view)
     unit_changes.show(

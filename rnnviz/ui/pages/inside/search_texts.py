@@ -1,4 +1,4 @@
-"""The longer texts to search units on: corpora on this machine, and the reader's files."""
+"""Sources of longer texts for searches: corpora on this machine, the reader's files, and sample text."""
 
 import hashlib
 import io
@@ -21,15 +21,21 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside.view import View
 
 OWN, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
-WRITTEN = 40_000  # characters that the network writes
-SEARCHED = 50_000  # characters that are ranked and measured on
-NOW = "inside.search.now"  # of st.session_state: a text was chosen by a button that says to search it
-TOY = 5_000  # bytes: shorter corpora are no place to search
+WRITTEN = 40_000  # characters of sample text
+SEARCHED = 50_000  # characters of a text on which units are ranked and measured
+NOW = "inside.search.now"  # a key of st.session_state: a button of `propose` was pressed, so search at once
+TOY = 5_000  # bytes of a corpus that is too short to search
 
 
 @dataclass(frozen=True)
 class Source:
-    """A text to search: the page's, a corpus by name, or an uploaded file's bytes."""
+    """A text to search.
+
+    kind  OWN (the page's), FILE, SAMPLED, CARD (in the model's card), WHOLE (a corpus in its order) or
+          "corpus" (a corpus, the held-out part first)
+    name  a corpus's or a file's
+    data  a file's bytes
+    """
 
     kind: str
     name: str = ""
@@ -37,17 +43,19 @@ class Source:
 
     @property
     def own(self) -> bool:
-        """Whether it is the reader's own, and forgotten with them."""
+        """Whether the text is the reader's own, so that its results are removed with the session."""
         return self.kind in (OWN, FILE)
 
     def key(self, view: View, what: str, *rest: Hashable) -> store.Key:
-        """The key of what is found of its text in the network in view."""
+        """The key of a result `what` on this text and the network in view."""
         text = view.text if self.kind == OWN else ""
         content = store.checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
         return store.Key(what, content, (view.mark, *rest))
 
     def read(self, view: View, most: int) -> str:
-        """The page's text, or the beginning of another: of a corpus, what was held out comes first."""
+        """The page's text, or the first `most` characters of another. A corpus begins with its held-out part,
+        unless the kind is WHOLE.
+        """
         if self.kind == OWN:
             return view.text
         if self.kind == CARD:
@@ -65,24 +73,26 @@ class Source:
         return text[:most]
 
 
-PAGE = Source(OWN)  # the page's text
+PAGE = Source(OWN)
 
 
 def here() -> list[corpora.CorpusInfo]:
-    """The corpora on this machine that are long enough."""
+    """The corpora on this machine that are long enough to search."""
     found = [corpora.describe(name) for name in corpora.names()]
     return [c for c in found if not c.needs_download and c.bytes > TOY]
 
 
 @cache
 def _held_out(name: str) -> tuple[int, str]:
-    """Characters and SHA-256. Every run of the page asks, and the corpora don't change."""
+    """Length and SHA-256 of a corpus's held-out text. Cached: every run asks, and corpora don't change."""
     text = corpora.read(name).split().held_out
     return len(text), corpora.sha256(text)
 
 
 def known(card: Mapping[str, Any], name: str) -> str | None:
-    """A sentence where a search of a corpus goes beyond what the model's training held out."""
+    """The sentence for a corpus whose held-out text is shorter than a search; None if all of it is new to the
+    model, or if its training held out another text.
+    """
     if name != card.get("corpus"):
         return None
     held_out, digest = _held_out(name)
@@ -93,8 +103,9 @@ def known(card: Mapping[str, Any], name: str) -> str | None:
 
 
 def pick(view: View, key: str, corpus: str = "corpus") -> Source | None:
-    """A choice of the page's text, the corpora here and a file; None while a file is awaited. `corpus` is the
-    kind of a corpus's Source: WHOLE for its text in its order.
+    """Draw the choice of a source and return it; None while a file is awaited.
+
+    `corpus` is the kind of a corpus's Source: WHOLE for its text in its order.
     """
     names = {c.name: c.title for c in here()}
     own = str(view.context.info.card.get("corpus"))
@@ -104,7 +115,7 @@ def pick(view: View, key: str, corpus: str = "corpus") -> Source | None:
         SAMPLED: _("{n} characters that the network writes").format(n=f"{WRITTEN:,}"),
         FILE: _("a file of your own"),
     }
-    usual = own if own in names else OWN  # else nothing here is like what the model has read
+    usual = own if own in names else OWN  # no other corpus here resembles the model's
     kind = Field(key, OWN).choose(_("On which text"), words, usual, draw=st.selectbox)
     if kind in (OWN, SAMPLED):
         return Source(kind)
@@ -128,8 +139,10 @@ def pick(view: View, key: str, corpus: str = "corpus") -> Source | None:
 
 
 def propose(view: View, source: Source, key: str) -> None:
-    """Longer texts than `source`, each a click away: what the model's training held out, if it is here, and
-    what the network writes. `key` is that of `pick`."""
+    """Draw a button for each longer text than `source`: the model's corpus, if it is here, and sample text.
+
+    `key` is that of `pick`.
+    """
     own = next((c for c in here() if c.name == view.context.info.card.get("corpus")), None)
     offered = {}
     if own is not None and source.name != own.name:
@@ -156,7 +169,7 @@ def _choose(key: str, kind: str) -> None:
 
 
 def _written(view: View, most: int) -> str:
-    """What the network writes, always the same; kept for all that is asked of it."""
+    """Sample text of the network, always the same (seed 0), shared by all requests and sessions."""
     most = min(most, WRITTEN)
     key = store.Key("written", rest=(view.mark, most))
     written: str | None = store.shared().get(key)

@@ -1,4 +1,4 @@
-"""Words for what a unit may respond to, and for what a search found."""
+"""Names of targets, and the sentence on a model card's findings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,20 +14,20 @@ GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", 
 
 
 def targets(python: bool = False) -> dict[str, str]:
-    """What can be looked for, by name: `KINDS`, for a network that reads Python `PYTHON_KINDS`,
-    a pattern, a selection.
+    """Targets' names in the session's language: `KINDS`, with `python` also `PYTHON_KINDS`, a pattern, a
+    selection.
     """
     names = (*(PYTHON_KINDS if python else ()), *KINDS, PATTERN, SPAN)
     return {name: spoken(Said(f"target.{name}")) for name in names}
 
 
 def standing_in(card: Mapping[str, Any]) -> list[unit_findings.Recorded]:
-    """The findings in a card that stand."""
+    """The findings of a card whose verdict is "remembers"."""
     return [one for one in unit_findings.of(card) if one.verdict == "remembers"]
 
 
 def found(card: Mapping[str, Any]) -> str:
-    """What a network's units were found to respond to, in a sentence; "" where nothing stands."""
+    """The sentence on the targets that a network's units follow; "" without a standing finding."""
     names = targets(python=True)
     stand = standing_in(card)
     if not stand:

@@ -1,4 +1,4 @@
-"""What the ways of Cause share: a field for units, and a text read without and with a change."""
+"""Shared by the parts of Cause: a field for units, and a text read without and with a change."""
 
 import re
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from rnnviz.ui.pages.inside.view import View
 LENGTH = 120  # characters of a continuation
 SEED = 0
 DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
-MARKED = Scale("sequential", 0.0, 5.0)  # 1 is a pale mark, of no number
+MARKED = Scale("sequential", 0.0, 5.0)  # marks alone: 1 is a pale colour
 
 
 def drawn(view: View) -> dict[str, Any]:
-    """How a continuation is drawn, as `rnnviz.scoring.sampling.resume` takes it: always the same."""
+    """The keywords of `rnnviz.scoring.sampling.resume` for all continuations, with one seed."""
     return {"length": LENGTH, "temperature": view.context.temperature, "seed": SEED}
 
 
 def write(view: View, **options: Any) -> tuple[int, ...]:
-    """A field for the numbers of units; while they are unfit, none, and what to write."""
+    """Draw a field for the numbers of units, and return them; () while they are invalid."""
     written = st.text_input(
         _("Units, 0 to {last}").format(last=view.H - 1),
         max_chars=2000,
@@ -36,7 +36,7 @@ def write(view: View, **options: Any) -> tuple[int, ...]:
 
 
 def wanted(view: View) -> None:
-    """Say what to write."""
+    """Show how to write the numbers of units."""
     st.info(
         _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(last=view.H - 1),
         icon=":material/pin:",
@@ -44,7 +44,7 @@ def wanted(view: View) -> None:
 
 
 def numbers(written: str, H: int) -> tuple[int, ...]:
-    """The units that a reader wrote, in order, each once; empty if any doesn't exist."""
+    """The units in a reader's text, such as "3, 10-19", sorted, each once; () if any is not below `H`."""
     found: set[int] = set()
     for part in filter(None, re.split(r"[\s,;，、]+", written)):
         match = re.fullmatch(r"(\d{1,6})(?:[-–](\d{1,6}))?", part)
@@ -67,8 +67,11 @@ def show(
     panels: Sequence[dashboard.Panel],
     at: int,
 ) -> None:
-    """A text by the bits (T,) `gained` with a change, how it goes on without and with it, and pictures.
-    `labels` are of these three texts.
+    """Draw a text coloured by the bits (T,) `gained` with a change, two continuations, and panels.
+
+    continuations  without and with the change
+    labels         of the text and the two continuations
+    at             the index of the chosen character
     """
     full = f"{VERSUS_FULL:g}"
     plain, changed = continuations
@@ -86,6 +89,6 @@ def show(
 
 
 def apart(one: str, other: str) -> Array:
-    """The levels behind a continuation: coloured from where it is no longer the other."""
+    """Colour levels of the continuation `one`: marked from the first character that differs from `other`."""
     same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
     return MARKED.levels(np.where(np.arange(len(one)) < same, 0.0, 1.0))

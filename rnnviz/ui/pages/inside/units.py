@@ -1,4 +1,4 @@
-"""What a single unit tells: its card, and a search for units that follow something, beside its controls."""
+"""Units: a single unit's card, and the search for units that follow a target, with its controls."""
 
 from collections.abc import Collection, Generator, Sequence
 from contextlib import suppress
@@ -50,14 +50,18 @@ SOURCE = "inside.source"
 SPANS = Field[tuple[tuple[int, int], ...]]("inside.spans", ())  # the passages selected in the text
 TARGET = Field("inside.target", "word-start")
 KEY, FOUND = "inside.finding", "inside.found"
-READING = 0.25  # the share of a search's work that is reading the text
-_NAMED = "inside.unit.named"  # of st.session_state: the unit that an address has named
+READING = 0.25  # the text's reading takes this share of a search's time
+_NAMED = "inside.unit.named"  # a key of st.session_state: the unit that the address has named
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is looked for: a target, with a pattern or `spans` of the page's text where it takes one; `edges`
-    as in `rnnviz.units.find`.
+    """A search's question.
+
+    target   a target's name
+    pattern  the regular expression of the target "pattern"
+    edges    as in `rnnviz.units.find`
+    spans    start and stop of each passage of the target "span", in the page's text
     """
 
     target: str
@@ -67,7 +71,9 @@ class Question:
 
 
 class Answer(NamedTuple):
-    """What was found for a question, and the direction in which the states inside its target lie."""
+    """A search's answer: its finding, and the direction from the mean state outside its target to that
+    inside.
+    """
 
     finding: Search | search_result.Unanswered
     means: units.Direction | None
@@ -82,7 +88,9 @@ def _finding(
     asked: tuple[Question, ...],
     unclosed: str,
 ) -> Generator[Step, None, list[Answer]]:
-    """Search a text for all that is asked, beside untrained copies where it is long enough for a verdict."""
+    """The steps of a search of one text for all questions. A text long enough for a verdict is read with
+    untrained copies too, and Holm's correction covers all questions.
+    """
     steps = tracing(model, text)
     traced = yield from mapped(steps, lambda share: Step(READING * share))
     targets = [_target(one, unclosed, traced.text) for one in asked]
@@ -103,7 +111,7 @@ def _finding(
 
 def _means(traced: Trace, target: Target, layer: int, quantity: str) -> units.Direction | None:
     values = units.activations(traced, layer=layer, quantity=quantity)
-    with suppress(RnnvizError):  # states that don't differ have no such direction
+    with suppress(RnnvizError):  # equal mean states have no direction
         return directions.mean_difference(values, target, layer=layer, quantity=quantity)
     return None
 
@@ -117,7 +125,7 @@ def _probing(
     asked: Question,
     unclosed: str,
 ) -> Generator[Step, None, Probe]:
-    """A linear probe on all units of the network, and of untrained copies."""
+    """The steps of a linear probe on all units of the network, and of untrained copies."""
     networks = [model, *units.untrained(model)]
     searchers = []
     for number, one in enumerate(networks):
@@ -161,7 +169,7 @@ def section(view: View) -> None:
     if (clicked := dashboard.asked(FOUND).pick(view.H, "ranking")) is not None:
         UNIT.put(clicked)
     if LAYER.get() != view.layer:
-        st.rerun()  # a unit of another layer was chosen: the layer's own widget stands outside this part
+        st.rerun()  # a unit of another layer was chosen: the layer's widget is outside this fragment
     if (named := address.asked("unit")) is not None:
         st.session_state[_NAMED] = named
     spans = SPANS.now(of=view.text)
@@ -179,7 +187,7 @@ def section(view: View) -> None:
     if asked and source and answer:
         with below:
             longer = _said(view, asked, source, looked, answer, unit)
-    with picked:  # now that all directions are known
+    with picked:  # after `_said`, which has added the directions that it found
         along = direction.pick(view, looked, "finding", _("Colour the text by"), _("this unit"))
     with card:
         for one in page_words.standing_in(view.context.info.card):
@@ -192,8 +200,9 @@ def section(view: View) -> None:
 
 
 def _looked(view: View) -> tuple[str, DeltaGenerator]:
-    """The quantity that is looked at, and the row for what is chosen beside it; above them the units that the
-    model's card names, each a click away.
+    """Draw buttons for the units that the model's card names, and the choice of a quantity.
+
+    Returns the quantity, and the row of controls that it is in.
     """
     if named := page_words.standing_in(view.context.info.card):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -221,7 +230,7 @@ def _choose(one: Recorded) -> None:
 
 
 def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer | None:
-    """What a search finds: a single one for all that can be asked by name, where a text is long enough."""
+    """A question's answer. On a longer text, one search answers the questions for all named targets."""
     kinds = (*KINDS, *PYTHON_KINDS) if view.python else tuple(KINDS)
     every: tuple[Question, ...] = (asked,)
     button: Button | None = None
@@ -241,7 +250,9 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
 def _said(
     view: View, asked: Question, source: Source, looked: str, answer: Answer, unit: int
 ) -> ScanReport | None:
-    """Say what was found; returns what the unit does in the whole text, where that was asked."""
+    """Draw the finding with its panels and further buttons. Returns the scan of the source's text, if the
+    reader has asked for it.
+    """
     render_finding.show(answer.finding)
     if not isinstance(answer.finding, Search):
         return None
@@ -282,7 +293,7 @@ def _said(
 def _unit(
     view: View, asked: Question | None, source: Source | None, looked: str, search: Search | None
 ) -> int:
-    """The unit: what the address, the reader or a click names, else one on record, else the best."""
+    """The unit that the address, the reader or a click names; else one on the card; else the best one."""
     named = _standing(view, (asked.target,) if asked else None, looked)
     usual = named.unit if named else search.best.unit.unit if search else _best(view, asked, looked)
     unit = UNIT.now(range(view.H), usual, of=(view.mark, view.layer, asked, source, looked))
@@ -292,7 +303,7 @@ def _unit(
 
 
 def _best(view: View, asked: Question | None, looked: str) -> int:
-    """The best on the page's own text, until a longer one has been read."""
+    """The best unit on the page's text, for the time before a search on a longer one."""
     if asked is None:
         return 0
 
@@ -307,7 +318,7 @@ def _best(view: View, asked: Question | None, looked: str) -> int:
 
 
 def _select(new: tuple[int, int]) -> None:
-    """Add a passage to those that are selected, and look for it."""
+    """Add a passage to the selected ones, merged where they overlap, and make them the target."""
     merged: list[tuple[int, int]] = []
     for start, stop in sorted([*SPANS.get(), new]):
         if merged and start <= merged[-1][1]:
@@ -315,8 +326,8 @@ def _select(new: tuple[int, int]) -> None:
         else:
             merged.append((start, stop))
     SPANS.put(tuple(merged))
-    TARGET.put(SPAN)  # whatever model this is: a selection is a question
-    st.rerun()  # the question stands outside the card
+    TARGET.put(SPAN)
+    st.rerun()  # the target's widget is outside this fragment
 
 
 def _card(
@@ -327,8 +338,8 @@ def _card(
     spans: Sequence[tuple[int, int]],
     report: UnitReport | None,
 ) -> None:
-    """What the unit does in the text, and where in a corpus it is highest and lowest."""
-    # What it favours is drawn below, at the value that it has at the cursor.
+    """Draw the unit's card: its values in the text, and a scan's places where it is highest and lowest."""
+    # `_coloured` draws the panel "pushes", at the unit's value at the cursor.
     shown = [] if report is None else [panel for panel in report.panels() if panel.name != "pushes"]
     drawn = [render_finding.panel(panel, height=230, width=2) for panel in shown]
     together = heat_panel(
@@ -364,9 +375,7 @@ def _coloured(
     drawn: list[dashboard.Panel],
     together: dashboard.Panel,
 ) -> None:
-    """The text coloured by the unit, how its values lie, what moves it and what it speaks for; and all units,
-    similar ones together.
-    """
+    """Draw the text coloured by the unit or direction, its card's panels, and a heat map of all units."""
     ask = dashboard.asked(KEY)
     if (new := ask.span(len(view.text))) is not None:
         _select(new)
@@ -391,7 +400,7 @@ def _coloured(
 
 
 def _pushes(view: View, unit: int, along: tuple[str, units.Direction] | None, at: int | None) -> Panel:
-    """What the unit, or a direction, speaks for and against."""
+    """The panel of the characters whose probability the unit, or a direction, raises and lowers most."""
     state = None if at is None else view.trace.hidden[at, -1]
     what: int | units.Direction = unit if along is None else along[1]
     value = 1.0
@@ -417,7 +426,9 @@ def _places(scale: Scale, places: Sequence[Context]) -> list[dashboard.Text]:
 
 
 def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | None, Source | None]:
-    """What is looked for, None while a pattern or a selection is awaited, and where, None while a file is."""
+    """Draw the question's controls. Returns the question, None while a pattern or a selection is awaited, and
+    the source, None while a file is awaited.
+    """
     names = page_words.targets(view.python)
     found = _standing(view)
     kind, where = st.columns(2)
@@ -473,8 +484,9 @@ def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | Non
 def _standing(
     view: View, names: Collection[str] | None = None, quantity: str | None = None
 ) -> Recorded | None:
-    """Of the findings that stand, for one of `names` in the layer that is looked at, the one of the unit that
-    the address named on arrival, else the one that leads by most: what the page opens with."""
+    """The card's standing finding that the page opens with, for a target of `names` in the layer in view:
+    that of the unit in the address, else the one with the largest lead. None without one.
+    """
     named = st.session_state.get(_NAMED)
     names = page_words.targets(view.python) if names is None else names
     found = [
@@ -486,7 +498,7 @@ def _standing(
 
 
 def _target(asked: Question, unclosed: str, text: str) -> Target:
-    """Where it holds in `text`, or how much. Raises what `pattern_target` raises."""
+    """The question's target in `text`. Raises as `pattern_target` does."""
     if asked.target == SPAN:
         return span_target(asked.spans, text)
     if asked.target == PATTERN:

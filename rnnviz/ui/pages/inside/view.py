@@ -1,4 +1,4 @@
-"""What the page's parts share: the view, results kept for it, jobs, other networks."""
+"""Shared by the page's parts: the view, cached results, fragments, and other networks."""
 
 import functools
 from collections.abc import Callable, Hashable, Mapping
@@ -34,20 +34,20 @@ from rnnviz.ui.jobs.store import Key, checksum
 
 T = TypeVar("T")
 P = ParamSpec("P")
-LONGEST = connectivity.MAX_SQUARE  # characters of the text at most: as many as a whole connectivity takes
-REMEMBERED = 40  # results of a session
+LONGEST = connectivity.MAX_SQUARE  # characters of the text, at most: the longest whole connectivity
+REMEMBERED = 40  # cached results of a session
 
 TEXT = Field("inside.text", "", address="text", check=lambda packed: unpack(packed)[:LONGEST], brief=True)
 LAYER = Field("inside.layer", 0, address="layer", title=N_("Layer"), check=int, brief=True)
 QUANTITY = Field("inside.quantity", "hidden", address="quantity", title=N_("Look at"))
 AT = Field[int | None]("inside.at", address="at", title=N_("Character"), check=int)
 UNIT = Field[int | None]("inside.unit", address="unit", title=N_("Unit"), check=int)
-WAY = Field("inside.way", "change")  # what is changed under Cause
+WAY = Field("inside.way", "change")  # the kind of change under Cause
 
 
 @dataclass(frozen=True)
 class Held:
-    """What a page has already and gives to a run, known by its `mark`."""
+    """A value passed to a part's `run` and identified by its `mark`, which alone is hashed and compared."""
 
     mark: Hashable
     value: Any = field(compare=False, repr=False)
@@ -55,7 +55,7 @@ class Held:
 
 @dataclass(frozen=True)
 class View:
-    """What a run of the script looks at: a network, a text, a layer. `mark` identifies the model's file."""
+    """The network, the text and the layer of one run. `mark` is the digest of the model's file."""
 
     context: Context
     text: str
@@ -75,7 +75,7 @@ class View:
         return int(self.model.config.hidden_size)
 
     def key(self, what: str, *rest: Hashable) -> Key:
-        """The key of what is found of the text in this network."""
+        """The key of a result `what` on the page's text and this network."""
         return Key(what, checksum(self.text), (self.mark, *rest))
 
     @property
@@ -84,12 +84,12 @@ class View:
 
     @property
     def python(self) -> bool:
-        """Whether it reads programs, for which Python's tokeniser stands in for rules of thumb."""
+        """Whether the network reads Python, for which Python's tokeniser replaces the simple rules."""
         return self.context.info.card.get("language") == "python"
 
     @property
     def unclosed(self) -> Literal["line", "paragraph"]:
-        """Where quotes and brackets end that are never closed."""
+        """The end of quotes and brackets that are never closed."""
         return "line" if self.context.info.card.get("language") in ("python", "zh") else "paragraph"
 
     def scale(self, quantity: str) -> Scale:
@@ -97,13 +97,16 @@ class View:
 
 
 def view(context: Context, text: str, layer: int) -> View:
-    """The text as the model reads it, at most LONGEST characters."""
+    """The view of a text, normalised as the model reads it and cut to LONGEST characters."""
     text = normalise(text, context.network.normaliser)[:LONGEST]
     return View(context, text, model_cache.digest(context.info), layer)
 
 
 def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
-    """The character that all parts of the page look at: the one just asked for, else the last one."""
+    """The index of the character chosen in all parts of the page: the ask's, else the last one.
+
+    `otherwise` if none has been chosen.
+    """
     asked = ask.position(len(view.text))
     if asked is not None:
         AT.put(asked)
@@ -112,8 +115,10 @@ def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
 
 
 def fragment(section: Callable[P, None]) -> Callable[P, None]:
-    """A part of the page that is redrawn by itself and shows its own errors. One in another is redrawn alone
-    for what is clicked in it, with what it was given: that has to be all that it shows of the other's fields.
+    """A decorator: a Streamlit fragment that shows its own errors and drops its own unwanted jobs.
+
+    A click in a nested fragment redraws it alone, with the arguments of its last call. So values of the outer
+    fragment's fields must be among these.
     """
 
     @st.fragment
@@ -129,10 +134,10 @@ def fragment(section: Callable[P, None]) -> Callable[P, None]:
 
 
 def kept(key: Key, make: Callable[[], T]) -> T:
-    """What `make` returns, computed once and kept while among the newest."""
+    """The result of `make`, computed once and kept in the session while among the REMEMBERED newest."""
     memory: dict[Key, Any] = st.session_state.setdefault("inside.kept", {})
     found: T = memory.pop(key) if key in memory else make()
-    memory[key] = found  # behind all others
+    memory[key] = found  # last: the dict is in the order of use
     if len(memory) > REMEMBERED:
         del memory[next(iter(memory))]
     return found
@@ -148,7 +153,7 @@ def heat_panel(
     limits: str,
     **options: Any,
 ) -> Panel:
-    """A heat map of `values` (T, H), the units in order of likeness, which is kept under the key `order`."""
+    """A heat map of `values` (T, H), similar units side by side; that order is cached by the key `order`."""
     values = values[:, kept(order, lambda: live.seriate(values))]
     x, y = _("character"), _("units, similar ones side by side")
     return Panel(
@@ -172,7 +177,7 @@ def others(view: View) -> list[ModelInfo]:
 
 
 def of_the_same_text(view: View) -> list[str]:
-    """The names of two other networks with memory, trained on the same text."""
+    """The names of at most two other networks with memory that were trained on the same corpus."""
     corpus = view.context.info.card.get("corpus")
     alike = [m for m in others(view) if corpus and m.card.get("corpus") == corpus and m.kind != "mlp"]
     return [m.path.stem for m in alike[:2]]
@@ -187,8 +192,12 @@ def beside(
     made: Mapping[str, Callable[[], tuple[str, Any]]] = MappingProxyType({}),
     about: str | None = None,
 ) -> Held:
-    """The network in view and up to `most` that the reader adds, by name; `made` are networks without a
-    file, each made with a mark that identifies it.
+    """Draw the choice of further networks. Returns the network in view and those chosen, by name.
+
+    usual  names chosen at first
+    most   further networks, at most
+    made   networks without a file: functions by name that return a mark, which identifies it, and the network
+    about  the widget's help
     """
     files = {m.path.stem: m for m in others(view)}
     names = titles(files.values())
@@ -212,7 +221,7 @@ def beside(
 
 
 def say_start(view: View) -> None:
-    """How untrained copies begin, where the network itself may have begun otherwise."""
+    """Show that untrained copies have torch's initial weights, if the network's own are not known."""
     if not of_known_start(view.model):
         st.caption(
             _("Untrained copies have torch's default initial weights: how this network began is not known.")
@@ -220,7 +229,9 @@ def say_start(view: View) -> None:
 
 
 def untrained(view: View) -> tuple[str, Any]:
-    """The network before its training, and a key that identifies it."""
+    """A mark, and the network before its training: its shape with initial weights of the card's seed, or the
+    default seed.
+    """
     from rnnviz.networks.torch_model import untrained
 
     recipe = view.context.info.card.get("recipe")
