@@ -1,7 +1,7 @@
-"""One lecture: the step, and what was set at each.
+"""One session's lecture: the current step, and the values of its controls.
 
-An ask is the whole wish (where to be, what to set), so asks may be dropped or repeated: the last is right.
-Values are a scene's: two of its steps that have a control of one name share its value.
+A browser's wish states the whole aim (the step, the values), so wishes may be dropped or repeated: the last
+one is right. Values belong to a scene: two of its steps with a control of the same name share its value.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from rnnviz.lecture.steps import OPEN, PICK, Step
 from rnnviz.ui.room.room import Question
 
 ADDRESS = 500
-"""Characters of the address that a step may fill."""
+"""Characters of a step's address, at most."""
 
 ANSWERS = 100_000
-"""Characters of an ask that are read at all."""
+"""Characters of an ask as JSON, at most; a longer one is ignored."""
 
 
 class Lecture:
-    """The lecture of one session, begun at an address."""
+    """The lecture of one session. `query` has the address's values by name, which choose the first step."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
         named = query.get("step", "")
@@ -60,16 +60,16 @@ class Lecture:
 
     @property
     def state(self) -> State:
-        """The values that were set for the current step."""
+        """The values that the lecturer has set for the current step; None for those not set."""
         return {name: self._set.get(self._key(name)) for name in self.step.controls}
 
     @property
     def values(self) -> State:
-        """The values of the current step's controls."""
+        """The values of the current step's controls, defaults included."""
         return controls.shown(self.step.controls, self.state)
 
     def take(self, wish: object) -> Mapping[str, Any]:
-        """Go where a browser's wish says. Returns what it asks of that step; {} if invalid."""
+        """Go to the step that a browser's wish names. Returns its ask for that step; {} if invalid."""
         fields = wish if isinstance(wish, Mapping) else {}
         self.number = whole(1, len(scenes()))(fields.get("scene")) or self.number
         if isinstance(present := fields.get("present"), bool):
@@ -84,9 +84,9 @@ class Lecture:
         return ask if isinstance(ask, dict) and len(json.dumps(ask)) <= ANSWERS else {}
 
     def answer(self, wish: object, static: Mapping[str, Any], describe: Callable[[Exception], str]) -> bytes:
-        """What the browser draws after `wish`, None if it hasn't asked: JSON in UTF-8, with `static`.
+        """The answer to `wish`, None for a first drawing: JSON in UTF-8, with the entries of `static`.
 
-        An error becomes `describe`'s sentence and leaves what was set as it was.
+        `describe` makes an error's sentence, which the answer has; the values then stay as they were.
         """
         fields = wish if isinstance(wish, Mapping) else {}
         ask = self.take(wish)
@@ -111,10 +111,10 @@ class Lecture:
         sent["note"] = self._note()
         sent["query"] = self.query()
         data = json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return data.encode(errors="replace")  # a client's name may be half a character
+        return data.encode(errors="replace")  # a client's id may contain half a surrogate pair
 
     def _drawn(self, values: State) -> dict[str, Any]:
-        """The step's picture, or the question that stands before it, what to notice, and the code."""
+        """The step's picture, its sentence on where to look and its code; or the question before these."""
         step = self.step
         data: dict[str, Any] = {"key": step.key, "controls": []}
         if step.question:
@@ -133,7 +133,7 @@ class Lecture:
         return {"data": data, "notice": notice, "code": {"code": code} if code else None}
 
     def asked(self) -> Question | None:
-        """What the step asks the room, until its picture is shown."""
+        """The step's question to the room; None if it has none. `over` once its picture is shown."""
         step = self.step
         if step.asked and (letter := step.asked(**self.values)):
             return Question(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
@@ -146,7 +146,7 @@ class Lecture:
         )
 
     def _note(self) -> dict[str, Any]:
-        """What the lecturer's window shows: the step's title, what to say and to ask, and what comes next."""
+        """The notes for the lecturer's window: the step's title, lines to say and ask, and the next step."""
         step, scene = self.step, self.scene
         following = scene.stops[self.at + 1 : self.at + 2]
         opens = scenes()[self.number : self.number + 1] if not following else ()
@@ -160,7 +160,9 @@ class Lecture:
         }
 
     def query(self) -> dict[str, str]:
-        """The lecture as an address, of at most ADDRESS characters."""
+        """The address's values for the current step, at most ADDRESS characters; values that don't fit are
+        left out.
+        """
         found = {"step": self.step.name}
         if self.present:
             found["present"] = "1"

@@ -1,7 +1,7 @@
-"""The Learn page: the component that holds the scene, with its title and its formula.
+"""The Learn page: one component with the scene's picture, title and formula.
 
-What the lecturer does is answered over the scene's own connection. What concerns the room, or hides the rest
-of the page, reruns one fragment.
+The component's own connection answers the lecturer's asks. An ask that concerns the room, or that begins or
+ends the presentation, reruns one fragment.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,6 @@ _LECTURE, _LINK = "learn.lecture", "learn.link"
 
 
 def page() -> None:
-    """Draw the page."""
     if _LECTURE not in st.session_state:
         st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
         st.session_state[_LINK] = ViewSocket()
@@ -65,7 +64,7 @@ def _scene() -> None:
     with link.lock:
         link.serve(answer)
         data = drawn(wish)
-        room.pop("trouble", None)  # told once: what follows over the connection is no answer to it
+        room.pop("trouble", None)  # shown once: later answers over the connection don't repeat it
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         _component.mount(data, key=KEY)
@@ -118,11 +117,11 @@ def plainly(error: Exception) -> str:
 
 @cache
 def colours() -> dict[str, Any]:
-    """Both themes as the browser's kit reads them."""
+    """Both themes for the browser, with ramps of LEVELS colours."""
     return themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
 
 
-# One screen: the component takes all of it. The page's own buttons stand over its head, on both sides.
+# The component fills one screen. Streamlit's buttons are over its header, on both sides.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 0.4rem 1.5rem 0; max-width: none; }
 [data-testid="stHeader"] { background: transparent; height: 2.4rem; min-height: 0; }

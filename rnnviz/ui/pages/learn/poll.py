@@ -1,11 +1,11 @@
-"""Ask the room: the class answers a step's question with its phones, while the lecturer has a room open.
+"""Ask the room: the class answers a step's question with phones, while the lecturer has a room open.
 
-No visitor of a hosted app opens a room.
+A visitor of a hosted app can't open a room.
 
-wish     {"open": true} opens the session's room, false closes it; {"key": …}, of a page that was loaded
-         again, takes it over; {"reveal": number}, {"again": number}, {"address": …} once it is open
-answer   {"door": …} what the stage shows of the way in, or null; {"trouble": …} why there is none;
-         {"watches": true} for who may not open one
+wish     {"open": true} opens the session's room, false closes it; {"key": …} takes it over, after a reload of
+         the page; {"reveal": number}, {"again": number}, {"address": …} once it is open
+answer   {"door": …} the room's address and QR code, or null; {"trouble": …} the reason why there is none;
+         {"watches": true} for a visitor, who can't open one
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from rnnviz.ui.room.room import Question
 
 
 def taken(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
-    """Do what the browser wishes of the session's room; what the answer says of it."""
+    """Apply a browser's wish to the session's room and return the answer; `describe` words errors."""
     fields = wish.get("room") if isinstance(wish, Mapping) else None
     try:
         found = _found(fields if isinstance(fields, Mapping) else {})
@@ -54,14 +54,14 @@ def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
 
 
 def stage(question: Question | None, session: str) -> None:
-    """What the step on the stage asks: the room's question from now on."""
+    """Make the current step's question the question of the session's room; None: there is none."""
     found = rooms.of(session)
     if found is not None:
         found.stage(question)
 
 
 def words() -> dict[str, str]:
-    """What the stage says of the room, by the names of static/room.js."""
+    """The stage's words on the room, by the names that static/room.js uses."""
     return {
         "room.ask": _("Ask the room"),
         "room.help": _("Open a page for the class's phones, which answer the lecture's questions"),
