@@ -1,5 +1,5 @@
-"""The answer: the perplexity of one text, on a scale, with what to know about it and to do next; of several
-texts a table with their averages.
+"""The answer: one text's perplexity on a scale, with cautions and next steps; or several texts' table with
+averages.
 """
 
 import math
@@ -28,14 +28,14 @@ from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import STOPPED, STRAIGHT, Text
 from rnnviz.ui.render_finding import tell
 
-CLOSER = "closer"  # the number of the text that is looked at
+CLOSER = "closer"  # the key of the choice of the text shown in full
 TABLE = "texts"
-PATIENCE = 0.3  # seconds that the page waits for the other models, where a text is foreign to the chosen one
+PATIENCE = 0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
 CURLY = [curly for curly, plainer in NORMALISERS["typography"].items() if plainer in "\"'"]
 
 
 def show(context: Context, text: Text, scored: Scored, second: Second | None) -> None:
-    """One text's answer: which model reads it best, where that matters; then number, scale and advice."""
+    """Draw one text's answer: a better model if there is one, then the number, its scale, and advice."""
     report, bits = scored.report, usual(context.info.card)
     with st.container(border=True, key="answer"):
         _lead(context, text, report)
@@ -56,19 +56,19 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
         with rest:
             said_of_it = [(one, sentences.level(one)) for one in scored.sentences()]
             st.markdown("  \n".join(tell(one) for one, level in said_of_it if level == "said"))
-            # A uniform guess is |V| as on all pages; what unknown characters cost is said above.
+            # A uniform guess is |V|, as on all pages; a sentence above has the cost of unknown characters.
             typical = None if bits is None else 2.0**bits
             st.html(scale(report.perplexity, context.model.vocabulary.size, typical, beside))
             if second is not None and beside is None:
                 second.found.show("second")
             if text.most is not None:
                 _cut(text)
-            for one, level in said_of_it:  # what to know before quoting the number, a line each
+            for one, level in said_of_it:  # cautions before the number is quoted, a line each
                 if level in ("aside", "hint"):
                     st.caption(tell(one))
                 if level == "caution":
                     st.warning(tell(one), icon=":material/history_edu:")
-            if not _foreign(context, report):  # which has its one button above
+            if not _foreign(context, report):  # a foreign text has one button, in `_lead`
                 _quotes(text, scored)
         _details(text, scored)
 
@@ -78,7 +78,9 @@ def _foreign(context: Context, report: Report) -> bool:
 
 
 def _lead(context: Context, text: Text, report: Report) -> None:
-    """That a text is foreign to the chosen model, and the network that reads it much better; else nothing."""
+    """Draw a note if the text is foreign to the chosen model, and a button for a network that reads it much
+    better; otherwise nothing.
+    """
     foreign = _foreign(context, report)
     beginning = text.beginning(model_suggestion.READ, report.encoding)
     job = model_suggestion.glance(context.info, beginning, PATIENCE if foreign else 0.0)
@@ -114,13 +116,13 @@ def _lead(context: Context, text: Text, report: Report) -> None:
 
 @st.fragment(run_every=0.5)
 def _watch(job: Job) -> None:
-    """Draw the page anew when the others have read the text."""
+    """Rerun the page once the other models have read the text."""
     if job.state in OVER:
         st.rerun()
 
 
 def _cut(text: Text) -> None:
-    """That a text was read in part, and a button that reads it all."""
+    """Draw a note that the text was read in part, and a button that reads all of it."""
     said = _("These are its first {n} characters, where you stopped.").format(n=f"{text.most:,}")
     stopped = st.session_state[STOPPED]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -129,7 +131,9 @@ def _cut(text: Text) -> None:
 
 
 def _quotes(text: Text, scored: Scored) -> None:
-    """A button that has curly quotes read as straight ones, by a model that doesn't know them."""
+    """Draw a button that reads curly quotes as straight ones, if the model doesn't know them; later one that
+    reverts it.
+    """
     curly = sum(n for character, n in scored.unknown if character in CURLY)
     straight: set[str] = st.session_state.setdefault(STRAIGHT, set())
     if not curly and not text.straight:
@@ -151,7 +155,7 @@ def _quotes(text: Text, scored: Scored) -> None:
 
 
 def _details(text: Text, scored: Scored) -> None:
-    """Closed at first, but where the encoding is a guess, which the reader should check."""
+    """Draw the details, closed at first, but open if the encoding is a guess that the reader should check."""
     report = scored.report
     doubtful = report.certainty == "guessed" or text.encoding is not None
     with st.expander(_("Details"), expanded=doubtful, icon=":material/info:"):
@@ -169,7 +173,7 @@ def _details(text: Text, scored: Scored) -> None:
 
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
-    """Name, value and explanation of the figures beside the perplexity."""
+    """Name, value and explanation of each number beside the perplexity."""
     known = report.perplexity_known
     return [
         (
@@ -202,7 +206,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
 
 
 def _unknown(scored: Scored) -> None:
-    """The characters outside the vocabulary, with counts and code points."""
+    """Draw the table of characters outside the vocabulary, with counts and code points."""
     st.dataframe(
         {
             _("Character"): [visible(c) for c, _n in scored.unknown],
@@ -225,7 +229,10 @@ def _unknown(scored: Scored) -> None:
 
 
 def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Text, Scored]:
-    """All texts in a table, sortable by its column heads, and the averages. Returns the one to look at."""
+    """Draw all texts in a sortable table, and their averages. Returns the text to show in full.
+
+    `all_known`: whether all texts are scored; the averages wait for that.
+    """
     reports = [scored.report for _text, scored in done]
     _table(reports)
     if all_known:
@@ -248,7 +255,7 @@ def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Te
 
 
 def _table(reports: Sequence[Report]) -> None:
-    """A row for each text; a click on it shows that text below."""
+    """Draw the table, a row a text; a click on a row shows that text below."""
 
     def go() -> None:
         cells = st.session_state[TABLE].selection.cells
@@ -286,15 +293,20 @@ def _table(reports: Sequence[Report]) -> None:
     )
 
 
-# The perplexity on a line from 1, always right, to uniform guessing.
+# The perplexity on a logarithmic line from 1, always right, to a uniform guess.
 
 
 def scale(value: float, guess: float, typical: float | None, second: tuple[str, float] | None = None) -> str:
-    """The line: this text's `value`, a uniform `guess`, the `typical` value, a second model's by its name.
+    """The line's HTML, with marks at perplexities.
 
-    Every label has a row of its own, so that none is printed over another at any width.
+    value    this text's
+    guess    a uniform guess's
+    typical  the model's usual one; None if unknown
+    second   a second model's name and perplexity on this text
+
+    Each label has its own row, so that labels don't overlap at any width.
     """
-    marks = []  # values on the line, what is said of each, and its class in the style sheet
+    marks = []  # (perplexity, label, CSS class)
     if typical is not None:
         marks.append((typical, _("{n}: usual for this model").format(n=rounded(typical)), "typical"))
     if second is not None:
@@ -310,7 +322,7 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
         return 100 * min(math.log(max(at, 1.0)) / math.log(end), 1.0)
 
     def row(at: float, said: str, kind: str, arrow: str = "▲") -> str:
-        # An arrow at its place, and what is said on the side where there is room: it never leaves the line.
+        # An arrow at its place; the label is on the side with more room, so it never leaves the line.
         side, left = ("after", place(at)) if place(at) < 50 else ("before", 100 - place(at))
         said = f"{arrow} {said}" if side == "after" else f"{said} {arrow}"
         edge = "left" if side == "after" else "right"

@@ -1,4 +1,4 @@
-"""The number laid open, so that a student can add it up."""
+"""The calculation of the perplexity, in steps that a student can check."""
 
 import math
 
@@ -16,7 +16,7 @@ ROWS = 200
 
 
 def show(context: Context, scored: Scored) -> None:
-    """The formula with its numbers, its sum's first rows, and what the lecture says about it."""
+    """Draw the formula with its numbers, the sum's first rows, and explanations."""
     report = scored.report
     n, total = report.characters, math.log(report.perplexity) * report.characters
     st.markdown(
@@ -42,12 +42,14 @@ def show(context: Context, scored: Scored) -> None:
 
 
 def latex(value: float, digits: int) -> str:
-    """A number for a formula, with thousands set apart."""
+    """A number in LaTeX, with thin spaces between thousands."""
     return f"{value:,.{digits}f}".replace(",", r"\,") if math.isfinite(value) else r"\infty"
 
 
 def rows(record: Record, n: int) -> None:
-    """The first characters, each with its probability, its cost and the sum so far."""
+    """Draw a table of the first characters, each with its probability, its surprisal in nats, and the sum so
+    far.
+    """
     shown, number = min(n, ROWS), st.column_config.NumberColumn
     nll = record.read("nll", 0, shown).astype(np.float64)
     st.dataframe(

@@ -1,4 +1,6 @@
-"""The text as a file that the model compressed: as many bits as the perplexity promised."""
+"""The text compressed by the model's predictions: the file's size beside the size that the perplexity
+predicts.
+"""
 
 from functools import partial
 from importlib.util import find_spec
@@ -19,7 +21,9 @@ from rnnviz.ui.pages.perplexity.text_sources import Text
 
 
 def show(context: Context, text: Text, scored: Scored) -> None:
-    """Compress, decompress and compare; the file's size beside the promised one and the original's."""
+    """Draw the button that compresses and decompresses the text; then the file's size beside the predicted
+    and the original one.
+    """
     report, model = scored.report, context.model
     promised = report.bits_per_character * report.characters / 8
     st.markdown(

@@ -1,4 +1,4 @@
-"""Downloads: the figures, every character, and a self-contained page."""
+"""Downloads: the numbers of all texts, every character of one, and a self-contained page."""
 
 import io
 import json
@@ -16,7 +16,7 @@ from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 
-MOST = 5_000_000  # characters whose table passes through the browser
+MOST = 5_000_000  # characters of a text whose table the browser can download, at most
 
 
 def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
@@ -27,7 +27,7 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
     with st.container(horizontal=True):
         button(_("Results as JSON"), lambda: as_json(reports).encode(), "perplexity.json", "application/json")
         button(_("Results as CSV"), lambda: as_csv(reports).encode(), "perplexity.csv", "text/csv")
-    if scored.complete:  # otherwise it was said above what is missing
+    if scored.complete:  # else `offer_reading` has said above that the characters are missing
         _characters(text, scored)
     st.caption(
         _("The same in a terminal: {command}").format(
@@ -37,7 +37,7 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
 
 
 def none() -> str:
-    """That there is nothing to download."""
+    """The sentence for visitors, who can't download anything."""
     return _("Only the lecturer can download files here. On your own computer the app offers them to you.")
 
 
@@ -50,7 +50,7 @@ def _characters(text: Text, scored: Scored) -> None:
     spoken, stem = language(), Path(text.name).stem or "text"
 
     def page() -> bytes:
-        """In the language that this session has: the thread that makes it has none."""
+        """The HTML page, in the language read above: the thread that makes the file has no session."""
         out = io.BytesIO()
         translate = translations(spoken).gettext
         export.html(scored.record, scored.report, out, translate=translate, language=spoken)
@@ -79,7 +79,10 @@ def _characters(text: Text, scored: Scored) -> None:
 
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str = "") -> None:
-    """A file to download, made when it is asked for; `key` where another has this label."""
+    """Draw a button for a file, which `make` makes at the click; nothing for visitors.
+
+    `name` is the file's name, `kind` its MIME type; `key` tells buttons of the same label apart.
+    """
     if not permissions.to_download():
         return
     key = f"take-{key or label}"
@@ -87,7 +90,7 @@ def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str
 
 
 def as_csv(reports: Sequence[Report]) -> str:
-    """A header, and one row per text."""
+    """The reports as CSV: a header, and a row a text."""
     return export.of([report.to_json() for report in reports])
 
 

@@ -1,4 +1,4 @@
-"""A file's encoding, how certain it is, and reading the file in another."""
+"""A file's encoding: its certainty, and the choice of another one."""
 
 import streamlit as st
 
@@ -7,7 +7,7 @@ from rnnviz.text.decoding import binary_format
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.pages.perplexity.text_sources import ENCODINGS, Text
 
-# Python's name, and the languages it is for.
+# Labels by Python's names of encodings; after the dot, the languages that use it.
 COMMON = {
     "utf-8": "UTF-8",
     "gb18030": "GB18030 / GBK · 简体中文",
@@ -32,7 +32,9 @@ COMMON = {
 
 
 def control(text: Text, found: str | None, certainty: str | None) -> None:
-    """The encoding of a file that was read, how far it is to be believed, beside the choice of another."""
+    """Draw the encoding `found` of a file, its certainty ("declared", "verified" or "guessed"), and the
+    choice of another.
+    """
     if text.data is None:
         return
     how, why = {
@@ -63,7 +65,7 @@ def control(text: Text, found: str | None, certainty: str | None) -> None:
 
 
 def mend(text: Text) -> None:
-    """For a file that could not be read: name its encoding. Nothing for binary files."""
+    """Draw the choice of an encoding for a file that could not be read; nothing for a binary one."""
     if text.data and not binary_format(text.data[:512]):
         picker(text)
 
@@ -74,7 +76,7 @@ def picker(text: Text, *, beside: bool = False) -> None:
     for encoding in (*COMMON, *filter(None, [text.encoding])):
         words[encoding] = _("Read as {encoding}").format(encoding=COMMON.get(encoding, encoding))
 
-    def picked(content: str) -> None:  # Streamlit keeps what is handed over here, so it isn't the text
+    def picked(content: str) -> None:  # Streamlit keeps a callback's arguments: the checksum, not the text
         st.session_state.setdefault(ENCODINGS, {})[content] = st.session_state[key] or None
 
     st.session_state[key] = text.encoding or ""

@@ -1,7 +1,10 @@
-"""What a model expected at one place of a long text, recomputed since a record keeps costs, not states. A
-network reads from the text's beginning if that is within EXACT characters, else from CONTEXT characters
-before, which is close and marked approximate. An n-gram reads n - 1 characters before: always exact. The
-states at the ends of stretches near the beginning are kept, so that reading on costs one stretch.
+"""A model's predictions at one place of a long text, recomputed because a record holds costs, not states.
+
+- A network reads from the text's beginning, up to EXACT characters on.
+- Beyond, a network reads from CONTEXT characters before: close, and marked approximate.
+- An n-gram model reads n − 1 characters before: always exact.
+
+The states at the ends of stretches near the beginning are cached, so that the next stretch costs only itself.
 """
 
 from __future__ import annotations
@@ -23,22 +26,26 @@ if TYPE_CHECKING:
     from rnnviz.scoring.column_files import ColumnFiles
 
 EXACT = 20_000
-"""Up to this many characters from the beginning, predictions are exact."""
+"""Characters from the beginning within which predictions are exact."""
 
 CONTEXT = 2_000
-"""Characters read before a later stretch."""
+"""Characters that a network reads before a later stretch."""
 
 STRETCH = 1_024
 """Characters whose states are computed together and cached."""
 
-_KEPT = 4  # stretches
+_KEPT = 4  # stretches whose states are cached
 
 State = tuple[Floats, Floats | None]
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """The most probable characters at a place: (symbol, probability), best first; `<unk>` by its name."""
+    """The most probable characters at a place.
+
+    top          (symbol, probability), the most probable first; the unknown symbol is `<unk>`
+    approximate  whether the network read only CONTEXT characters before the place's stretch
+    """
 
     top: tuple[tuple[str, float], ...]
     approximate: bool
@@ -50,7 +57,7 @@ class Expected:
     def __init__(self, model: CharModel | NumpyModel | NgramModel, text: ColumnFiles) -> None:
         self.model, self._text = model, text
         self._tops = lru_cache(_KEPT)(self._top)
-        self._states: dict[int, State] = {}  # before the stretches near the beginning
+        self._states: dict[int, State] = {}  # by the first character of each stretch near the beginning
 
     def at(self, position: int, k: int = 5) -> Prediction:
         """The `k` most probable characters at `position` (from 0), given all before it."""
@@ -68,11 +75,11 @@ class Expected:
         return self.model.vocabulary.encode(self._text.text(start, stop))
 
     def _top(self, begin: int) -> Floats:
-        """(n, H) the top layer before each character of a stretch."""
+        """The top layer's hidden state before each character of a stretch, (n, H)."""
         return self._run(begin, min(begin + STRETCH, len(self._text)), self._before(begin))[0]
 
     def _before(self, begin: int) -> State:
-        """The state before a stretch."""
+        """The state (all layers) before the stretch that begins at `begin`."""
         if not self._states:
             self._states[0] = self._run(0, 0, None)[1]
         if begin > EXACT:
@@ -82,8 +89,8 @@ class Expected:
         return self._states[begin]
 
     def _run(self, start: int, stop: int, state: State | None) -> tuple[Floats, State]:
-        """(n + 1, H) the top layer before each of characters start .. stop - 1 and after them; the state
-        then. Without a state the model reads the start symbol instead.
+        """The top layer's hidden state before each of characters start .. stop − 1 and after the last,
+        (n + 1, H), and the state (all layers) then. Without a state, the model reads the start symbol alone.
         """
         assert not isinstance(self.model, NgramModel)
         ids = self._ids(start, stop) if state else np.array([self.model.vocabulary.start])

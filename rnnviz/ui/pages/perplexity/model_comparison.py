@@ -1,5 +1,5 @@
-"""The text in view under other models, under baselines and under real compressors, the best first; and a
-second model whose reading of it stands beside the chosen one's.
+"""The text in view under other models, baselines and file compressors, the best first; and the second model,
+to compare with the chosen one throughout.
 """
 
 from collections.abc import Callable
@@ -26,15 +26,15 @@ from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.render_finding import told
 
-SECOND = "second"  # the choice of the second model
-AUTOMATIC = 300_000  # bytes or characters up to which the yardsticks are measured unasked
-PATIENCE = 0.5
-ROOM = 1.15  # times a uniform guess's bits that the longest bar stands for
+SECOND = "second"  # the key of the choice of the second model
+AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button
+PATIENCE = 0.5  # seconds that the page waits for results before it shows a progress bar
+ROOM = 1.15  # the longest bar, in multiples of a uniform guess's bits
 
 
 @dataclass(frozen=True)
 class Second:
-    """The chosen second model, and what it found or the job that finds it."""
+    """The chosen second model, and its result or the job that makes it."""
 
     info: ModelInfo
     found: Pending[Scored]
@@ -45,12 +45,12 @@ class Second:
 
 
 def _others(context: Context) -> dict[str, ModelInfo]:
-    """The models beside the chosen one, by name."""
+    """The other models, by name."""
     return {i.path.stem: i for i in model_cache.listed()[0] if i.path != context.info.path}
 
 
 def pick_second(context: Context) -> None:
-    """The choice of the second model."""
+    """Draw the choice of the second model."""
     st.selectbox(
         _("Compare with a second model"),
         list(there := _others(context)),
@@ -65,14 +65,14 @@ def pick_second(context: Context) -> None:
 
 
 def second(context: Context, text: Text) -> Second | None:
-    """What the chosen second model says of a text; starts to ask it."""
+    """The second model with its result on a text, whose job is started; None if none is chosen."""
     info = _others(context).get(st.session_state.get(SECOND) or "")
     return None if info is None else Second(info, scoring_jobs.scored(info, text, info.path.stem))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One way to predict or store a text: a model's file, or a baseline beside the chosen model."""
+    """A row of the comparison: a model; or a `baseline`, measured with the chosen model's vocabulary."""
 
     name: str
     about: str
@@ -80,17 +80,17 @@ class Row:
     baseline: str = ""
 
     def ask(self, context: Context, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
-        """Its report of a text, or those of all baselines; see `pending.ask`."""
+        """The model's report on a text, or those of all baselines; `pressed` as in `pending.ask`."""
         key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
         make: Callable[..., Any] = partial(scoring_jobs.comparing, self.info, text)
         if self.baseline:
             key, name = text.key("baselines", model_cache.digest(self.info)), text.name
             make = partial(scoring_jobs.measuring, scored, context.model.vocabulary)
-            pressed = pressed if scored.complete else False  # they are measured on its characters
+            pressed = pressed if scored.complete else False  # baselines read the record's characters
         return ask(key, name, make, pressed=pressed, patience=0, shared=True)
 
     def cost(self, found: Pending[Any]) -> Compared | None:
-        """What the text costs, if known."""
+        """The text's cost under this row; None until `found` has it."""
         known = found.value and (found.value[self.baseline] if self.baseline else found.value)
         return known and Compared(
             self.name, self.baseline or "model", self.about, known.perplexity, known.bits_per_character
@@ -98,7 +98,7 @@ class Row:
 
 
 def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
-    """The choice of other models, and the table of what the text costs under each."""
+    """Draw the choice of other models, and the table of the text's cost under each."""
     st.markdown(
         _(
             "Other models, simple baselines and file compressors on the same text. "
@@ -140,8 +140,10 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
 
 
 def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
-    """What a text is measured against, and the other models here. `unknown`: a uniform guess pays for
-    characters that it can't spell, as every model does: another number than |V|, so another name.
+    """The rows of every comparison, and those of the other models.
+
+    `unknown`: whether the text has unknown characters. A uniform guess then pays for them, as every model
+    does: its number is not |V|, so it has another name.
     """
     own = context.info
     uniform = _("uniform guess, unknown characters spelled out") if unknown else _("uniform guess")
@@ -165,14 +167,14 @@ def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
 
 
 def _about(info: ModelInfo) -> str:
-    """What a model is and what it read, from its card."""
+    """A model's kind and training text, from its card."""
     kind = _("n-gram counts") if info.kind == "ngram" else CELLS[info.kind].label
     text = info.card.get("title") or info.card.get("corpus")
     return _("{kind}, trained on {title}").format(kind=kind, title=text) if text else kind
 
 
 def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> None:
-    """A row for each way to predict the text, its bar as long as its bits, and what to notice."""
+    """Draw the table: rows sorted by bits per character, which their bars show, and those not yet known."""
     known = sorted(best([one for one in costs if one is not None]), key=lambda one: one.bits_per_character)
     heads = [_("Predicted by"), _("Bits per character"), _("Perplexity"), _("What it is")]
     named = [f"★ {one.name}" if one.best and None not in costs else one.name for one in known]
@@ -183,7 +185,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         ),
         *((row.name, None, None, row.about) for row, cost in zip(chosen, costs, strict=True) if cost is None),
     ]
-    # Longer bars are cut off: a model of another language would press the others together.
+    # Longer bars are cut off: the bar of a model of another language would shrink all others.
     guess = max((one.bits_per_character for one in known if one.kind == "uniform"), default=8.0)
     column = st.column_config
     st.dataframe(

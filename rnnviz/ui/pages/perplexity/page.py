@@ -32,7 +32,7 @@ from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
-_FILES = "perplexity.held"  # the checksums of the files in view
+_FILES = "perplexity.held"  # a key of st.session_state: the checksums of the files in view
 
 
 Found = tuple[Text, Pending[Scored]]
@@ -59,14 +59,17 @@ def page(context: Context) -> None:
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
             st.markdown(said.format(beginning=plain(beginning)))
         _hold([*there, *chosen])
-        want(*(scoring_jobs.full_key(context.info, text) for text in there))  # a look at another stops none
+        # A job for a text goes on while the reader looks at another one.
+        want(*(scoring_jobs.full_key(context.info, text) for text in there))
         tables = [text for text in chosen if scored_rows.is_one(text)]
         _results(context, jobs, _score(context, jobs, [text for text in chosen if text not in tables]))
         scored_rows.show(context, jobs, tables)
 
 
 def _learning(context: Context) -> None:
-    """What to do where the address asks, as in 1.0.0, for a model that learns: "mix", "dynamic" or both."""
+    """Show the command for an address of 1.0.0 that asks for learning while reading: `learns` is "mix",
+    "dynamic" or both.
+    """
     address.say(learns=None)
     asked = (address.arrival().asked.get("learns") or "").split(",")
     ngram = "NAME" if context.yardstick is None else context.yardstick.name
@@ -79,7 +82,10 @@ def _learning(context: Context) -> None:
 
 
 def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
-    """What is known of every text; starts what isn't."""
+    """Every text with its result or job; jobs that are missing are started.
+
+    A text that its reader has stopped becomes the shorter text that was read.
+    """
     info, texts_now = context.info, list[Text]()
     for text in chosen:
         key = scoring_jobs.full_key(info, text)
@@ -96,7 +102,7 @@ def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
 
 
 def _hold(chosen: Sequence[Text]) -> None:
-    """Keep what is found of the chosen texts, as long as this session lasts; forget files taken back."""
+    """Keep the results of the chosen texts as long as this session lasts, and release removed files'."""
     kept, holder, now = store.shared(), store.holder(), {text.content for text in chosen}
     kept.hold(holder, now)
     kept.release(holder, st.session_state.get(_FILES, set()) - now)
@@ -104,9 +110,9 @@ def _hold(chosen: Sequence[Text]) -> None:
 
 
 def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
-    """All that is known by now."""
+    """Draw the results so far: progress, errors, the answer of one text and its section."""
     done = [(text, one.value.called(text.name)) for text, one in found if one.value is not None]
-    # A job that is done without a value was stopped just now: the bar has the page drawn once more.
+    # A job done without a value was stopped just now; with it in `busy`, the bar reruns the page.
     waiting = [one.job for _text, one in found if one.value is None and one.job is not None]
     busy = list(dict.fromkeys(job.key for job in waiting if job.state in ("waiting", "running", "done")))
     if busy:
@@ -130,7 +136,7 @@ def _section(
     scored: Scored,
     second: model_comparison.Second | None,
 ) -> None:
-    """The chosen section for one of the texts that are `done`."""
+    """Draw the chosen section for `text`, one of the texts that are `done`."""
     words = {
         "origin": _("Where the surprise is"),
         "against": _("Compare models"),
@@ -164,7 +170,7 @@ def _without_figures(text: Text, one: Pending[Scored], error: Exception | None) 
     encodings.mend(text)
 
 
-# Figures and text need a projector's full width.
+# Curves and text use a projector's full width.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.2rem 3rem; max-width: 86rem; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; }

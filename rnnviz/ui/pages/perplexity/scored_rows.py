@@ -1,4 +1,4 @@
-"""Uploaded files of rows, each a text of its own. The whole file's number comes first, its columns after."""
+"""Uploaded files of rows, a text a row. The whole file's perplexity is first, the choice of columns below."""
 
 from __future__ import annotations
 
@@ -44,14 +44,16 @@ if TYPE_CHECKING:
     from rnnviz.text.decoding import Source
 
 SHOWN = 1000  # rows that the page lists
-BEGINNING = 120  # characters of each
-_AS_TEXT = "perplexity.as-text"  # the checksums of files of rows that are to be read as one text
+BEGINNING = 120  # characters shown of each row's text
+_AS_TEXT = "perplexity.as-text"  # a key of st.session_state: checksums of files to read as one text
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RowsScored(RowsScore):
-    """A file's figures, its first rows with their beginnings, and the `folder` with all of them in each of
-    FORMATS.
+    """A file's result.
+
+    listed  the first SHOWN rows, each with its text's beginning
+    folder  the tables of all rows, one in each of FORMATS
     """
 
     listed: tuple[tuple[RowScore, str], ...]
@@ -59,16 +61,20 @@ class RowsScored(RowsScore):
 
     @property
     def complete(self) -> bool:
-        """Whether the tables are still there; they may have had to make room for others."""
+        """Whether the tables are still on disk; they may have made room for other results."""
         return self.folder.is_dir()
 
     def written(self, format: str) -> bytes:
-        """All rows, each with its figures."""
+        """The table of all rows in a format of FORMATS, as a file's bytes."""
         return (self.folder / f"scored.{format}").read_bytes()
 
 
 def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: Check) -> Steps[RowsScored]:
-    """A job: the rows of a file under a model."""
+    """The steps of scoring a file's rows by a model.
+
+    column  the column of texts
+    given   the column of contexts, which the model reads first; None: there is none
+    """
     yield Step(0.0)
     folder = store.shared().folder()
     folder.mkdir(mode=0o700)
@@ -97,7 +103,7 @@ def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: 
 
             steps = score_rows(model_cache.scorer(info), file, each=take, own=True)
             report = yield from mapped(steps, step_of)
-    except BaseException:  # cancelled, say
+    except BaseException:  # also GeneratorExit, of a cancelled job
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return RowsScored(report, listed=tuple(listed), folder=folder)
@@ -108,20 +114,20 @@ def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a file, and those that may hold its texts."""
+    """The columns of a file; `candidates` are those that may hold its texts."""
 
     names: tuple[str, ...]
     candidates: tuple[str, ...]
 
 
 def is_one(text: Text) -> bool:
-    """Whether it is a file of rows, and the reader hasn't asked to read it as one text."""
+    """Whether a text is a file of rows, which the reader hasn't asked to read as one text."""
     asked: set[str] = st.session_state.get(_AS_TEXT, set())
     return text.data is not None and format_of(text.name) is not None and text.content not in asked
 
 
 def show(context: Context, jobs: Jobs, texts: Sequence[Text]) -> None:
-    """Every file of rows."""
+    """Draw every file of rows, each in a box."""
     for text in texts:
         with st.container(border=True):
             _file(context, jobs, text)
@@ -137,7 +143,7 @@ def _file(context: Context, jobs: Jobs, text: Text) -> None:
         st.error(describe(columns, text.name), icon=":material/error:")
         _as_text(text, mark)
         return
-    number, choice = st.container(), st.container()  # the number stands above the columns that it is of
+    number, choice = st.container(), st.container()  # the number is above the choice, but drawn after it
     with choice:
         column, given = _choice(columns, text, mark)
     if column is None:
@@ -157,7 +163,7 @@ def _file(context: Context, jobs: Jobs, text: Text) -> None:
 
 
 def _looked(text: Text) -> Columns | RnnvizError:
-    """The file's columns, or why it can't be read."""
+    """The file's columns, or the error that prevents reading it."""
     try:
         file = opened(io.BytesIO(text.data or b""), name=text.name, encoding=text.encoding)
     except RnnvizError as error:
@@ -166,7 +172,7 @@ def _looked(text: Text) -> Columns | RnnvizError:
 
 
 def _choice(columns: Columns, text: Text, mark: str) -> tuple[str | None, str | None]:
-    """The reader's columns of texts and of contexts."""
+    """Draw the choice of the columns of texts and of contexts, and return both; None for none."""
     names, candidates = columns.names, columns.candidates
     left, middle, right = st.columns([3, 3, 2], vertical_alignment="bottom")
     column = left.selectbox(
@@ -202,7 +208,7 @@ def _one_text(text: Text) -> bool:
 
 
 def _as_text(text: Text, mark: str) -> None:
-    """A button that reads the whole file as one text, where it is one."""
+    """Draw a button that reads the whole file as one text, if it can be."""
 
     def as_text(content: str) -> None:
         st.session_state[_AS_TEXT] = {*st.session_state.get(_AS_TEXT, set()), content}
@@ -213,7 +219,7 @@ def _as_text(text: Text, mark: str) -> None:
 
 
 def _whole(context: Context, text: Text, mark: str) -> None:
-    """The number of the whole file as one text, until it is known which column holds the texts."""
+    """Draw the perplexity of the whole file as one text, while no column of texts is chosen."""
     found = (
         scoring_jobs.scored(context.info, text, text.name).show(f"whole-{mark}") if _one_text(text) else None
     )
@@ -285,7 +291,7 @@ def _table(found: RowsScored, mark: str) -> None:
 
 
 def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: Key) -> None:
-    """Every row with its figures, as files."""
+    """Draw the buttons that download the tables of all rows."""
     if not found.complete:
         said = _("The tables of **{name}** had to make room for other texts.").format(name=plain(text.name))
         progress.offer(jobs, key, said, _("Score it again"), f"rows-again-{text.name}")

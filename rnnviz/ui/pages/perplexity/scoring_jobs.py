@@ -1,4 +1,6 @@
-"""The page's jobs, generators on a thread; their last argument is called where there is nothing to yield."""
+"""The page's jobs: generators that run in a thread. A job calls its last argument, `check`, where it can't
+yield.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +34,20 @@ if TYPE_CHECKING:
     from rnnviz.ui.pages.perplexity.text_sources import Text
 
 PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
-PIECE = 1 << 16  # characters between two places where a reader can stop: a second's work or two
-LISTED = 500  # different unknown characters that are told apart
-BLOCK = 1 << 16
+PIECE = 1 << 16  # characters between two places where a reader can stop: a second or two of work
+LISTED = 500  # unknown characters listed with their counts
+BLOCK = 1 << 16  # characters that the contamination's sketch reads at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Scored(Score):
-    """A text's results under a model: `unknown` are the LISTED most frequent characters outside the
-    vocabulary, `most` the characters after which the reader stopped, and it is kept under `key`.
+    """A text's result under a model.
+
+    unknown        the LISTED most frequent characters outside the vocabulary, with their counts
+    kinds_unknown  how many different characters are outside it
+    folder         the record: the value of every character
+    key            its key in the store
+    most           characters after which the reader stopped; None: all were read
     """
 
     unknown: tuple[tuple[str, int], ...]
@@ -51,12 +58,12 @@ class Scored(Score):
 
     @property
     def complete(self) -> bool:
-        """Whether the record is still there; it may have had to make room for others."""
+        """Whether the record is still on disk; it may have made room for other results."""
         return self.folder.is_dir()
 
     @property
     def record(self) -> Record:
-        """The value of every character, while it is `complete`."""
+        """The record, with the value of every character; only while `complete`."""
         return Record(self.folder, self.report)
 
     def called(self, name: str) -> Scored:
@@ -64,42 +71,42 @@ class Scored(Score):
 
 
 def full_key(info: ModelInfo, text: Text) -> Key:
-    """The key of a text's record by the model of this file."""
+    """The key of a text's `Scored` by the model of this file."""
     return text.key("full", model_cache.digest(info))
 
 
 def plain_key(info: ModelInfo, text: Text) -> Key:
-    """The key of a text's report by the model of this file."""
+    """The key of a text's report alone by the model of this file."""
     return text.key("plain", model_cache.digest(info))
 
 
 def step_of(progress: Progress) -> Step:
-    """A step of scoring as that of a job; what it writes has room."""
+    """A scoring's progress as a job's. Each step also makes room on disk for the record being written."""
     store.shared().make_room()
     return Step(progress.fraction, progress.characters, progress.perplexity)
 
 
 def _model(info: ModelInfo, text: Text) -> CharModel | NgramModel:
-    """A model, which reads curly quotes as straight ones where the reader wants that."""
+    """The file's model; it reads curly quotes as straight ones if the reader has chosen that."""
     model = model_cache.scorer(info)
     if text.straight and model.normaliser == "newlines":
-        model = copy.copy(model)  # with the same weights
+        model = copy.copy(model)  # shallow, with the same weights: all sessions share the original
         model.normaliser = "typography"
     return model
 
 
 def _reading(info: ModelInfo, text: Text, check: Check, stop: Event | None = None) -> dict[str, Any]:
-    """What `score` and `record` are to read, and how far: to `text.most`, or until the reader says `stop`."""
+    """The arguments of `score` and `record` for a text, read up to `text.most` or until `stop` is set."""
 
     def enough(read: int) -> bool:
         return read == text.most or (stop is not None and stop.is_set())
 
-    # An n-gram's own pieces are smaller: it needs memory for each symbol at each place.
+    # An n-gram model's default pieces are smaller: it needs memory for each symbol at each place.
     return {**text.source(check), "piece": None if info.kind == "ngram" else PIECE, "enough": enough}
 
 
 def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Scored]:
-    """Score a text under a model; after a `stop` it is a shorter text's result."""
+    """The steps of scoring a text by a model. After `stop`, the result is that of the shorter text read."""
     folder, source = store.shared().folder(), _reading(info, text, check, stop)
     try:
         model = _model(info, text)
@@ -121,7 +128,7 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
             key=full_key(info, text),
             most=text.most,
         )
-    except BaseException:  # cancelled, say, when the record was there already
+    except BaseException:  # also GeneratorExit, of a job cancelled after its record was written
         shutil.rmtree(folder, ignore_errors=True)
         raise
     store.shared().put(plain_key(info, text), found.report)
@@ -144,20 +151,20 @@ def _contamination(made: Record, path: Path, check: Check) -> contamination.Cont
 def scored(
     info: ModelInfo, text: Text, title: str, stop: Event | None = None, **options: Any
 ) -> Pending[Scored]:
-    """A text's results under a model; `options` as those of `pending.ask`."""
+    """A text's result by a model, or its job; `options` are those of `pending.ask`."""
     make, options = partial(scoring, info, text, stop or Event()), {"patience": PATIENCE, **options}
     return ask(full_key(info, text), title, make, shared=True, stop=stop, **options)
 
 
 def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
-    """The report of a text by another model, loaded here so that the page need not wait for it."""
+    """The steps of a text's report by another model, which is loaded here: the page doesn't wait for that."""
     yield Step(0.0)
     report = yield from mapped(score(_model(info, text), **_reading(info, text, check)), step_of)
     return report
 
 
 def measuring(scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:
-    """What a text costs without a language model, by name."""
+    """The steps of measuring the baselines on a text; the result is by baseline's name."""
     yield Step(0.0)
     made = scored.record
     steps = baselines.measuring(made, vocabulary)
@@ -166,7 +173,7 @@ def measuring(scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dic
 
 
 def compressing(model: Any, scored: Scored, check: Check) -> Steps[bytes]:
-    """The text as a compressed file, which has been decompressed to the same text: its digest tells."""
+    """The steps of compressing a text. The file is decompressed too, which checks its digest of the text."""
     made = scored.record
     n = len(made)
     steps = compression.compressing(model, made.text(0, n))

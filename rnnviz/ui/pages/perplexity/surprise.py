@@ -1,6 +1,7 @@
-"""Where the surprise is: the curve, the coloured text, and tables of what cost most. The viewer is a
-fragment inside the tables' fragment: scrolling reruns at most the viewer, and nothing where it has its own
-connection; a click in a table reruns both.
+"""Where the surprise is: the curve, the coloured text, and tables of the most surprising passages.
+
+The viewer is a fragment inside the tables' fragment. Scrolling reruns the viewer alone, or nothing if it has
+its own connection; a click in a table reruns both.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 if TYPE_CHECKING:
     from rnnviz.ui.context import Model
 
-KEPT = 3  # texts of a session beside the newest
+KEPT = 3  # texts that a session keeps open beside the newest
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
-LINES = 10_000  # listed at most
-PASSAGES, LENGTH = 20, 80  # passages listed, and about how many characters each has
+LINES = 10_000  # lines listed, at most
+PASSAGES, LENGTH = 20, 80  # passages listed, and characters of each, roughly
 _component = Component("viewer")
 
 
 def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
-    """One text, under one model or two."""
+    """Draw one text under one model or two."""
     other = None
     if second is not None and (found := second.found.value) is not None:
         if found.complete:
@@ -61,7 +62,9 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
 
 
 def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
-    """A button for a text whose figures are there but whose characters had to make room for others."""
+    """Draw a button that reads a text again whose perplexity is kept, but whose record has made room for
+    others.
+    """
     said = _(
         "The perplexity of **{name}** is kept, but the values of its characters had to make room for "
         "other texts."
@@ -71,14 +74,14 @@ def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
 
 
 def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None) -> None:
-    """A text read by `model`; `other` is the same text read by another."""
+    """Draw a text's record under `model`; `other` is the same text's record under another model."""
     state = st.session_state
     key = "origin." + hashlib.sha256(str(record.folder).encode()).hexdigest()[:12]
     mark = (str(record.folder), id(model), other and str(other[0].folder), other and id(other[1]))
     seen = state.get(key)
     if seen is None or seen.mark != mark:
         seen = state[key] = ScoredText(key, mark, [(record, model), *([other] if other else [])])
-        # Each holds a record's files open: keep only a few for a reader who comes back.
+        # Each holds a record's files open: a few stay for a reader who comes back.
         left = [name for name, value in state.items() if isinstance(value, ScoredText) and name != key]
         for name in left[:-KEPT]:
             del state[name]
@@ -109,7 +112,7 @@ def _viewer(text: ScoredText) -> None:
 
 
 class ScoredText:
-    """One text in one session, by one model or two: its records, results computed from them, its viewer."""
+    """One text in one session, under one model or two: its records, cached results, and its viewer."""
 
     def __init__(self, key: str, mark: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:
         self.key, self.mark, self.record = key, mark, readings[0][0]
@@ -137,20 +140,22 @@ class ScoredText:
         self._found: dict[object, Any] = {}
 
     def close(self) -> None:
-        """Close the records' files, which outlive their folder, and drop what was found in them."""
+        """Close the records' files and drop cached results: open files stay readable after their deletion."""
         self._found.clear()
         for record in self._open:
             record.close()
 
     def found(self, what: object, make: Callable[[], Any]) -> Any:
-        """What `make` returns, computed once."""
+        """The result of `make`, computed once for each `what`."""
         if what not in self._found:
             with st.spinner(_("Reading the whole text …"), show_time=True):
                 self._found[what] = make()
         return self._found[what]
 
     def static(self) -> tuple[dict[str, Any], str]:
-        """What the browser needs once, in the session's language: words, colours, axes; and its digest."""
+        """The unchanging part of the answers, in the session's language: words, colours, axes; and its
+        digest.
+        """
         names, length, ends = tuple(self.names), len(self.record), figures.extent(self.curves)
         cuts = figures.beyond(self.curves, ends)
         colours = themes(surprisal=SURPRISAL_STEPS, versus=VERSUS_STEPS)
@@ -175,7 +180,7 @@ class ScoredText:
         return made, hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def curve_points(self) -> dict[str, Any]:
-        """The curves' points as the browser takes them."""
+        """The curves' points as the browser's arrays: positions, rolling and running perplexities."""
         arrays = {"curveAt": np.asarray(self.curves[self.names[0]].position, "<u4")}
         for n, curve in enumerate(self.curves.values()):
             arrays[f"curveRolling{n}"] = np.asarray(curve.rolling, "<f4")
@@ -183,7 +188,7 @@ class ScoredText:
         return arrays
 
 
-# The tables: only the one in view is computed.
+# The tables. Only the one in view is computed.
 
 
 def _tables(text: ScoredText) -> None:
@@ -264,7 +269,7 @@ def _beginning(record: Record, stretch: Any) -> str:
 
 
 def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Sequence[Any]) -> None:
-    """A table whose rows are `places`, each with a start and a stop: a click on a cell goes there."""
+    """Draw a table whose rows are `places`, each with a start and a stop; a click on a cell goes there."""
     key = f"{text.key}.{name}"
 
     def go() -> None:
@@ -300,5 +305,5 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
 
 
 def one_line(text: str) -> str:
-    """A passage on one line: line breaks, tabs and controls as marks, spaces kept."""
+    """A passage on one line: line breaks, tabs and control characters become visible marks."""
     return "".join(c if c == " " or c.isprintable() else visible(c) for c in text)

@@ -1,5 +1,6 @@
-"""The texts that a reader chose, from uploaded files, a pasted text and a corpus, and which are scored:
-the newest, or those of the tab that is looked at; others beside them only when asked.
+"""The reader's texts, from uploaded files, a pasted text and a corpus, and the choice of those to score.
+
+Scored are the newest, or those of the tab in view; others beside them only on request.
 """
 
 import hashlib
@@ -26,9 +27,10 @@ from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.pages.perplexity import uploads
 
-ENCODINGS = "perplexity.encodings"  # those that the reader chose, by the checksums of files
-STOPPED = "perplexity.stopped"  # the characters after which the reader stopped, by a text's identity
-STRAIGHT = "perplexity.straight"  # the checksums of the texts whose curly quotes are read as straight ones
+# Keys of st.session_state.
+ENCODINGS = "perplexity.encodings"  # chosen encodings, by the file's checksum
+STOPPED = "perplexity.stopped"  # characters after which the reader stopped, by the text's identity
+STRAIGHT = "perplexity.straight"  # checksums of texts whose curly quotes are read as straight ones
 CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
 PART = Field("corpus-part", "held out")
 SOURCES = Field[tuple[str, ...]]("sources", ())
@@ -39,9 +41,13 @@ _SEEN = "perplexity.sources.seen"  # the checksums of each source's texts at the
 
 @dataclass(frozen=True)
 class Text:
-    """A file's bytes or a text; `content` is the SHA-256, `encoding` the reader's choice or None, `straight`
-    whether curly quotes are read as straight ones, `most` the characters after which the reader stopped, or
-    None.
+    """A text to score.
+
+    content   the SHA-256 of its bytes, or of its UTF-8
+    data      a file's bytes; None for a `text`
+    encoding  the file's encoding if the reader has chosen one, else None
+    straight  whether curly quotes are read as straight ones
+    most      characters after which the reader stopped, else None
     """
 
     name: str
@@ -54,11 +60,13 @@ class Text:
 
     @property
     def identity(self) -> Hashable:
-        """What decides its figures, beside the model and how much of it is read."""
+        """The values that its result depends on, apart from the model and `most`."""
         return self.content, self.encoding, self.data is None, self.straight
 
     def key(self, what: str, *rest: Hashable) -> Key:
-        """The key of what is made of it; the `rest` decides that too, as a model's digest."""
+        """The key of a result `what` on this text; `rest` has all else that it depends on, such as a model's
+        digest.
+        """
         return Key(what, self.content, (self.identity, self.most, *rest))
 
     @property
@@ -67,12 +75,12 @@ class Text:
         return len(self.data if self.data is not None else self.text or "")
 
     def source(self, check: Check) -> dict[str, Any]:
-        """As keyword arguments of `rnnviz.perplexity`; `check` is called at each read of the file."""
+        """The text as keywords of `rnnviz.perplexity`; each read of the file calls `check`."""
         file = _Named(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
 
     def beginning(self, most: int, encoding: str | None) -> str:
-        """The first characters; of a file, in the `encoding` that was found."""
+        """The first `most` characters; a file's bytes are decoded by `encoding`, as detected."""
         if self.data is None:
             return (self.text or "")[:most]
         try:
@@ -82,7 +90,7 @@ class Text:
 
 
 class _Named(io.BytesIO):
-    """Bytes as a file with a name, for messages about it; `check` may end the reading."""
+    """Bytes as a file with a name, for messages; `check`, called at each read, may raise to end it."""
 
     def __init__(self, data: bytes, name: str, check: Check) -> None:
         super().__init__(data)
@@ -98,8 +106,8 @@ class _Named(io.BytesIO):
 
 
 def chosen() -> tuple[list[Text], list[Text]]:
-    """The texts to score, and all that are there: uploaded files, the pasted text, the corpus."""
-    PASTED.now(usual=PASTED.get())  # going back takes nothing away: an address holds short texts alone
+    """Draw the tabs. Returns the texts to score, and all texts: uploaded files, pasted text, corpus."""
+    PASTED.now(usual=PASTED.get())  # Back doesn't clear a long text, which no address holds
     upload, paste, corpus = _tabs()
     with upload:
         files = uploads.files()
@@ -125,13 +133,13 @@ def chosen() -> tuple[list[Text], list[Text]]:
 
 
 def _as_asked(text: Text) -> Text:
-    """The text as the reader asked to read it."""
+    """The text with the reader's choices: straight quotes, and where to stop."""
     text = replace(text, straight=text.content in st.session_state.get(STRAIGHT, ()))
     return replace(text, most=st.session_state.get(STOPPED, {}).get(text.identity))
 
 
 def _distinct(texts: Iterable[Text]) -> list[Text]:
-    """The texts without duplicates, with unique names: a name stands for its text in tables and choices."""
+    """The texts without duplicates, with unique names, by which tables and choices identify them."""
     found: dict[str, Text] = {}
     for text in texts:
         name, number = text.name, 1
@@ -143,7 +151,7 @@ def _distinct(texts: Iterable[Text]) -> list[Text]:
 
 
 def _uploaded(file: Any) -> Text:
-    """An uploaded file, whose checksum is computed once, not at every click."""
+    """An uploaded file; its checksum is cached, because every click reruns the page."""
     digests: dict[str, str] = st.session_state.setdefault("perplexity.digests", {})
     data = file.getvalue()
     if file.file_id not in digests:
@@ -158,11 +166,11 @@ def given(name: str, text: str) -> Text:
 
 
 def example(card: Mapping[str, Any]) -> Text:
-    """An example that suits the model, before anyone chose a text."""
+    """The example text for the model of this `card`, shown until the reader chooses a text."""
     return given(_("an example"), example_text.example(card))
 
 
-# The tabs, and which of them are scored.
+# The tabs, and the choice of sources to score.
 
 
 def _labels() -> dict[str, str]:
@@ -170,9 +178,9 @@ def _labels() -> dict[str, str]:
 
 
 def _tabs() -> Sequence[Any]:
-    """A tab for each of "files", "paste" and "corpus"; at first that of what is scored is in view."""
+    """The tabs of "files", "paste" and "corpus"; at first the one of the scored texts is in view."""
     state, labels = st.session_state, _labels()
-    if state.get(_TAB) not in labels.values():  # the reader has come back, or speaks another language now
+    if state.get(_TAB) not in labels.values():  # the reader has returned, or has changed the language
         arrived = [name for name, field in (("paste", "text"), ("corpus", "corpus")) if address.asked(field)]
         asked = (*arrived, *SOURCES.get(), "files")
         state[_TAB] = labels[asked[0]]
@@ -184,22 +192,22 @@ def _in_view() -> str:
 
 
 def _turned() -> None:
-    """Score the texts of the tab that was turned to, if it has any."""
+    """Score the texts of the tab in view, if it has any."""
     name = _in_view()
     if name in st.session_state.get(_SEEN, {}) and name not in SOURCES.get():
         SOURCES.put((name,))
 
 
 def _follow() -> None:
-    """Turn to a tab of the texts that were chosen."""
+    """Bring a tab of the chosen texts into view."""
     chosen = SOURCES.get()
     if chosen and _in_view() not in chosen:
         st.session_state[_TAB] = _labels()[chosen[0]]
 
 
 def _scored(texts: Mapping[str, Sequence[Text]]) -> list[Text]:
-    """The texts to score, of those from "files", "paste" and "corpus". A source whose texts are new takes the
-    place of the others, unless it was chosen together with them.
+    """The texts to score, among those of each source ("files", "paste", "corpus"). A source with new texts
+    replaces the chosen ones, unless it is among them.
     """
     state, there = st.session_state, [name for name in texts if texts[name]]
     seen = state.get(_SEEN, {})
@@ -234,7 +242,7 @@ def _called(name: str, texts: Sequence[Text]) -> str:
 
 
 def _from_corpus() -> list[Text]:
-    """The chosen corpus, or the part of it that a model trained on it has never read."""
+    """Draw the choice of a corpus. Returns its text or its held-out part; [] if there is none yet."""
     which, how = st.columns([3, 2], vertical_alignment="bottom")
     about = {name: corpora.describe(name) for name in corpora.names()}
     words = {name: f"{one.title} · {one.bytes / 1e6:.1f} MB" for name, one in about.items()}
@@ -257,14 +265,14 @@ def _from_corpus() -> list[Text]:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _read(name: str, part: str) -> tuple[str, str]:
-    """The checksum and the text of a part of a corpus; all of it if too short to split."""
+    """The checksum and the text of a corpus's `part`, "all" or "held out"; all if too short to split."""
     corpus = corpora.read(name)
     text = corpus.text if part == "all" else corpus.split().held_out or corpus.text
     return hashlib.sha256(text.encode("utf-8")).hexdigest(), text
 
 
 def fetched(info: corpora.CorpusInfo) -> bool:
-    """Whether a corpus was just downloaded; until then, shows the button for it."""
+    """Whether a corpus has just been downloaded; until then, draws the button that downloads it."""
     if not permissions.to_fetch():
         st.info(_("This text is not on this machine yet. The lecturer can download it."))
         return False

@@ -1,4 +1,4 @@
-"""Uploaded files that outlast a visit to another page, where Streamlit's own field forgets them."""
+"""Uploaded files, kept while the reader visits other pages; Streamlit's own field would drop them."""
 
 from typing import Any
 
@@ -11,15 +11,16 @@ from rnnviz.ui.hosting import limits, permissions, uploads
 
 FIELD = "files"
 NAMED = 80  # characters of the files' names in the address
-_FOLDER = "perplexity.folder"  # whether a folder is uploaded rather than files
-_KEPT = "perplexity.uploads"  # files by their ids
-_EMPTIED = "perplexity.uploads.emptied"  # how often the field named files that were gone
-_GONE = "perplexity.uploads.gone"  # the names of files that this session hasn't got
-_SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
+# Keys of st.session_state.
+_FOLDER = "perplexity.folder"  # whether the field takes a folder, not files
+_KEPT = "perplexity.uploads"  # files by id
+_EMPTIED = "perplexity.uploads.emptied"  # how often the field listed files that the server had lost
+_GONE = "perplexity.uploads.gone"  # names of files that the server has lost
+_SHOWN = "perplexity.uploads.shown"  # ids of the files that the field lists
 
 
 def files() -> list[Any]:
-    """The upload field, and under it the earlier uploads. Returns all of them."""
+    """Draw the upload field and, below it, earlier uploads. Returns all files within the limits."""
     state = st.session_state
     folder = state.get(_FOLDER, False)
     field = _field()
@@ -43,7 +44,7 @@ def files() -> list[Any]:
         st.caption(said.format(files=limits.FILES, one=permissions.megabytes()))
     if lost(state[field]):
         _take(given)
-        state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
+        state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # a new field, which doesn't list the lost files
         state.setdefault(_GONE, _("Your files"))
         st.rerun()
     _take(given)
@@ -73,7 +74,7 @@ def files() -> list[Any]:
 
 
 def _fitting(files: list[Any]) -> list[Any]:
-    """Those of the files that this person may have scored, from the newest on; says what is left out."""
+    """The newest files that this person may score; shows the names of those left out."""
     fitting: list[Any] = []
     for file in reversed(files):
         fits = permissions.to_read(file.size) and permissions.to_score(len(fitting) + 1)
@@ -86,7 +87,7 @@ def _fitting(files: list[Any]) -> list[Any]:
 
 
 def _hidden(file: Any) -> bool:
-    """Whether a file of a folder, or a folder in it, is hidden, as a system's own are."""
+    """Whether a file in an uploaded folder, or a folder on its path, is hidden, as system files are."""
     return any(part.startswith(".") for part in file.name.split("/")[1:])
 
 
@@ -96,7 +97,7 @@ def _field() -> str:
 
 
 def lost(given: list[Any]) -> bool:
-    """Whether the browser names files that the server hasn't got, as after its restart."""
+    """Whether the browser lists files that the server has lost, as after a restart."""
     return any(not hasattr(file, "getvalue") for file in given)
 
 

@@ -1,9 +1,10 @@
-"""One reader's text viewer on the server: what the browser asks for, and the bytes that answer it.
+"""One reader's text viewer on the server: asks, and the bytes that answer them.
 
-The text is sent in chunks of about CHUNK characters that end at line ends if there are any, so that each is
-laid out by itself: scrolling in what is above never moves what is below. A chunk's borders follow from its
-number and a few characters around them: the last chunk of 50 million characters costs no more than the first.
-As in the live view, an ask states everything wanted, so asks may be dropped and the last one is always right.
+- The text is sent in chunks of about CHUNK characters, which end at line ends if there are any. The browser
+  lays out each by itself, so a chunk loaded above never moves the text below.
+- A chunk's borders follow from its number and a few characters around them. So the last chunk of 50 million
+  characters costs no more than the first.
+- As in the live view, an ask states everything wanted, so asks may be dropped: the last one is always right.
 """
 
 from __future__ import annotations
@@ -25,21 +26,22 @@ from rnnviz.ui.pages.perplexity.expected_characters import Expected
 
 CHUNK = 4_096  # characters of a chunk, on average
 MOST = 8  # chunks in one answer
-LISTED = 5  # expected characters told about a place
+LISTED = 5  # most probable characters listed for a place
 
 _NEWLINE, _SPACES = 0x0A, (0x20, 0x3000, 0x3002, 0xFF0C)
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What a browser wants; `from_json` validates it.
+    """A browser's ask; `from_json` validates it.
 
-    client, seq  who asks, and the ask's number: the answer bears both
-    chunks       numbers of the chunks it lacks
-    at           a place it wants the predictions of, or None
-    part         start and stop of a passage that it wants the cost of, or None
-    place        the first character in sight, to come back to
-    fresh        it holds nothing, and wants to see the reader's last place
+    client, seq  the browser's id and the ask's number, which the answer repeats
+    chunks       numbers of the chunks that the browser lacks
+    at           the character whose predictions to add, or None
+    part         start and stop of a passage whose cost to add, or None
+    place        the first character in view, where the reader returns later
+    static       the digest of the unchanging part that the browser holds
+    fresh        the browser holds nothing: send the reader's last place
     """
 
     client: str = ""
@@ -53,7 +55,7 @@ class Ask:
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
-        """The ask in a JSON object; missing or mistyped values become defaults."""
+        """The ask in any JSON value; missing or mistyped fields become defaults."""
         whole = payload.whole()
         ask = payload.valid(
             cls,
@@ -72,7 +74,13 @@ class Ask:
 
 
 class ViewerSession:
-    """One text, read by one model or two."""
+    """One text's viewer, under one model or two.
+
+    record      the text's record under the first model
+    expected    the models' predictions, by model's name
+    other       the record under the second model, or None
+    difference  between both records, or None
+    """
 
     def __init__(
         self,
@@ -83,11 +91,11 @@ class ViewerSession:
     ) -> None:
         self.record, self.other, self.difference = record, other, difference
         self.place = 0
-        self._jump: tuple[int, int, int] | None = None  # which wish it is, start, stop
+        self._jump: tuple[int, int, int] | None = None  # (number of the jump, start, stop)
         self._expected = expected
 
     def go(self, start: int, stop: int) -> None:
-        """With the next answer, make the browser go to characters start .. stop - 1 and mark them."""
+        """Make the browser, with the next answer, scroll to characters start .. stop − 1 and mark them."""
         self._jump = (self._jump[0] + 1 if self._jump else 1), start, stop
         self.place = start
 
@@ -99,8 +107,8 @@ class ViewerSession:
         return -(-len(self) // CHUNK)
 
     def border(self, index: int) -> int:
-        """Where chunk `index` begins, near index · CHUNK: after a line end, else a space, else right
-        there.
+        """The first character of chunk `index`: after the first line end from index · CHUNK on, else after a
+        space, else index · CHUNK itself.
         """
         begin = index * CHUNK
         if index <= 0 or begin >= len(self):
@@ -113,7 +121,7 @@ class ViewerSession:
         return begin
 
     def chunk_of(self, position: int) -> int:
-        """The number of the chunk with character `position`."""
+        """The number of the chunk that contains character `position`."""
         index = min(max(position, 0), max(0, len(self) - 1)) // CHUNK
         return index - 1 if index and self.border(index) > position else index
 
@@ -125,8 +133,10 @@ class ViewerSession:
         curves: Mapping[str, Any],
         **extra: Any,
     ) -> bytes:
-        """The bytes that answer `ask`: `static` and `curves` unless the browser holds `digest`; `extra` in
-        the header.
+        """The bytes that answer `ask`, in the format of `payload.pack`.
+
+        static, curves  the unchanging part, left out if the browser holds its `digest`
+        extra           further entries of the header
         """
         if ask.fresh:
             here = self.chunk_of(self.place)
@@ -159,7 +169,7 @@ class ViewerSession:
         return pack(header, arrays)
 
     def _arrays(self, spans: list[tuple[int, int]]) -> dict[str, npt.NDArray[Any]]:
-        """What is known of each character of the spans, one after another."""
+        """The columns of the spans' characters, concatenated."""
 
         def joined(parts: Iterable[npt.NDArray[Any]], kind: str) -> npt.NDArray[Any]:
             return np.concatenate([np.empty(0, kind), *parts]).astype(kind)
@@ -170,7 +180,8 @@ class ViewerSession:
         arrays = {
             "codes": column(self.record, "codes", "<u4"),
             "nll": column(self.record, "nll", "<f4"),
-            # A rank below 0 marks an unknown character; the browser reads these as signed again.
+            # A rank below 0 marks an unknown character. `pack` has no signed type: the browser views it as
+            # one.
             "rank": column(self.record, "rank", "<i4").view("<u4"),
             "entropy": column(self.record, "entropy", "<f4"),
         }
@@ -181,7 +192,7 @@ class ViewerSession:
         return arrays
 
     def _part(self, start: int, stop: int) -> dict[str, Any]:
-        """What characters start .. stop - 1 cost given all before them: nats a character, by each model."""
+        """The cost of characters start .. stop − 1 given all before them, in nats a character, by model."""
         records = [self.record, *([self.other] if self.other is not None else [])]
         sums = [record.sums([start, stop]) for record in records]
         return {"at": [start, stop], "nats": [float(to - before) / (stop - start) for before, to in sums]}
@@ -197,8 +208,8 @@ class ViewerSession:
 
 
 def words() -> dict[str, str]:
-    """Every word and sentence of the viewer in the session's language, by the name its modules use: they hold
-    none, and fill in the braces.
+    """Every word and sentence of the viewer in the session's language, by the names that its browser modules
+    use; these hold no words and fill in the braces.
     """
     return {
         "curve": _("Perplexity along the text"),
