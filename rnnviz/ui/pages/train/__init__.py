@@ -1,3 +1,5 @@
-"""The Train page: choose a text and a recipe, start a run, and watch a state take shape. A run is a process
-of its own (rnnviz.training): a page closed or reloaded finds everything in the runs' folders.
+"""The Train page: choose a text and a recipe, start a run, and watch its hidden state.
+
+A run is a separate process (rnnviz.training). A page that was closed or reloaded reads all from the runs'
+folders.
 """

@@ -1,4 +1,4 @@
-"""What can be done with the run in view: stop, resume, delete, download, open in Explore."""
+"""The actions on the run in view: stop, resume, delete, download, open in Explore."""
 
 import contextlib
 from collections.abc import Callable
@@ -22,11 +22,13 @@ from rnnviz.ui.pages.inside import target_names as inside
 from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.selected_run import RUN, SelectedRun, called
 
-_TROUBLE = "train.trouble"
+_TROUBLE = "train.trouble"  # a key of st.session_state: the error of the last click, for the next run
 
 
 def show(shown: SelectedRun, explore: Any) -> None:
-    """Name, state and buttons; below them what was found, and what went wrong with the last click."""
+    """Draw the run's name, state and buttons; below them the findings on its units and the last click's
+    error.
+    """
     run = shown.run
     stopping = run is not None and run.alive and RunFolder(run.path).stop.exists()
     stands = _("stopping …") if stopping else say.state(shown.state)
@@ -54,25 +56,27 @@ def show(shown: SelectedRun, explore: Any) -> None:
 
 
 def _found(shown: SelectedRun) -> str:
-    """What the units of the finished model were found to follow, with which Explore opens; or why nothing."""
+    """The sentence on the finished model's named units, or on the reason why it has none; "" before that."""
     try:
         path = checkpoint.find(called(shown.id)) if shown.run is None else file_of(shown.run)
         card = checkpoint.read_info(path).card if path is not None else {}
-    except RnnvizError:  # the buttons say so once they are pressed
+    except RnnvizError:  # a damaged or missing file: the buttons show the error once they are pressed
         return ""
     said = inside.found(card)
     return said + " " + _("Explore opens on the first.") if said else unnamed(card)
 
 
 def _whose(run: runs.Run) -> str:
-    """Whose run it is, where that says what can be done with it."""
+    """The run's owner in words; "" if it is this person's own."""
     if run.owner:
         return _("yours: only you and the lecturer see it") if permissions.whose() else _("a visitor's")
     return _("the lecturer's") if permissions.whose() else ""
 
 
 def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:
-    """The button that opens a model, whose name is known once it is pressed: None where saving it failed."""
+    """Draw the button that opens a model. `name` is called at the click: it may save the model first, and
+    returns None if that fails.
+    """
     pressed = st.button(
         _("Open in Explore"), icon=":material/waves:", key="train-explore", type="primary", help=help
     )
@@ -119,7 +123,7 @@ def _over(run: runs.Run, explore: Any) -> None:
             on_click=_do,
             args=(runs.resume, run.id, lambda run: permissions.to_resume()),
         )
-    # Question and answer are of this run alone: those of another one are other widgets, and closed.
+    # Keys of this run alone: with shared keys, an open question would carry over to the next run in view.
     mine = f"{run.id}.{run.created}"
     with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
         st.markdown(
@@ -136,8 +140,8 @@ def _over(run: runs.Run, explore: Any) -> None:
 
 
 def _kept(run: runs.Run) -> str | None:
-    """The name that the run's model is kept under, kept now if it isn't yet. None if that fails, with the
-    reason on the page.
+    """The name of the run's saved model, saved now if it isn't yet. Shows an error and returns None if that
+    fails.
     """
     if (saved := _saved(run)) is not None:
         return saved
@@ -151,13 +155,13 @@ def _kept(run: runs.Run) -> str | None:
     except RnnvizError as error:
         error_messages.show(error)
         return None
-    with contextlib.suppress(OSError):  # it is then kept twice, under two names
+    with contextlib.suppress(OSError):  # without this record, the next click saves the model again
         (run.path / "kept").write_text(f"{free} {_step(run)}", "utf-8")
     return free
 
 
 def _saved(run: runs.Run) -> str | None:
-    """The name that the run's model is kept under already, as it is now."""
+    """The name of the run's saved model, if it was saved at the run's present step; else None."""
     with contextlib.suppress(OSError, ValueError, RnnvizError):
         name, step = files.read(run.path / "kept", 1000).decode().split()
         if step == _step(run) and checkpoint.find(name):
@@ -170,7 +174,7 @@ def _step(run: runs.Run) -> str:
 
 
 def file_of(run: runs.Run) -> Path | None:
-    """The finished model's file, else the best so far, else None."""
+    """The file of the finished model, else of the best so far, else None."""
     folder = RunFolder(run.path)
     finished = sorted(folder.finished.glob(f"*{modelfile.SUFFIX}")) if run.state == "finished" else []
     return next((path for path in (*finished, folder.best) if path.is_file()), None)
@@ -179,7 +183,7 @@ def file_of(run: runs.Run) -> Path | None:
 def _delete(id: str, created: float) -> None:
     _do(partial(runs.delete, created=created), id, permissions.to_change)
     if _TROUBLE not in st.session_state:
-        RUN.put(None)  # so that nobody is told that it is missing
+        RUN.put(None)  # else the page would warn that the chosen run is missing
 
 
 def _do(action: Callable[[str], None], id: str, may: Callable[[runs.Run], bool]) -> None:

@@ -15,7 +15,7 @@ from rnnviz.ui.pages.train.training_text import file_name
 
 
 def show() -> None:
-    """The upload, and a name to save it under."""
+    """Draw the upload field, a name for the model, and the button that saves it."""
     st.caption(
         _(
             "A `.safetensors` file that this app made, here or on another machine. It holds numbers and a "
@@ -38,8 +38,9 @@ def show() -> None:
 
 
 def save(data: bytes, name: str) -> Path:
-    """Add an uploaded file to the models. Raises CheckpointError for a bad file and a bad or taken name,
-    ConfigError where this person may not.
+    """Add an uploaded file to the models and return its path.
+
+    Raises CheckpointError for a damaged file and an invalid or taken name, ConfigError without permission.
     """
     permissions.insist(permissions.to_bring())
     target = checkpoint.folders()[0] / f"{modelfile.check_name(name)}{modelfile.SUFFIX}"
@@ -48,5 +49,5 @@ def save(data: bytes, name: str) -> Path:
     with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
         path = Path(folder) / target.name
         path.write_bytes(data)
-        checkpoint.load_numpy(path)  # reads the weights too
+        checkpoint.load_numpy(path)  # a check of the whole file: the weights too, not the header alone
         return modelfile.copy(path, target)

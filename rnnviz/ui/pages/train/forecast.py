@@ -1,4 +1,4 @@
-"""What a run would take: parameters, memory, speed, time; measured once, in the background."""
+"""The forecast of a run: parameters, memory, speed and time. A background job measures the speed once."""
 
 import logging
 import time
@@ -24,12 +24,17 @@ from rnnviz.ui.pages.train.training_text import Chosen
 
 log = logging.getLogger("rnnviz")
 
-QUIET = 1.5  # seconds that a choice must stand before its speed is measured
+QUIET = 1.5  # seconds that a recipe must stay unchanged before its speed is measured
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """An estimate, the characters per second if known, and the job that measures them now."""
+    """The forecast of a run.
+
+    found  the estimate of parameters and memory, or a refusal
+    speed  characters a second, or None before it is measured
+    job    the job that measures the speed now, or None
+    """
 
     found: estimate.Estimate
     speed: float | None
@@ -37,7 +42,7 @@ class Forecast:
 
 
 def of(text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
-    """What is known by now; `measure`: whether to measure the speed."""
+    """The forecast so far; `measure`: whether to measure the speed if it is unknown."""
     config, key = recipe.config, Key("speed", rest=shape(recipe.config, text.symbols))
     fast = store.shared().get(key)
     found = estimate.estimate(config, text.symbols, text.corpus.characters)
@@ -49,7 +54,7 @@ def of(text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
 
 
 def shape(config: TrainConfig, symbols: int) -> Hashable:
-    """What decides the speed."""
+    """The settings that the speed depends on, as a key."""
     return (
         config.cell, config.hidden_size, config.layers, config.embedding_size, config.batch, config.steps,
         config.dropout_weight > 0, config.dropout_layer > 0, config.precision, symbols,
@@ -64,13 +69,13 @@ def _measuring(config: TrainConfig, symbols: int, check: Check) -> Steps[float]:
     check()
     try:
         return float(estimate.measured(config, symbols, check=check))
-    except RnnvizError as error:  # the page then says what it knows without
+    except RnnvizError as error:  # the page then shows the forecast without a speed
         log.warning("the speed could not be measured: %s", error)
         raise
 
 
 def show(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
-    """The forecast in one line, refreshed while the speed is being measured."""
+    """Draw the forecast in one line, refreshed while the speed is being measured."""
     every = 0.5 if forecast.job is not None else None
     st.fragment(_line, run_every=every, key="train-forecast")(text, recipe, forecast)
 
@@ -102,13 +107,13 @@ def _line(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
 
 
 def roughly(count: int) -> str:
-    """Memory in words, to two digits: an estimate has no more."""
+    """A number of bytes in MB or GB, to two digits: an estimate has no more."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{float(f'{count / 1e6:.2g}'):.0f} MB"
 
 
 def _waiting(job: Job) -> str:
     if job.state in OVER:
-        st.rerun()  # it is measured
+        st.rerun()  # the speed is known
     before = job.of.places.before(job)
     if before is None:
         return _("measuring its speed …")

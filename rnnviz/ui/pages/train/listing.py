@@ -1,4 +1,4 @@
-"""The runs in the sidebar: running, queued, ended; and how many may train at a time."""
+"""The list of runs in the sidebar: running, queued and ended; and the number of runs that train at a time."""
 
 import streamlit as st
 
@@ -13,13 +13,13 @@ from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.selected_run import RUN, SHIPPED, called, replays
 
-EVERY = 2.0  # seconds between two looks
-FEW = 8  # runs that are over and still listed, before anyone asks for all
-REPLAY = "\u2060"  # nothing to see; tells a shipped replay from a run that is called the same
+EVERY = 2.0  # seconds between two refreshes
+FEW = 8  # ended runs that are listed, until the reader asks for all
+REPLAY = "\u2060"  # an invisible character that makes a replay's label differ from a run's of the same name
 
 
 def chosen() -> str | None:
-    """The run to show: the one picked, else one that trains, else the newest; None before the first."""
+    """The id of the run to show: the picked one, else `usual`; None before the first run."""
     found, held = visible(), RUN.get()
     names = {id: called(id) for id in (*(run.id for run in found), *replays())}
     return RUN.now(names, held if held in names else usual(found), why=_missing)
@@ -33,7 +33,7 @@ def _missing(id: str) -> str:
 
 
 def visible() -> list[runs.Run]:
-    """The runs that this person may see, newest first: of visitors', their own; the lecturer sees all."""
+    """The runs that this person may see, the newest first: a visitor sees the lecturer's and the own ones."""
     own = mine()
     theirs = visitors.listed() if own is None and not permissions.whose() else filter(None, [own])
     found = [run for run in (*runs.listed(), *theirs) if permissions.to_see(run)]
@@ -41,14 +41,15 @@ def visible() -> list[runs.Run]:
 
 
 def mine() -> runs.Run | None:
-    """A visitor's own run, if there is one."""
+    """This visitor's own run; None without one, or for the lecturer."""
     who = permissions.whose()
     return visitors.of(who) if who else None
 
 
 def usual(found: list[runs.Run]) -> str | None:
-    """The default choice: a run of one's own. A shipped replay is for those who ask for it, as is another
-    person's run.
+    """The default choice: a run that trains, else the newest with events, else the newest.
+
+    The person's own runs come before the lecturer's. A replay is never the default.
     """
     found = [run for run in found if run.owner == permissions.whose()] or [r for r in found if not r.owner]
     training = [run.id for run in found if run.state in ("running", "starting")]
@@ -58,7 +59,7 @@ def usual(found: list[runs.Run]) -> str | None:
 
 @st.fragment(run_every=EVERY, key="train-listing")
 def show(chosen: str | None) -> None:
-    """The list, refreshed all the time. Choosing another run than the `chosen` redraws the page."""
+    """Draw the list, refreshed every EVERY seconds. A choice other than `chosen` reruns the page."""
     state, found = st.session_state, visible()
     theirs = [run for run in found if run.owner and run.owner != permissions.whose()]
     if not state.get("train-visitors"):
@@ -95,7 +96,7 @@ def show(chosen: str | None) -> None:
 
 
 def limit() -> None:
-    """How many runs train at a time."""
+    """Draw the number of runs that train at a time."""
     st.number_input(
         _("Runs at a time"),
         1,
@@ -116,7 +117,7 @@ def _set_limit() -> None:
 
 
 def label(id: str) -> str:
-    """A run's name, constant and unique: the browser identifies the choice by it."""
+    """A run's label. It is constant and unique, because the browser identifies the choice by it."""
     name = plain(called(id))
     if id.startswith(VISITOR) and permissions.whose():
         return _("{name} (yours)").format(name=name)
@@ -124,7 +125,7 @@ def label(id: str) -> str:
 
 
 def caption(run: runs.Run | None) -> str:
-    """A run's state in a few words; None stands for a replay."""
+    """A run's state in a few words; None: a replay."""
     state = run.state if run is not None else "shipped"
     words = f"{say.ICONS[state]} {say.state(state)}"
     if run is None:

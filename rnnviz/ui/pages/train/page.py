@@ -40,7 +40,7 @@ def page(slot: Any, explore: Any) -> None:
         st.markdown(
             _("Choose a text and press **Start**. A network learns to predict its next character; you watch.")
         )
-    # What opens and closes in a container doesn't move the view, which would be made anew.
+    # In a container: elements that open and close in it don't shift the view, which Streamlit would remount.
     with st.container(), working("train"):
         text = new()
     if chosen is not None and (shown := find(chosen)) is not None:
@@ -63,7 +63,7 @@ def page(slot: Any, explore: Any) -> None:
 
 
 def new() -> Chosen | None:
-    """Choose a text and a recipe, and start. Returns the text, if there is one yet."""
+    """Draw the choice of a text and a recipe, and Start. Returns the text; None if there is none yet."""
     which, how = st.columns([5, 6], vertical_alignment="top", gap="medium")
     with which:
         text = training_text.choose()
@@ -103,7 +103,9 @@ def new() -> Chosen | None:
 
 
 def _possible(text: Chosen, key: str) -> Recipe | None:
-    """The recipe, with what it would take, in a line; None where it can't be started, with the reason."""
+    """Draw the recipe's forecast and return the recipe; if it can't be started, draw the reason and return
+    None.
+    """
     try:
         has_torch.require()
         recipe = settings.recipe(text, key)
@@ -144,7 +146,7 @@ def _opened() -> str | None:
 
 
 def start(text: Chosen, recipe: Recipe) -> None:
-    """Queue the run and show it, or say why that can't be."""
+    """Queue a run and show it, or show the error that prevents it."""
     corpus = text.corpus
     counted = (
         info.path.stem
@@ -160,7 +162,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
         language=corpus.language,
         watched=recipe.watched,
         minutes=recipe.minutes,
-        ngram=next(counted, None),  # of the same text, for the card
+        ngram=next(counted, None),  # the n-gram model of the same text, for the card
         example=recipe.watched or None,
     )
     try:
@@ -184,9 +186,9 @@ TOY = N_(
     "given **m** it writes *machinemachine…*\n\n"
     "Then choose *The Time Machine* above, and give it a minute."
 )
-"""What to show before there is a run."""
+"""The text below the choice of the toy, while no run is in view."""
 
-# Figures and text need a projector's full width.
+# Curves and text use a projector's full width.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.2rem 3rem; max-width: 90rem; }
 [data-testid="stMainBlockContainer"] hr { margin: 0.2rem 0; }

@@ -1,4 +1,4 @@
-"""Several runs in one chart and one table, to download."""
+"""The comparison of several runs: a chart of their curves, and a table to download."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,9 @@ PICKED: Field[tuple[str, ...]] = Field("train-compare", ())
 
 
 def show(found: Sequence[runs.Run], shown: str | None) -> None:
-    """The choice among the runs on one text, that of the run that is `shown`; the curves, the table."""
+    """Draw the choice among comparable runs, their curves, and the table. `shown` is the id of the run in
+    view.
+    """
     by_id = {run.id: run for run in alike(found, shown)}
     if len(by_id) < 2:
         st.caption(_("When two runs have trained on the same text, you can compare their curves here."))
@@ -58,7 +60,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
 
 
 def lowest(curves: Mapping[str, training.Curves]) -> str:
-    """What the chart shows, in words: the run that has come lowest, and where."""
+    """The sentence on the run with the lowest validation perplexity; "" for fewer than two such curves."""
     reached = {
         id: float(np.nanmin(one.validation))
         for id, one in curves.items()
@@ -71,16 +73,16 @@ def lowest(curves: Mapping[str, training.Curves]) -> str:
 
 
 def alike(found: Sequence[runs.Run], shown: str | None) -> list[runs.Run]:
-    """The runs with something to show that are measured as the one `shown`, or else as the newest."""
+    """The runs with events that share their text and unit of counting with the run `shown`, else with the
+    newest.
+    """
     told = [run for run in found if run.last is not None or run.report is not None]
     own = next((run for run in told if run.id == shown), told[0] if told else None)
     return [run for run in told if own is not None and _measured_on(run) == _measured_on(own)]
 
 
 def _measured_on(run: runs.Run) -> tuple[str, bool]:
-    """A run's text, and whether it counts steps instead of characters. A text is known by its corpus's name,
-    or by the checksum of one's own.
-    """
+    """A run's text, by a corpus's name or a checksum, and whether the run counts steps, not characters."""
     return _text(run), str((run.last or {}).get("counted")) == "steps"
 
 
@@ -112,7 +114,7 @@ def _curves(id: str, created: float, step: object, state: str) -> training.Curve
 
 
 def row(run: runs.Run) -> dict[str, Any]:
-    """A run in the table: what it is, what it reached, how it was set."""
+    """A run's row in the table: name and text, results, settings."""
     config = run.description.get("config") or {}
     last, report = run.last or {}, run.report or {}
     return {

@@ -1,5 +1,5 @@
-"""The view of one run, followed while it goes on: what is read of it, what the browser is sent, whole every
-time, and what it says.
+"""The view of one run, followed while it trains: events and snapshots read from its folder, the whole answer
+for the browser, and its sentences.
 """
 
 import hashlib
@@ -31,21 +31,21 @@ from rnnviz.ui.pages.train.selected_run import SelectedRun, find
 
 KEY = "training"
 _component = Component("training")
-EVERY = 0.5  # seconds between two looks at a run that is going on
-_WATCH = "train.watch"
+EVERY = 0.5  # seconds between two looks at a run that trains
+_WATCH = "train.watch"  # a key of st.session_state: the Watch of the run in view
 
 NEXT = 8
-"""Next characters listed one by one."""
+"""Most probable next characters listed."""
 
 ROWS = 12
-"""Units of a layer that are shown: as many as an eye can follow."""
+"""Units of a layer that are shown: as many as a reader can follow."""
 
 Symbols = dict[str, int]
-"""The number of each character that one answer names; 0 is unknown."""
+"""Numbers of the characters in one answer; 0 is the unknown symbol."""
 
 
 def show(shown: SelectedRun, *, started: int = 0) -> None:
-    """The view of this run. `started`: another number each time that it is started, 0 before."""
+    """Draw a run's view. `started` is a new number at each start, which makes the view play; 0 before."""
     every = EVERY if shown.alive else None
     st.fragment(_follow, run_every=every, key="train-stage")(shown.id, shown.state, started)
 
@@ -69,7 +69,7 @@ def _follow(id: str, state: str, started: int) -> None:
     facts = {**said(shown, watch), "started": started, "session": watch.link.token}
 
     def answer(ask: Any, at_once: bool) -> bytes | None:
-        return None if at_once else drawn(ask)  # it reads files
+        return None if at_once else drawn(ask)  # reading files would hold up the event loop
 
     def drawn(ask: Any) -> bytes:
         return watch.answer(shown, words, facts, ask=ask if isinstance(ask, Mapping) else {})
@@ -79,11 +79,14 @@ def _follow(id: str, state: str, started: int) -> None:
         data = drawn(asked(KEY))
     _component.mount(data, key=KEY)
     if shown.state != state:
-        st.rerun()  # what can be done with it is another matter now
+        st.rerun()  # the page's buttons depend on the state
 
 
 class Watch:
-    """The run in view and what has been read of it; `born` distinguishes it from a deleted namesake."""
+    """The events and the newest snapshot of the run in view.
+
+    `born`, its time of creation, tells it from a deleted run of the same name.
+    """
 
     def __init__(self, id: str, born: float = 0.0) -> None:
         self.id, self.born, self.link = id, born, ViewSocket()
@@ -94,7 +97,7 @@ class Watch:
         self._sent = ""
 
     def refresh(self, shown: SelectedRun) -> None:
-        """Read what is new."""
+        """Read new events, and the newest snapshot if it has changed."""
         new, self._read = shown.follow(self._read)
         runs.merge(self.events, new)
         mark = shown.mark()
@@ -113,7 +116,11 @@ class Watch:
         *,
         ask: Mapping[str, Any],
     ) -> bytes:
-        """Everything the view draws, `said` in the header; `ask` says what the browser holds."""
+        """The bytes of the whole view, in the format of `payload.pack`; `said` has further entries of the
+        header.
+
+        `ask` names the run, the steps and the unchanging part that the browser holds, which are left out.
+        """
         config, now, seq = shown.config, self._now, ask.get("seq")
         one = training.curves(
             self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
@@ -159,8 +166,9 @@ class Watch:
 
 
 def _rows(one: Snapshot, *, changing: bool) -> Integers:
-    """(L, rows) the units to show of each layer: those that change most over the sentence, alike ones side by
-    side, or simply the first. Which change most is known once a run is over; until then no row may move.
+    """The units to show of each layer, (L, rows): with `changing`, those that change most over the sentence,
+    similar ones side by side; else the first. While a run trains no row may move, so `changing` is for ended
+    ones.
     """
     layers, units = one.hidden.shape[1:]
     if not changing:
@@ -174,7 +182,7 @@ def _rows(one: Snapshot, *, changing: bool) -> Integers:
 
 
 def _snapshot(shown: SelectedRun, step: int | None) -> Snapshot | None:
-    """None for one that can't be read: the view says that there is none, or plays the others."""
+    """A run's snapshot; None for one that can't be read, without which the view plays the others."""
     try:
         return shown.snapshot(step)
     except RnnvizError:
@@ -230,21 +238,25 @@ def _fixed(one: training.Curves, words: Mapping[str, str]) -> tuple[dict[str, An
 
 
 def _emptied(figure: dict[str, Any]) -> dict[str, Any]:
-    """A figure whose traces name the arrays that each answer brings: the rest stays while a run goes on."""
+    """A figure whose traces have names of arrays in place of values. Each answer brings the arrays; the
+    figure itself stays the same while a run trains.
+    """
     for trace in figure["data"]:
         trace["x"], trace["y"] = training.COLUMNS[trace["name"]]
     return figure
 
 
 def measured(shown: SelectedRun, watch: Watch) -> str:
-    """Which perplexities this run has beside that of its training text."""
+    """Whether the run measures its validation text as it trains, or its held-out text at the end: VALIDATION
+    or AT_THE_END.
+    """
     unmeasured = watch.last("start").get("validation_characters") == 0
     together = shown.config.get("train_on") == "train+validation"
     return say.AT_THE_END if unmeasured or together else say.VALIDATION
 
 
 def said(shown: SelectedRun, watch: Watch) -> dict[str, Any]:
-    """What the view says about the run: numbers, progress, what it writes."""
+    """The view's numbers, progress, sentences and sample text, from the run's newest events."""
     last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
     held_out, lines = None, ["validation", "train"]
     if measured(shown, watch) == say.AT_THE_END:
@@ -276,7 +288,7 @@ def said(shown: SelectedRun, watch: Watch) -> dict[str, Any]:
 
 
 def line(shown: SelectedRun, watch: Watch) -> str:
-    """One line on how far the run is, from its newest events."""
+    """The line on a run's progress, from its newest events."""
     state, run = shown.state, shown.run
     last = watch.last("progress") or watch.last("report")
     total = say.number(watch.last("start").get("total_characters"))

@@ -9,16 +9,20 @@ from rnnviz.ui import presenting
 from rnnviz.ui.formatting import duration, network, view_words
 
 VALIDATION, AT_THE_END = "validation", "end"
-"""What a run measures beside its training text: its validation text as it goes on, or the held-out text, at
-the end."""
+"""A run's measurement beside its training text: its validation text as it trains, or the held-out text at the
+end.
+"""
 
 
 def words(
     measured: str = VALIDATION, *, steps: bool = False, uniform: bool = True, watched: bool = True
 ) -> dict[str, str]:
-    """Every word of the training view's modules, which fill in the braces. `measured` is one of the above;
-    `steps`: whether steps are counted, not characters; `uniform`: whether a uniform guess's perplexity is
-    known; `watched`: whether the run has a sentence to watch.
+    """Every word of the training view, by the names that its browser modules use; these fill in the braces.
+
+    measured  VALIDATION or AT_THE_END
+    steps     whether the run counts steps, not characters
+    uniform   whether a uniform guess's perplexity is known
+    watched   whether the run has a sentence to watch
     """
     return {
         **view_words(),
@@ -126,7 +130,7 @@ ICONS = {
 
 
 def kind(config: Mapping[str, Any]) -> str:
-    """The kind of network that a recipe trains, in a few words."""
+    """The kind and size of the network that a recipe trains, in a few words."""
     cell, units, layers = config.get("cell"), config.get("hidden_size", 0), config.get("layers", 1)
     name = CELLS[str(cell)].label if cell in CELLS else "?"
     if cell == "rnn" and config.get("activation") == "relu":
@@ -135,7 +139,7 @@ def kind(config: Mapping[str, Any]) -> str:
 
 
 def millions(count: float) -> str:
-    """A number of characters in words."""
+    """A number of characters, in thousands or millions from 10,000 on."""
     if count < 10_000:
         return f"{count:,.0f}"
     if count < 1_000_000:
@@ -153,13 +157,15 @@ def place(ahead: int) -> str:
 
 
 def share(last: Mapping[str, Any], total: object) -> float | None:
-    """How much of its training is done by a run's newest event, 0 to 1; None if unknown."""
+    """The share of its training that a run has done, 0 to 1, by its newest event; None if unknown."""
     read, all = number(last.get("characters")), number(total)
     return min(1.0, read / all) if read is not None and all else None
 
 
 def reason(state: str, cause: object) -> str:
-    """What to do about an end for which `rnnviz.training.process` distinguishes a `cause`; "" for others."""
+    """The sentence on a run's end, by state and by the `cause` that `rnnviz.training.process` records; "" for
+    other ends.
+    """
     if state == "died":
         return _(
             "Its process ended without a message, as when memory runs out. What was saved last is kept: "
@@ -178,7 +184,7 @@ def reason(state: str, cause: object) -> str:
 
 
 def passed(event: Mapping[str, Any], order: object) -> str | None:
-    """When the n-gram was beaten, as a sentence; None if not yet."""
+    """The sentence on the moment when the run passed the n-gram model; None if it hasn't."""
     characters, seconds = number(event.get("characters")), number(event.get("seconds"))
     if characters is None or seconds is None:
         return None
@@ -189,11 +195,11 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
 
 
 def training_perplexity(last: Mapping[str, Any], report: Mapping[str, Any]) -> float | None:
-    """The newest there is; if both are as new, the report's, which is not smoothed."""
+    """The newest training perplexity; of two from the same step the report's, which is not smoothed."""
     newer = report if report.get("step", -1) >= last.get("step", 0) else last
     return number(newer.get("train_perplexity"))
 
 
 def number(value: Any) -> float | None:
-    """A number in an event, which may hold anything."""
+    """A number of an event as float; None for anything else, because a file may hold any JSON value."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,4 +1,4 @@
-"""What the page can show: a run in its folder, or how a shipped model learned."""
+"""The run in view: one in its folder, or the replay of a shipped model's training."""
 
 from dataclasses import dataclass
 from itertools import count
@@ -21,20 +21,18 @@ from rnnviz.ui.hosting import permissions
 from rnnviz.ui.model_cache import FIRST
 
 SHIPPED = "shipped:"
-"""Prefix of the id of a replay; no run's id begins with it."""
+"""The prefix of a replay's id; no run's id begins with it."""
 
 RUN: Field[str | None] = Field("run", address="run")
-"""The id of what is in view."""
+"""The id of the run or replay in view."""
 
-_STARTED = "train.started"  # of st.session_state: what was started last, and the number of that start
+_STARTED = "train.started"  # a key of st.session_state: the id started last, and the number of that start
 _starts = count(1)
 
 
 @dataclass(frozen=True)
 class SelectedRun:
-    """One run, living or past: a `run`, or a shipped `replay`; `born` distinguishes it from a deleted
-    namesake.
-    """
+    """A `run`, or a shipped `replay`. `born`, a run's time of creation, tells it from a deleted namesake."""
 
     id: str
     description: dict[str, Any]
@@ -50,7 +48,7 @@ class SelectedRun:
         return self.description.get("config") or {}
 
     def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
-        """New events, and where to go on."""
+        """The events after position `after`, and the position for the next call."""
         if self.replay is None:
             return runs.follow(self.id, after)
         return ([], after) if after else (self.replay.events, 1)
@@ -60,11 +58,11 @@ class SelectedRun:
         return runs.snapshots(self.id) if self.replay is None else list(self.replay.steps)
 
     def snapshot(self, step: int | None) -> Snapshot:
-        """What the network made of the sentence to watch at a step; None: now."""
+        """The snapshot at a step; None: the newest. Raises TrainingError if it can't be read."""
         return runs.snapshot(self.id, step) if self.replay is None else self.replay.snapshot(step)
 
     def mark(self) -> object:
-        """Changes with each new snapshot; None before the first."""
+        """A value that changes with each new snapshot; None before the first."""
         if self.run is None:
             return 1
         try:
@@ -74,7 +72,7 @@ class SelectedRun:
 
 
 def find(id: str) -> SelectedRun | None:
-    """What has this id; None if it is gone, or not for this person."""
+    """The run or replay of this id; None if it is gone, or if this person may not see it."""
     try:
         if id.startswith(SHIPPED):
             path = replays()[id]
@@ -89,13 +87,13 @@ def find(id: str) -> SelectedRun | None:
 
 
 def called(id: str) -> str:
-    """The name of what has this id, without what tells a visitor's own run from others'."""
+    """The name of a run or replay: its id without the prefix and without this visitor's tag."""
     name, who = id.removeprefix(SHIPPED).removeprefix(VISITOR), permissions.whose()
     return name.replace(visitors.tag(who), "") if who else name
 
 
 def replays() -> dict[str, Path]:
-    """The files by ids, in a newcomer's order: of the model that opens first, then by name."""
+    """The replays' files by id: first those of the models that a newcomer sees first, then by name."""
     paths = filter(files.is_shown, checkpoint.folders()[-1].glob(f"*{replay.SUFFIX}"))
     named = {path.name.removesuffix(replay.SUFFIX): path for path in paths}
     first = sorted(named, key=lambda name: (name not in FIRST.values(), name))
@@ -108,7 +106,7 @@ def _read(path: Path, changed: int) -> Replay:
 
 
 def choose_replay() -> None:
-    """The choice and the button that plays it; nothing where there is no replay."""
+    """Draw the choice of a replay and the button that plays it; nothing without replays."""
     if not (ids := list(replays())):
         return
     known = titles(checkpoint.available()[0])
@@ -132,12 +130,12 @@ def choose_replay() -> None:
 
 
 def show_next(id: str) -> None:
-    """Show this next, from its start: the view plays what has another number than before."""
+    """Show this run or replay next, from its start: a new number makes the view play."""
     RUN.put(id)
     st.session_state[_STARTED] = id, next(_starts)
 
 
 def started(id: str) -> int:
-    """The number of its newest start; 0 for what wasn't started last."""
+    """The number of the newest start if it was this id's, else 0."""
     last, number = st.session_state.get(_STARTED, ("", 0))
     return int(number) if last == id else 0

@@ -1,4 +1,4 @@
-"""The recipe: a preset, and every setting in plain words."""
+"""The recipe's form: a preset, and every setting with its title and help."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -30,8 +30,12 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class Setting:
-    """A field of the form: its title and help, and what is offered: some `options` by their words, or
-    `numbers` as `st.number_input` takes them; without either a share, on a slider.
+    """A field of the form, with its title and help.
+
+    options  the labels of its options, by value
+    numbers  keywords of `st.number_input`
+
+    Without either, the field is a share on a slider.
     """
 
     title: str
@@ -133,7 +137,7 @@ LENGTH = {
         N_("Characters"), N_("A text that is read twice counts twice."), numbers=_whole(1, 10**12)
     ),
 }
-"""How long a run trains, which a recipe says otherwise."""
+"""The settings of a run's length, which are no fields of TrainConfig or replace some."""
 
 COLUMNS: tuple[dict[str, tuple[str, ...]], ...] = (
     {N_("Network"): ("cell", "activation", "hidden_size", "layers", "embedding_size")},
@@ -154,8 +158,12 @@ FIELDS: dict[str, Field[Any]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """A `config`, the limit in `minutes` or None; `changed`: whether any setting differs from the
-    preset's.
+    """A recipe.
+
+    minutes  the limit of training, or None
+    watched  the sentence to watch
+    name     the run's name
+    changed  whether any setting differs from the preset's
     """
 
     config: TrainConfig
@@ -166,7 +174,7 @@ class Recipe:
 
 
 def preset(text: Chosen | None) -> str:
-    """The choice among the presets that fit the text and are offered."""
+    """Draw the choice among presets that fit the text and this person's limits; returns the preset's key."""
     words = {
         "toy": _("A few seconds"),
         "one-minute": _("One minute"),
@@ -193,7 +201,9 @@ def preset(text: Chosen | None) -> str:
 
 
 def usual_sentence(text: Chosen) -> str:
-    """A sentence in the text's style, or from its validation part: the presets' networks never read it."""
+    """The default sentence to watch: one in the text's style, or from its validation part, which the presets'
+    networks never read.
+    """
     corpus = text.corpus
     if text.toy:
         return corpus.text[:LONGEST_WATCHED]
@@ -201,12 +211,12 @@ def usual_sentence(text: Chosen) -> str:
         return SENTENCES[corpus.name]
     after, end = text.parts[0], sum(text.parts[:2])
     piece = corpus.text[after : min(end, after + 200)]
-    whole = [piece, *piece.split(maxsplit=1)][-1]  # it hardly begins with a whole word
+    whole = [piece, *piece.split(maxsplit=1)][-1]  # the piece probably begins inside a word
     return shorten(whole, 44, placeholder="") or whole[:44]
 
 
 def decide(text: Chosen, key: str) -> None:
-    """Every setting as a reader has set it for this text and preset, else as the preset has it."""
+    """Decide every field: the reader's value for this text and preset, else the preset's."""
     corpus = text.corpus
     config, minutes = presets.preset(key, corpus.characters, cores())
     usual = {name: getattr(config, name) for name in SETTINGS} | {
@@ -221,7 +231,7 @@ def decide(text: Chosen, key: str) -> None:
 
 
 def watched() -> None:
-    """The sentence to watch."""
+    """Draw the field of the sentence to watch."""
     st.text_input(
         _("3 · Sentence to watch"),
         max_chars=LONGEST_WATCHED,
@@ -234,7 +244,7 @@ def watched() -> None:
 
 
 def expert() -> None:
-    """Every setting, in columns."""
+    """Draw every setting, in columns."""
     for column, groups in zip(st.columns(3, gap="medium"), COLUMNS, strict=True):
         with column:
             for title, names in groups.items():
@@ -275,7 +285,7 @@ def _field(name: str) -> None:
 
 
 def _idle() -> dict[str, Any]:
-    """The settings that the network has nothing for, each as it is then."""
+    """The settings that don't apply to the chosen network, with the values that they then have."""
     cell, found = CELLS[FIELDS["cell"].get()], dict[str, Any]()
     if cell.gates:
         found["activation"] = "tanh"
@@ -287,7 +297,7 @@ def _idle() -> dict[str, Any]:
 
 
 def recipe(text: Chosen, key: str) -> Recipe:
-    """What the widgets say. Raises ConfigError for settings that don't go together."""
+    """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(key, text.corpus.characters, cores())
     values = {name: FIELDS[name].get() for name in SETTINGS} | _idle()
     given = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None

@@ -1,4 +1,4 @@
-"""The text to train on: a corpus by name, an uploaded file, a pasted text; and its contents."""
+"""The text to train on: a corpus, an uploaded file or a pasted text; and a description of it."""
 
 import io
 import re
@@ -26,16 +26,19 @@ from rnnviz.ui.sidebar import preformatted
 UPLOAD, PASTE = "own:upload", "own:paste"
 TOY = "machine"
 FIRST = (TOY, "timemachine")
-"""What a newcomer meets first: a word, then a book."""
+"""The first texts of the list: a word, then a book."""
 
 KEY = "train-text"
-_KEPT = "train.own"  # the reader's own file, decoded, outlives the field it came from
+_KEPT = "train.own"  # a key of st.session_state: the reader's file, decoded; it outlives its upload field
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A text to train on, perhaps the reader's `own`; `symbols` is V of a model that reads it, `parts` the
-    lengths of its split.
+    """A text to train on.
+
+    own      whether it is the reader's own
+    symbols  the vocabulary size V of a model that is trained on it
+    parts    characters of the training, validation and held-out parts
     """
 
     corpus: Corpus
@@ -45,12 +48,12 @@ class Chosen:
 
     @property
     def toy(self) -> bool:
-        """Whether it is too short to split, as the textbook's word is."""
+        """Whether the text is too short to split, as the textbook's word is."""
         return not self.parts[1]
 
 
 def choose() -> Chosen | None:
-    """The picker, with the options of the choice; None if there is no text yet."""
+    """Draw the choice of a text, and its fields. Returns the text; None if there is none yet."""
     about = {name: corpora.describe(name) for name in dict.fromkeys((*FIRST, *corpora.names()))}
     labels = {}
     for name, info in about.items():
@@ -107,7 +110,7 @@ def _uploaded() -> Chosen | None:
         source.name = printable(file.name, LONGEST_NAME)
         state[_KEPT] = file.file_id, source.name, "".join(open_text(source))
     if _KEPT not in state:
-        if state.get(key) is not None:  # the browser's field still lists it
+        if state.get(key) is not None:  # the browser's field still lists the file, as after a restart
             said = _("The app was restarted, so your files are no longer here. Upload them again.")
             st.warning(said, icon=":material/upload_file:")
         return None
@@ -149,19 +152,19 @@ def _own(text: str, title: str) -> Chosen:
 
 def _split(corpus: Corpus, *, own: bool) -> Chosen:
     split = corpus.split()
-    rarest = 2 if split.validation else 1  # rarer characters are read as <unk>
+    rarest = 2 if split.validation else 1  # training reads rarer characters as <unk>
     symbols = 1 + sum(n >= rarest for n in Counter(split.train).values())
     return Chosen(corpus, own, symbols, (len(split.train), len(split.validation), len(split.held_out)))
 
 
 def file_name(title: str) -> str:
-    """A title as a valid file name."""
+    """A title as a valid file name, at most 40 characters of [a-z0-9_-]."""
     kept = re.sub(r"[^A-Za-z0-9_-]+", "-", title)
     return re.sub(r"--+", "-", kept).strip("-_")[:40].lower() or "own-text"
 
 
 def facts(text: Chosen) -> None:
-    """A text's length, its split, and its beginning."""
+    """Draw a text's length, its split, and its beginning."""
     corpus = text.corpus
     st.markdown(
         _("**{title}**: {characters} characters, {distinct} of them different.").format(
