@@ -1,1 +1,1 @@
-"""The class in the room: phones that answer what the lecture asks, through a listener of their own."""
+"""The room: a class's phones, which answer the lecture's questions through a separate listener."""

@@ -1,4 +1,4 @@
-"""This computer's addresses in the local network, the likeliest first; nothing outside is asked."""
+"""This computer's addresses in the local network, the likeliest first, found without any request."""
 
 import ipaddress
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import psutil
 
-# Made by containers, virtual machines and private networks: phones in the room can't reach them.
+# Interfaces of containers, virtual machines and private networks, which phones in the room can't reach.
 _VIRTUAL = re.compile(
     r"docker|br-|veth|virbr|vmnet|vmware|vbox|virtualbox|vethernet|hyper-v|utun|tun|tap|wg|zt|tailscale|podman|lxc|cni",
     re.IGNORECASE,
@@ -25,7 +25,7 @@ class Address:
 
 
 def addresses() -> list[Address]:
-    """Where phones may find this computer, the likeliest first; empty without a network."""
+    """The addresses by which phones may reach this computer, the likeliest first; [] without a network."""
     up = {name for name, stats in psutil.net_if_stats().items() if stats.isup}
     found = [
         Address(one.address, name)
@@ -38,8 +38,8 @@ def addresses() -> list[Address]:
 
 
 def ordered(found: Iterable[Address], route: str | None = None) -> list[Address]:
-    """Those of a local network, the likeliest first: real interfaces before virtual ones, then the one whose
-    address is `route`, then private addresses, then wireless ones.
+    """The addresses of a local network, the likeliest first: real interfaces before virtual ones, then the
+    one whose address is `route`, then private addresses, then wireless interfaces.
 
     >>> [a.interface for a in ordered([Address("172.17.0.1", "docker0"), Address("192.168.1.5", "wlan0"),
     ...                                Address("127.0.0.1", "lo"), Address("169.254.3.3", "eth1")])]
@@ -64,11 +64,11 @@ def ordered(found: Iterable[Address], route: str | None = None) -> list[Address]
 def default_route() -> str | None:
     """The address from which this computer would reach others; None without a route.
 
-    Connecting a datagram socket sends nothing: the system only chooses the interface.
+    `connect` on a datagram socket sends nothing: the system only chooses the interface.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # kept for documentation: nobody's address
+            probe.connect(("192.0.2.1", 9))  # TEST-NET-1, RFC 5737: nobody's address
         except OSError:
             return None
         return str(probe.getsockname()[0])

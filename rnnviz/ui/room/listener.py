@@ -1,4 +1,4 @@
-"""Where phones come: a second listener of the app's process, open to the local network while a room is."""
+"""The phones' listener: a second server of the process, open to the local network while a room is open."""
 
 import socket
 import threading
@@ -12,14 +12,14 @@ from rnnviz.ui.http_protocol import BoundedHeaders
 from rnnviz.ui.room.room import PHONES
 
 PORTS = range(8600, 8620)
-"""Tried first, so that a firewall can be opened for them beforehand; then any free one is taken."""
+"""Ports tried first, so that a firewall can allow them beforehand; then any free one."""
 
 CONNECTIONS = 2 * PHONES + 100
-"""Connections at a time: each phone has its stream, and another for answers."""
+"""Connections at a time, at most: each phone has one for its stream and one for answers."""
 
 
 class PhoneLine(BoundedHeaders):
-    """A phone's connection: one too many is cut."""
+    """A phone's connection; beyond CONNECTIONS it is cut at once."""
 
     longest = 16_384
 
@@ -30,7 +30,10 @@ class PhoneLine(BoundedHeaders):
 
 
 class Listener:
-    """Serves an application on `host` and a free port, on a thread of its own, until `close`."""
+    """A server of an application on `host` and a free `port`, in its own thread, until `close`.
+
+    Raises ConfigError if no port can be opened.
+    """
 
     def __init__(self, app: ASGIApp, host: str = "0.0.0.0") -> None:
         self._socket = _free(host)
@@ -53,11 +56,11 @@ class Listener:
         self._thread.start()
 
     def close(self) -> None:
-        """Take no more connections and let go of the port; returns at once."""
+        """Refuse new connections and free the port; returns at once, before the thread ends."""
         self._server.should_exit = True
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether the listener has ended within `seconds`."""
+        """Wait for the listener's end, at most `seconds`; returns whether it has ended."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 

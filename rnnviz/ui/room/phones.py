@@ -1,15 +1,14 @@
-"""What phones may ask of the rooms: a page, a stream of what is asked now, an answer, a network's own page.
-Nothing else is served.
+"""The web application for phones. It serves these addresses and no other:
 
     GET  /CODE            a room's page, with a random id as its cookie
-    GET  /CODE/events     server-sent events: what the phone should show, as often as that changes
-    POST /CODE/answer     {"question": 3, "answer": 0}; what the phone should show now
-    GET  /page/NAME.html  the live view of a network, while it is shown on phones
+    GET  /CODE/events     server-sent events: the phone's state, whenever it changes
+    POST /CODE/answer     {"question": 3, "answer": 0}; the answer is the phone's state
+    GET  /page/NAME.html  the live view of a network, while the lecturer shows it on phones
 
-An answer to a question that has just closed is no error, which a browser's console would name: the phone
-gets what is asked now, and "missed": true.
+An answer to a question that has just closed is no HTTP error, which a browser's console would log. The phone
+gets its state, with "missed": true.
 
-An id is signed for its room, so that nothing has to be kept of those who only look.
+An id is signed for its room, so the server stores nothing of a phone that doesn't answer.
 """
 
 import asyncio
@@ -32,25 +31,27 @@ from rnnviz.ui.room.room import Refused, Room
 
 COOKIE = "rnnviz-room"
 BODY = 200
-"""Bytes that an answer may have."""
+"""Bytes of an answer's body, at most."""
 
-PATIENCE = 10.0  # seconds for a body to come
-TARRY = 1.0  # seconds that a refusal takes: whoever sends many gets few
-HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
-SPREAD = (0.15, 0.8)  # seconds after which a phone is told, so that the lecturer's step comes first
+PATIENCE = 10.0  # seconds until a body must be complete
+TARRY = 1.0  # seconds that a refusal is delayed, which slows down guesses of codes
+HEARTBEAT = 15.0  # seconds until a silent stream sends a comment: proxies cut idle connections
+SPREAD = (0.15, 0.8)  # seconds, at random, until a phone hears news: the stage's request comes first
 
 Page = Callable[[Request], Response]
 
 
 class Phones:
-    """The web application for phones. `room` finds the room of a code, `page` what answers who asks for a
-    network's page by its name; None for none.
+    """The web application `app` for phones.
+
+    room  finds the room of a code, or None
+    page  finds the function that answers a request for a network's page, by the network's name, or None
     """
 
     def __init__(self, room: Callable[[str], Room | None], page: Callable[[str], Page | None]) -> None:
         self._rooms, self._shown = room, page
         self._secret = secrets.token_bytes(16)
-        self._pages = Limit(burst=300, rate=20)  # a whole class may have one address
+        self._pages = Limit(burst=300, rate=20)  # by address, which a whole class may share
         self._answers = Limit(burst=8, rate=2)
         self.app = Starlette(
             routes=[
@@ -62,10 +63,10 @@ class Phones:
             exception_handlers={HTTPException: refused, ClientDisconnect: _gone},
         )
 
-    # ---- who asks, and of what ----
+    # ---- a request's room and phone ----
 
     def _asked(self, request: Request) -> tuple[Room, str]:
-        """A request's room, and its code; 404 for another code: guesses are counted like pages."""
+        """A request's room, and its code. Raises 404 for an unknown code; guesses count against the limit."""
         code = request.path_params["code"].lower()
         room = self._rooms(code)
         if room is None:
@@ -74,7 +75,7 @@ class Phones:
         return room, code
 
     def _known(self, request: Request) -> tuple[Room, str]:
-        """The room, and the id that the request brings. Refused without one of this room, or too often."""
+        """A request's room, and its phone's id. Raises Refused without such an id, or past the limit."""
         room, code = self._asked(request)
         who = self._phone(request, code)
         if who is None:
@@ -90,7 +91,7 @@ class Phones:
     def _signature(self, code: str, name: str) -> str:
         return hmac.digest(self._secret, f"{code}.{name}".encode(), "sha256").hex()[:16]
 
-    # ---- what is served ----
+    # ---- routes ----
 
     async def _page(self, request: Request) -> Response:
         _room, code = self._asked(request)
@@ -110,7 +111,7 @@ class Phones:
         return answer(request)
 
     async def _events(self, request: Request) -> Response:
-        # No proxy keeps it back to fill a buffer, or to compress it.
+        # These keep proxies from buffering the stream, or from compressing it.
         headers = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
         stream = _stream(*self._known(request))
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
@@ -150,7 +151,7 @@ async def _stream(room: Room, who: str) -> AsyncIterator[str]:
                 if not room.is_at(who, place):
                     yield _event({"state": "elsewhere"})
                     return
-                over = room.closed  # before what is said: it may close while that is being sent
+                over = room.closed  # read before `heard`: a room that closes later gets one more round
                 say = _event(room.heard(who))
                 if say != said:
                     yield say
@@ -167,7 +168,7 @@ async def _stream(room: Room, who: str) -> AsyncIterator[str]:
 
 
 async def _body(request: Request) -> bytes:
-    """A request's body; Refused as soon as it is longer than BODY."""
+    """A request's body. Raises Refused (413) as soon as it is longer than BODY."""
     found = b""
     async for piece in request.stream():
         found += piece
@@ -190,11 +191,11 @@ def address(request: Request) -> str:
 
 
 async def refused(request: Request, error: Exception) -> Response:
-    """Why not: a page for whoever opens a wrong address, JSON for the page's script."""
+    """The response to a refused request: a page for a browser's address bar, JSON for the page's script."""
     assert isinstance(error, HTTPException)
     status, why = error.status_code, error.detail if isinstance(error, Refused) else "missing"
     await asyncio.sleep(TARRY)
-    # What has not been read of a body would be taken for the next request.
+    # On an open connection, the unread rest of a body would be taken for the next request.
     extra = {**(error.headers or {}), **({"Connection": "close"} if request.method == "POST" else {})}
     if request.method == "GET" and not request.url.path.endswith("/events"):
         return HTMLResponse(phone.refusal(why), status, headers={**phone.HEADERS, **extra})
@@ -202,5 +203,5 @@ async def refused(request: Request, error: Exception) -> Response:
 
 
 async def _gone(request: Request, error: Exception) -> Response:
-    """The phone has left before its answer was whole: nobody reads this."""
+    """The response to a phone that has disconnected before its body was complete; nobody reads it."""
     return Response(status_code=400)

@@ -1,15 +1,15 @@
-"""How much may come from one place: a bucket of tokens each, and only so many buckets."""
+"""A rate limit: a token bucket for each place, such as an address, and a bounded number of buckets."""
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 
 PLACES = 4_096
-"""Buckets that are kept at a time; the one that was used longest ago goes first."""
+"""Buckets kept, at most; the least recently used goes first."""
 
 
 class Limit:
-    """At most `burst` at once from a place, and `rate` a second in the long run; `clock` returns seconds.
+    """At most `burst` requests at once from a place, and `rate` a second on average; `clock` returns seconds.
 
     >>> limit = Limit(burst=2, rate=1, clock=lambda: 0.0)
     >>> [limit.allows("a"), limit.allows("a"), limit.allows("a"), limit.allows("b")]
@@ -18,10 +18,10 @@ class Limit:
 
     def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, rate, clock
-        self._places: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, when
+        self._places: OrderedDict[str, tuple[float, float]] = OrderedDict()  # (tokens, at this time)
 
     def allows(self, place: str) -> bool:
-        """Whether one more may come from a place now; it is counted."""
+        """Whether a place may send one more request now; if so, it is counted."""
         now = self._clock()
         tokens, then = self._places.pop(place, (self._burst, now))
         tokens = min(self._burst, tokens + (now - then) * self._rate)

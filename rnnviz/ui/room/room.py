@@ -1,10 +1,9 @@
-"""A room: one question at a time, an answer from each phone, counted as they come. In memory alone.
+"""A room: one question at a time, an answer from each phone. All of it is in memory alone.
 
-    stage    asks, reveals, asks again: the lecturer's page
+    stage    the lecturer's page: asks, reveals, asks again
     phone    answers, and may change its answer until the question closes
 
-Every method may be called from any thread. What is kept is bounded: PHONES answers to a question, KEPT
-questions.
+Every method may be called from any thread. Memory is bounded: PHONES answers to a question, KEPT questions.
 """
 
 import asyncio
@@ -21,23 +20,23 @@ PHONES = 1_000
 """Phones that a room holds, and answers that a question takes."""
 
 KEPT = 128
-"""Questions whose answers are kept, the oldest forgotten first."""
+"""Questions whose answers are kept; the least recently asked goes first."""
 
 Counts = Mapping[str, Sequence[int]]
-"""How many chose each option, by the keys of the questions that were revealed."""
+"""The answers for each option, by the keys of revealed questions."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a step of the lecture asks.
+    """A question of a step of the lecture.
 
-    key      names it in the lecture: a step that comes back with the same key has its answers still
+    key      its name in the lecture: a step that returns with the same key still has its answers
     text     the question, in the lecture's language
-    options  what can be answered, at least two
-    letters  whether the options are single characters, for a keyboard
-    right    the index of the right option, told with the answers; None to tell none
-    over     whether the stage shows the answer by now: nothing more is taken
-    told     what else the stage is told with the answers, of the counts of all revealed questions
+    options  the possible answers, at least two
+    letters  whether the options are single characters, which a phone shows as a keyboard
+    right    the index of the right option, shown with the answers; None for none
+    over     whether the stage shows the answer already: no more answers are taken
+    told     makes further entries for the stage from the counts of all revealed questions
     """
 
     key: str
@@ -50,27 +49,27 @@ class Question:
 
 
 class Refused(HTTPException):
-    """An answer that doesn't count: an HTTP status, and as its detail a word that the phone's page knows."""
+    """A refused request: an HTTP status, and in its detail a word that the phone's page knows."""
 
 
 @dataclass
 class Poll:
-    """A question and its answers so far; `number` tells it from the same question asked before."""
+    """A question and its answers so far. A question that is asked again has a new `number`."""
 
     number: int
     question: Question
     revealed: bool = False
-    votes: dict[str, int] = field(default_factory=dict)  # a phone's last answer
+    votes: dict[str, int] = field(default_factory=dict)  # the last answer, by phone
 
     @property
     def counts(self) -> list[int]:
-        """How many chose each option."""
+        """The number of answers for each option."""
         chosen = Counter(self.votes.values())
         return [chosen[option] for option in range(len(self.question.options))]
 
 
 class Broadcast:
-    """Wakes those who wait on event loops, from any thread."""
+    """A bell that wakes coroutines on any event loops, from any thread."""
 
     def __init__(self) -> None:
         self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
@@ -78,7 +77,7 @@ class Broadcast:
 
     @contextlib.contextmanager
     def heard(self) -> Iterator[asyncio.Event]:
-        """An event of the running loop that is set whenever the bell rings meanwhile."""
+        """An event of the running loop that each `ring` sets, while the context is open."""
         event = asyncio.Event()
         with self._lock:
             self._waiting[event] = asyncio.get_running_loop()
@@ -93,20 +92,20 @@ class Broadcast:
         with self._lock:
             waiting = list(self._waiting.items())
         for event, loop in waiting:
-            with contextlib.suppress(RuntimeError):  # the loop has ended
+            with contextlib.suppress(RuntimeError):  # the loop is closed: its coroutine waits no more
                 loop.call_soon_threadsafe(event.set)
 
 
 class Room:
-    """A room in a language, "en" or "zh", which its phones speak too."""
+    """A room; its phones show the `language`, "en" or "zh"."""
 
     def __init__(self, language: str = "en") -> None:
         self.language = language
         self.closed = False
         self.phones, self.stage = Broadcast(), Broadcast()
-        """Rung when phones, or the stage, have something new to show."""
+        """Bells that ring when the phones, or the stage, have something new to show."""
         self.edition = 0
-        """Grows with everything that the stage has to know."""
+        """A number that grows with each change of `shown`."""
         self._lock = threading.RLock()
         self._polls: OrderedDict[str, Poll] = OrderedDict()
         self._now: Poll | None = None
@@ -116,7 +115,7 @@ class Room:
     # ---- the stage ----
 
     def ask(self, question: Question | None) -> None:
-        """The stage shows this question now, or none; the one before is closed."""
+        """Ask this question, or none; the one before takes no more answers."""
         with self._lock:
             if self.closed:
                 return
@@ -131,7 +130,7 @@ class Room:
             self._tell()
 
     def reveal(self, number: int) -> None:
-        """Close question `number`, if it is the one asked, and show its answers."""
+        """Close question `number` and show its answers, if it is the current one."""
         with self._lock:
             if self._now is None or self._now.number != number or self._now.revealed:
                 return
@@ -139,7 +138,7 @@ class Room:
         self._tell()
 
     def again(self, number: int) -> None:
-        """Ask question `number`, if it is the one asked, anew: its answers are forgotten."""
+        """Ask question `number` again without its answers, if it is the current one and not over."""
         with self._lock:
             now = self._now
             if now is None or now.number != number or now.question.over:
@@ -149,13 +148,13 @@ class Room:
         self._tell()
 
     def speak(self, language: str) -> None:
-        """Go on in another language."""
+        """Change the room's language."""
         if language != self.language:
             self.language = language
             self._tell()
 
     def close(self) -> None:
-        """Take nothing more, and say so to everyone."""
+        """Close the room: it takes no more answers, and phones and stage show that."""
         with self._lock:
             self.closed = True
             self._polls.clear()
@@ -163,7 +162,7 @@ class Room:
         self._tell()
 
     def shown(self) -> dict[str, Any]:
-        """What the stage has to know, as JSON: counts too, which it shows once they are revealed."""
+        """The stage's state as JSON, counts included; the stage shows them once they are revealed."""
         with self._lock:
             found: dict[str, Any] = {"edition": self.edition, "phones": len(self._here), "question": None}
             now = self._now
@@ -188,7 +187,10 @@ class Room:
     # ---- phones ----
 
     def come(self, phone: str, place: object) -> None:
-        """A phone is there, at `place` and no longer where it was before. Refused where the room is full."""
+        """Add a phone at `place`, its stream; a stream that it had before is replaced.
+
+        Raises Refused (503) if the room is full.
+        """
         with self._lock:
             if phone not in self._here and len(self._here) >= PHONES:
                 raise Refused(503, "full")
@@ -199,11 +201,11 @@ class Room:
         self._count()
 
     def is_at(self, phone: str, place: object) -> bool:
-        """Whether a phone is there and nowhere else since."""
+        """Whether `place` is the phone's newest stream."""
         return self._here.get(phone) is place
 
     def go(self, phone: str, place: object) -> None:
-        """A phone has left `place`; its answers stay."""
+        """Remove a phone whose newest stream, `place`, has ended; its answers stay."""
         with self._lock:
             if not self.is_at(phone, place):
                 return
@@ -211,7 +213,11 @@ class Room:
         self._count()
 
     def vote(self, phone: str, number: object, answer: object) -> None:
-        """Take a phone's answer to question `number`: an index of its options. Refused with the reason."""
+        """Take a phone's answer to question `number`, an index of its options; any JSON values are checked.
+
+        Raises Refused: 400 for invalid values, 404 for an unknown question, 409 for a closed one, 503 if
+        full.
+        """
         with self._lock:
             now = self._now
             if type(number) is not int or type(answer) is not int:
@@ -228,7 +234,7 @@ class Room:
         self._count()
 
     def heard(self, phone: str) -> dict[str, Any]:
-        """What a phone shows, as JSON: no counts."""
+        """A phone's state as JSON, without counts."""
         with self._lock:
             now = self._now
             found: dict[str, Any] = {"language": self.language}
@@ -250,12 +256,12 @@ class Room:
     # ---- inside ----
 
     def _found(self, question: Question) -> Poll | None:
-        """The question's poll, made anew if there is none or its options are others."""
+        """The question's poll: the kept one if its number of options is the same, else a new one."""
         poll = self._polls.get(question.key)
         if poll is not None and len(poll.question.options) == len(question.options):
             self._polls.move_to_end(question.key)
             return poll
-        if question.over:  # nobody can have answered it
+        if question.over:  # without a kept poll, nobody has answered it
             return None
         self._asked += 1
         poll = self._polls[question.key] = Poll(self._asked, question)

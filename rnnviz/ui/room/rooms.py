@@ -1,11 +1,10 @@
-"""The ways in for phones: one a session of the app at most, a room of the lecture, networks' pages, or both.
+"""The open rooms, at most one a session. A room serves the lecture's questions, networks' pages, or both.
 
-Phones come to a listener that serves these alone (listener.py), which is there while somebody has a way open.
-Where the app is hosted, phones can open it anyway: they come to its own port, below PLACE, and have neither
-cookie nor place of a visitor.
+Phones use a separate listener (listener.py), which runs while any room is open. A hosted app's own port is
+open to phones anyway: there they use paths below PLACE, without a visitor's cookie or place.
 
-A room belongs to the session that opened it. Its key is told to that session alone: with it the stage looks
-at what comes in, and a page that was loaded again, a new session, takes the room over.
+A room belongs to the session that opened it. Only that session gets its key. With the key, the stage polls
+the room's state (`look`), and a new session, after a reload of the page, takes the room over (`claim`).
 """
 
 import asyncio
@@ -32,29 +31,34 @@ from rnnviz.ui.room.phones import Page, Phones
 from rnnviz.ui.room.room import Question, Room
 
 ROOMS = 20
-"""Sessions that have a way open at a time."""
+"""Rooms open at a time, at most."""
 
 PLACE = "/r"
-"""Where the phones' pages stand on a hosted app's own port: short, to be typed."""
+"""The path of the phones' pages on a hosted app's own port: short, because people type it."""
 
-WAIT = 4.0  # seconds that a look at a room waits for news; a server that is stopped waits for looks to end
-GATHER = 0.15  # seconds of answers that are told at once
-UNSEEN = 15.0  # seconds without a look after which the stage shows something else
-LETTERS = "abcdefghjkmnpqrstuvwxyz"  # none that looks like another, or like a digit
+WAIT = 4.0  # seconds that `look` waits for news; short, because a stopping server waits for open requests
+GATHER = 0.15  # seconds of answers that go to the stage together
+UNSEEN = 15.0  # seconds without `look` until a stage counts as left
+LETTERS = "abcdefghjkmnpqrstuvwxyz"  # without i, l and o, which look like other letters or digits
 
 
 def new_code() -> str:
-    """Five letters, one of six million words, no other room's: typed quickly, and guesses are slowed."""
+    """A new room's code, five letters: quick to type, and one of six million, with guesses slowed down."""
     code = "".join(secrets.choice(LETTERS) for _ in range(5))
     return code if _room(code) is None else new_code()
 
 
 @dataclass(eq=False)
 class Opened:
-    """A session's way in for phones: its room, and the networks' pages that it shows by their names. Of the
-    `places` by which phones come, the one `at` is shown: this computer's addresses, with the listener's
-    `port`, or the whole addresses of the app itself, and 0. `asks`: whether the lecture has opened it, or it
-    gives networks' pages alone.
+    """A session's open room.
+
+    places  addresses by which phones may come: this computer's, or the hosted app's whole addresses
+    port    the listener's port; 0 for a hosted app
+    pages   functions that answer requests for networks' pages, by network's name
+    asks    whether the lecture has opened the room; else it serves networks' pages alone
+    at      the index of the place shown
+    staged  the current step's question
+    looked  the time of the last `look`, by time.monotonic()
     """
 
     session: str
@@ -71,18 +75,18 @@ class Opened:
 
     @property
     def base(self) -> str:
-        """What stands before a code."""
+        """The address before a code."""
         address = self.places[self.at].address
         return f"http://{address}:{self.port}" if self.port else address
 
     def move(self, address: object) -> None:
-        """Show another of this computer's addresses; one that it hasn't got is ignored."""
+        """Show another of the places; an unknown address is ignored."""
         for i, one in enumerate(self.places):
             if one.address == address:
                 self.at = i
 
     def door(self) -> dict[str, Any]:
-        """What the stage shows of the way in, as JSON: address, QR code, and where else it might be."""
+        """The room's address, QR code, key and other places, as JSON for the stage."""
         url = f"{self.base}/{self.code}"
         return {
             "key": self.key,
@@ -94,19 +98,19 @@ class Opened:
         }
 
     def stage(self, question: Question | None) -> None:
-        """What the stage's step asks from now on."""
+        """Ask the current step's question, or none."""
         self.staged = question
         self.room.ask(question)
 
     def seen(self) -> None:
-        """The stage looks."""
+        """Record a `look`, and ask the question again that `unseen` may have closed."""
         self.looked = time.monotonic()
         self.room.ask(self.staged)
 
 
 _opened: dict[str, Opened] = {}  # by key
-_listener: Listener | None = None  # while the app isn't hosted and there is any
-_lock = threading.Lock()
+_listener: Listener | None = None  # while any room is open, unless the app is hosted
+_lock = threading.Lock()  # of changes; readers copy `_opened` with list() instead
 
 
 def _room(code: str) -> Room | None:
@@ -118,11 +122,13 @@ def _page(name: str) -> Page | None:
 
 
 phones = Phones(_room, _page)
-"""What phones are served, on whichever port."""
+"""The phones' web application, behind the listener and behind `Entrance`."""
 
 
 class Entrance:
-    """Middleware, before the door of a hosted app: what is below PLACE is the phones', and no more."""
+    """The middleware, outside Auth, that leads a hosted app's requests below PLACE to the phones'
+    application.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -135,7 +141,10 @@ class Entrance:
 
 
 def open_for(session: str, language: str) -> Opened:
-    """The session's way in, opened if there is none. Raises ConfigError where that can't be."""
+    """The session's room, opened if there is none.
+
+    Raises ConfigError past ROOMS open rooms, and without an address in a local network.
+    """
     global _listener
     with _lock:
         if (own := of(session)) is not None:
@@ -160,12 +169,12 @@ def open_for(session: str, language: str) -> Opened:
 
 
 def of(session: str) -> Opened | None:
-    """The session's way in; None if it has none open."""
+    """The session's open room; None without one."""
     return next((one for one in list(_opened.values()) if one.session == session), None)
 
 
 def claim(session: str, key: object) -> None:
-    """The room of a key is the session's from now on, unless that has one."""
+    """Give the room of a key to this session, unless the session has one."""
     with _lock:
         found = _opened.get(key) if isinstance(key, str) else None
         if found is not None and of(session) is None:
@@ -173,7 +182,7 @@ def claim(session: str, key: object) -> None:
 
 
 def close_of(sessions: Collection[str]) -> None:
-    """Close the ways of these sessions, with the last one the listener: its phones are told first."""
+    """Close these sessions' rooms, whose phones hear of it; with the last room, close the listener."""
     global _listener
     with _lock:
         gone = [one for one in _opened.values() if one.session in sessions]
@@ -186,19 +195,21 @@ def close_of(sessions: Collection[str]) -> None:
 
 
 def close_all() -> None:
-    """Close every way: the server stops."""
+    """Close every room; the server calls this when it stops."""
     close_of([one.session for one in list(_opened.values())])
 
 
 def unseen(after: float = UNSEEN) -> None:
-    """Close the questions of stages that nobody has looked from for a while: another page is shown there."""
+    """Close the questions of rooms without a `look` for `after` seconds: their stages show another page."""
     for one in list(_opened.values()):
         if time.monotonic() - one.looked > after:
             one.room.ask(None)
 
 
 async def look(request: Request) -> Response:
-    """What the stage has to know, once that is another edition than the one that it has seen; JSON."""
+    """A long poll: the room's state as JSON, once its edition differs from the query's `seen`, or after WAIT
+    seconds.
+    """
     found = _opened.get(request.path_params["key"])
     if found is None:
         return JSONResponse({"closed": True}, headers={"Cache-Control": "no-store"})
@@ -216,11 +227,11 @@ async def look(request: Request) -> Response:
 
 @lru_cache(maxsize=20)
 def qr(text: str) -> str:
-    """A QR code as the address of an SVG picture, dark on white with its margin, on any background."""
+    """A QR code as the data URI of an SVG, dark on white with a margin, so that any background will do."""
     code = segno.make(text, error="m", micro=False)
     return str(code.svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True))
 
 
 def routes() -> list[Route]:
-    """What the app itself answers to a stage."""
+    """The route of the stages' `look`, on the app's own port."""
     return [Route("/room/{key}", look)]

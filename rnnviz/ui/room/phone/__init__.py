@@ -1,4 +1,4 @@
-"""The page that a phone sees: one file of a few kilobytes that asks for nothing else."""
+"""The phones' page: one file of a few kilobytes, which loads no other."""
 
 import base64
 import hashlib
@@ -30,14 +30,14 @@ WORDS = {
     "missing": N_("There is nothing at this address. Compare it with the one on the screen."),
     "space": N_("space"),
 }
-"""What the page says, in the lecture's language."""
+"""The page's sentences; a phone shows them in the lecture's language."""
 
 SAID = ("late", "missing", "slowly", "stranger")
-"""Reasons for which a page is refused."""
+"""Names of the sentences that a refusal may show."""
 
 
 def words(language: str) -> dict[str, str]:
-    """WORDS in a language."""
+    """WORDS in a language of LANGUAGES."""
     say = translations(language).gettext
     return {name: say(message) for name, message in WORDS.items()}
 
@@ -45,7 +45,7 @@ def words(language: str) -> dict[str, str]:
 @cache
 def page() -> bytes:
     """The page, with the words of all languages."""
-    # "<" as an escape: no text can end the script that holds it.
+    # "<" becomes an escape, so that no text in it can end the script element.
     said = json.dumps({language: words(language) for language in LANGUAGES}, ensure_ascii=False)
     whole = (
         _file("phone.html").replace("{{style}}", _file("phone.css")).replace("{{script}}", _file("phone.js"))
@@ -55,7 +55,7 @@ def page() -> bytes:
 
 @cache
 def refusal(why: str) -> bytes:
-    """A page that says why there is none, in all languages."""
+    """A refusal's page, with the sentence `why` of SAID in all languages; others become "missing"."""
     name = why if why in SAID else "missing"
     lines = "".join(f"<p lang={language}>{escape(words(language)[name])}</p>" for language in LANGUAGES)
     return (
@@ -83,4 +83,4 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""With every page: its own script and style run, nothing else; it talks to its room alone."""
+"""Headers of every page. Its policy allows its own script and style, and requests to its own origin alone."""
