@@ -1,3 +1,3 @@
-"""The script that Streamlit runs, alone in its folder: Streamlit imports from there first, and would take a
-folder `pages` in it for its own.
+"""The script that Streamlit runs, alone in its folder. Streamlit puts that folder first on the import path,
+and would treat a folder `pages` in it as its own pages.
 """

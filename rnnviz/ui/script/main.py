@@ -1,4 +1,4 @@
-"""The script that Streamlit runs on every visit: navigation, the sidebar, and the chosen page."""
+"""The script that Streamlit runs for each ask of a page: navigation, the sidebar, and the chosen page."""
 
 import importlib
 from collections.abc import Callable
@@ -24,7 +24,7 @@ reconnect.ask_again()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",
-    page_icon=str(HERE / "icon.svg"),  # an icon by name would be fetched from the network
+    page_icon=str(HERE / "icon.svg"),  # a file, because Streamlit fetches an icon by name from the network
     layout="wide",
     menu_items={"About": _("**rnnviz** · look inside a character-level recurrent network while you type")},
 )
@@ -32,7 +32,7 @@ st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 
 def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
-    """What was found in a network, what was not, and why something isn't shown."""
+    """Sentences on a network's named units, on targets without one, and on a missing MLP."""
     said = [found(info.card), unnamed(info.card)]
     if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
         said.append(_("Without memory: no MLP of this text here."))
@@ -40,7 +40,9 @@ def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
 
 
 def choose(ngrams: bool, temperature: bool) -> Context | None:
-    """What the sidebar chose, with the model loaded; None if there is none, as the page then says."""
+    """Draw the sidebar's choices. Returns them with the model loaded; None without a model, with a note on
+    the page.
+    """
     listed, damaged = model_cache.listed()
     models = [m for m in listed if ngrams or m.kind != "ngram"]
     with slot:
@@ -63,7 +65,7 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
 
 
 def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:
-    """A page in the navigation; it shows its own errors."""
+    """A page of the navigation, which shows its own errors."""
 
     def safely() -> None:
         try:
@@ -76,8 +78,10 @@ def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str)
 
 
 def with_model(name: str, *, ngrams: bool = False, temperature: bool = False) -> Callable[[], None]:
-    """A page that shows the chosen model; `ngrams`: whether it works with n-gram models too; `temperature`:
-    whether the sidebar has that of sampled continuations.
+    """The function that draws a page for the chosen model.
+
+    ngrams       whether the page works with n-gram models too
+    temperature  whether the sidebar has the temperature of sampled continuations
     """
 
     def run() -> None:
@@ -89,12 +93,12 @@ def with_model(name: str, *, ngrams: bool = False, temperature: bool = False) ->
 
 
 def learn() -> None:
-    """The lecture, which brings its own models."""
+    """Draw the lecture, which needs no chosen model."""
     importlib.import_module("rnnviz.ui.pages.learn.page").page()
 
 
 def train() -> None:
-    """The reader's runs; needs no model."""
+    """Draw the reader's runs, which need no chosen model."""
     importlib.import_module("rnnviz.ui.pages.train.page").page(slot, pages[0])
 
 
@@ -137,7 +141,7 @@ pages = [
 ]
 chosen = st.navigation(pages)
 address.begin(chosen.url_path)
-slot = st.sidebar.container()  # filled by the page; the switch below it is there before a slow page is done
+slot = st.sidebar.container()  # filled by the page; the language switch below appears before a slow page
 with st.sidebar, st.container(horizontal=True, vertical_alignment="center"):
     sidebar.language_switch()
     share = st.container(width="content")

@@ -1,1 +1,1 @@
-"""Around the pages: who may come in, and what is given back when they have left."""
+"""The server around the pages: the guard of requests, the start, and the end of sessions."""

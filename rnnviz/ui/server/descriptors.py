@@ -1,16 +1,16 @@
-"""How many files and connections the process may have open: a visitor's browser keeps up to ten."""
+"""The process's limit of open files and connections: a visitor's browser keeps up to ten open."""
 
 import contextlib
 
 ENOUGH = 10_240
-"""More than the most that macOS allows would be refused there, even where it says that there is no limit."""
+"""The limit to ask for. macOS refuses more, even if it reports no limit."""
 
 
 def raise_limit() -> None:
-    """Allow what the system lets this process allow itself, up to ENOUGH; many systems begin at 256."""
+    """Raise the soft limit to the hard one, at most to ENOUGH; many systems begin at 256."""
     try:
         import resource
-    except ImportError:  # Windows has no such limit
+    except ImportError:  # Windows lacks the module and the limit
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)

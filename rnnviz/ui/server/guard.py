@@ -1,8 +1,10 @@
-"""Who may talk to the app: its own pages, at an address that it answers to.
+"""The guard against other sites' pages: only the app's own pages, at a host that it answers to, may use it.
 
-Any site's page can open a connection to this machine, and can have its own name point here (DNS rebinding),
-so that a browser takes the app for a part of that site. Streamlit checks WebSockets alone, and looks up this
-machine's external address before it refuses an origin; behind this middleware it has none to refuse.
+Any site's page can open a connection to this machine. With its own name pointed here (DNS rebinding), a
+browser even treats the app as part of that site.
+
+Streamlit checks WebSockets alone, and looks up this machine's external address before it refuses an origin.
+Behind this middleware it has no origin to refuse.
 """
 
 from collections.abc import Iterable
@@ -21,9 +23,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Guard:
-    """Answers 403, with what to do about it, to requests and WebSockets from elsewhere. The Streamlit options
-    `server.allowedHosts` and `server.corsAllowedOrigins` name who else may come, and RNNVIZ_HOSTS both:
-    behind a proxy a page's own address may be another than what the Host header says.
+    """The middleware that answers requests and WebSockets from other sites with 403 and a remedy.
+
+    Streamlit's options `server.allowedHosts` and `server.corsAllowedOrigins` allow further hosts and origins.
+    RNNVIZ_HOSTS allows both: behind a proxy, a page's origin may differ from the Host header.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -31,7 +34,7 @@ class Guard:
         self._named = environment.hosts()
         allowed = [host.strip() for host in st.get_option("server.allowedHosts")] or LOOPBACK
         self._hosts = list(dict.fromkeys([*allowed, *self._named]))
-        config.set_option("server.allowedHosts", self._hosts)  # Streamlit looks there at each WebSocket
+        config.set_option("server.allowedHosts", self._hosts)  # Streamlit's own check of WebSockets reads it
         self._origins = {origin.strip() for origin in st.get_option("server.corsAllowedOrigins")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,7 +45,7 @@ class Guard:
                 answer = PlainTextResponse(f"{refused}\n", status_code=403)
                 await (answer if scope["type"] == "http" else WebSocketClose(1008))(scope, receive, send)
                 return
-            if self._is_ours(headers.get("origin")):  # not to be weighed again
+            if self._is_ours(headers.get("origin")):  # without the header, Streamlit has nothing to refuse
                 scope = {**scope, "headers": [(k, v) for k, v in scope["headers"] if k != b"origin"]}
         await self._app(scope, receive, send)
 
@@ -62,7 +65,7 @@ class Guard:
         )
 
     def _is_ours(self, origin: str | None) -> bool:
-        """Whether a page's origin is named."""
+        """Whether an option or RNNVIZ_HOSTS allows a page's origin."""
         if origin in self._origins:
             return True
         name = hostname((origin or "").partition("://")[2])
@@ -77,7 +80,7 @@ def hostname(host: str) -> str | None:
     """
     try:
         parts = urlsplit(f"//{host}")
-        _ = parts.port  # raises if it is no number
+        _ = parts.port  # raises ValueError if it is no number
     except ValueError:
         return None
     if parts.netloc != host or parts.username is not None or not parts.hostname:
@@ -86,7 +89,7 @@ def hostname(host: str) -> str | None:
 
 
 def answers_to(name: str, hosts: Iterable[str]) -> bool:
-    """Whether a host's name is among `hosts`, of which `*.example.org` stands for many and `*` for all."""
+    """Whether a host's name is among `hosts`: `*.example.org` allows all subdomains, `*` all names."""
     for host in hosts:
         wanted = host.lower().rstrip(".")
         if wanted in ("*", name) or (wanted.startswith("*.") and name.endswith(wanted[1:])):

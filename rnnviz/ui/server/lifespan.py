@@ -1,4 +1,4 @@
-"""What goes on beside the pages as long as the server runs."""
+"""The server's start and end, and its tasks in between."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ from rnnviz.ui.server import descriptors, messages, open_browser, sessions
 
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Import what the first page needs while the browser is still opening; see to those who leave."""
+    """Prepare the process, start the warm-up and the reaping of sessions; at the end, close rooms."""
     descriptors.raise_limit()
     messages.keep_addresses()
     free_memory.keep_little()
@@ -41,8 +41,8 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
 
 
 def _close_rooms_when_stopped() -> None:
-    """Have phones' streams end as soon as the process is told to stop: the server waits for open answers,
-    without an end, before it comes to the rest of `lifespan`.
+    """End phones' streams as soon as a signal stops the process. The server waits for open responses, without
+    a timeout, before the end of `lifespan`; phones' streams would never end.
     """
     loop = asyncio.get_running_loop()
 
@@ -50,7 +50,7 @@ def _close_rooms_when_stopped() -> None:
         loop.call_soon_threadsafe(rooms.close_all)
         before(number, frame)
 
-    with contextlib.suppress(ValueError):  # not in the main thread, as in tests: nobody signals there
+    with contextlib.suppress(ValueError):  # outside the main thread, as in tests, Python allows no handler
         for number in (signal.SIGINT, signal.SIGTERM):
             before = signal.getsignal(number)
             if callable(before):
@@ -60,6 +60,6 @@ def _close_rooms_when_stopped() -> None:
 def _visitors() -> contextlib.AbstractContextManager[None]:
     if not environment.hosted():
         return contextlib.nullcontext()
-    from rnnviz.training import visitors  # a fifth of a second, which one's own first page needn't wait for
+    from rnnviz.training import visitors  # here, as it takes 0.2 s and an app that isn't hosted needs none
 
     return visitors.served()

@@ -1,4 +1,4 @@
-"""Messages that wait to be sent to a browser: the address of an upload stays among them."""
+"""A workaround for Streamlit 1.67, which loses the address of an upload at a rerun."""
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import app_session
@@ -6,8 +6,10 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 
 class Queue(ForwardMsgQueue):
-    """Streamlit's queue of a session. When the script starts anew it drops what the run before wanted shown,
-    and with it, as of 1.67, the answer to "where do I send this file": the browser waits for that for ever.
+    """A session's queue of messages to its browser.
+
+    When the script reruns, Streamlit's queue drops the messages of the last run. In 1.67 it drops the
+    upload's address (`file_urls_response`) too, for which the browser then waits for ever. This one keeps it.
     """
 
     def clear(
@@ -21,7 +23,7 @@ class Queue(ForwardMsgQueue):
 
 
 def keep_addresses() -> None:
-    """Give every session from now on such a queue."""
+    """Replace Streamlit's queue for all sessions that begin from now on."""
     app_session.ForwardMsgQueue = Queue  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""The browser opens once the app answers: Streamlit 1.67 does so for a script, not for an `st.App`."""
+"""Opens the browser once the app answers: Streamlit 1.67 does so for a script, not for an `st.App`."""
 
 import asyncio
 import contextlib
@@ -9,16 +9,16 @@ import streamlit as st
 from rnnviz.ui.hosting import environment, startup_message
 
 TRIES = 200
-PAUSE = 0.05  # seconds between two of them
+PAUSE = 0.05  # seconds between two tries
 
 
 def wanted() -> bool:
-    """Whether a browser is to open: not where others are served, nor on a machine without a screen."""
+    """Whether to open a browser: not for a hosted app, nor for a headless server."""
     return not environment.hosted() and not st.get_option("server.headless")
 
 
 async def open_browser() -> None:
-    """Open the app's first page in this computer's browser as soon as somebody answers at its port."""
+    """Open the app's first page in this computer's browser as soon as its port accepts connections."""
     address, port = st.get_option("server.address") or "localhost", st.get_option("server.port")
     for _ in range(TRIES):
         with contextlib.suppress(OSError):

@@ -1,9 +1,9 @@
-"""A browser that was cut off asks for its page anew once it is back: what it asked meanwhile is lost, and the
-process that answers now may have been restarted, and know nothing of its session.
+"""A workaround: a browser that reconnects reruns its page, as its asks meanwhile are lost and the process may
+have been restarted without its session.
 
-Streamlit's browser side does so if the last run was that of a fragment, or if one is due (`run_every`).
-Otherwise a reader who had done nothing yet would go on asking for fragments that the new session has never
-heard of: unanswered, for ever. So one is due, though not soon.
+Streamlit's browser side reruns the page only if the last run was a fragment's, or if a fragment is due
+(`run_every`). Otherwise a browser would ask a new session for fragments that it doesn't know, without an
+answer. So one fragment is always due, though not soon.
 """
 
 from datetime import timedelta
@@ -11,18 +11,19 @@ from datetime import timedelta
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-DUE = timedelta(days=14)  # browsers' timers end at 24
+DUE = timedelta(days=14)  # browsers' timers hold at most 2**31 ms, 24 days
 
 
 @st.fragment(run_every=DUE)
 def ask_again() -> None:
-    """Called by each whole run of the script."""
+    """The fragment that is always due. Each whole run of the script calls this."""
 
 
 def run_again_for_timers_left() -> None:
-    """Called at the end of each whole run. A timer (`run_every`) of the page before may have gone off while
-    this one was made. Its fragment is gone, but Streamlit's browser side clears the new page for it: a whole
-    run takes its place.
+    """Rerun the script if a timer (`run_every`) of the last page has fired during this run. Each whole run
+    calls this at its end.
+
+    The timer's fragment is gone, but Streamlit's browser side would clear the new page for it.
     """
     context = get_script_run_ctx()
     asked = getattr(getattr(context, "script_requests", None), "_rerun_data", None)

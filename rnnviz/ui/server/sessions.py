@@ -1,5 +1,7 @@
-"""Sessions whose readers have left: what they hold goes on a clock. Streamlit keeps it for a while, should
-the reader come back, but then looks only when another session leaves: on a quiet evening nothing goes.
+"""The end of sessions whose readers have left, by a clock.
+
+Streamlit keeps a session for a while, should the reader return. But it looks for expired ones only when
+another session ends: on a quiet evening it frees nothing.
 """
 
 import asyncio
@@ -19,26 +21,26 @@ from rnnviz.ui.room import rooms
 log = logging.getLogger("rnnviz")
 
 OFTEN = 10.0  # seconds between two looks, at most
-SELDOM = 0.5  # and at least: a server may be told to keep no session at all
+SELDOM = 0.5  # seconds between two looks, at least: `disconnectedSessionTTL` may be 0
 
 
 class Sessions:
-    """When each session was last there; `clock` returns seconds."""
+    """The time at which each session was last active; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._there: dict[str, float] = {}
 
     def seen(self, session: str) -> None:
-        """It has run the script just now."""
+        """Record a session that runs the script now."""
         self._there[session] = self._clock()
 
     def heard_of(self, session: str) -> None:
-        """It is or was there, and has perhaps never run the script."""
+        """Record a session, from now on if it is new: it may never have run the script."""
         self._there.setdefault(session, self._clock())
 
     def gone(self, there: Callable[[str], bool], after: float) -> list[str]:
-        """Those that `there` has denied for `after` seconds; each is named once."""
+        """The sessions that `there` has reported inactive for `after` seconds; each is returned once."""
         now = self._clock()
         for session in [session for session in list(self._there) if there(session)]:
             self._there[session] = now
@@ -49,11 +51,11 @@ class Sessions:
 
 
 _sessions = Sessions()
-_visitors: dict[str, str] = {}  # by session
+_visitors: dict[str, str] = {}  # visitors' ids, by session
 
 
 def seen() -> None:
-    """Called by each run of the script."""
+    """Record this session. Each run of the script calls this."""
     context = get_script_run_ctx()
     if context is not None:
         _sessions.seen(context.session_id)
@@ -64,8 +66,10 @@ def seen() -> None:
 
 
 def _watch_nothing(session: str) -> None:
-    """Where `server.fileWatcherType` is "none", Streamlit has a session that comes back watch files all the
-    same: it would look up those of 2,400 modules, 150 ms in which nobody is answered. See docs/streamlit.md.
+    """Stop a session's file watchers where `server.fileWatcherType` is "none".
+
+    Streamlit starts them all the same for a session that reconnects. It looks up the files of 2,400 modules,
+    and answers nobody for 150 ms. See docs/streamlit.md.
     """
     if runtime.exists() and st.get_option("server.fileWatcherType") == "none":
         found = runtime.get_instance().get_app_session(session)
@@ -74,8 +78,9 @@ def _watch_nothing(session: str) -> None:
 
 
 async def reap() -> None:
-    """Let the sessions go whose readers have been away for as long as `server.disconnectedSessionTTL` says,
-    or a little less, as Streamlit closes none that it has given up; on the server's event loop, for ever.
+    """Close sessions whose readers have been away for `server.disconnectedSessionTTL`; runs until cancelled.
+
+    The time is a little shorter: a session that Streamlit itself has dropped can't be closed any more.
     """
     keep: float = st.get_option("server.disconnectedSessionTTL")
     often = min(OFTEN, max(SELDOM, keep / 4))
@@ -97,7 +102,7 @@ async def reap() -> None:
 
 
 def close(sessions: Iterable[str], one: Callable[[str], None]) -> None:
-    """Close them all: what one of them fails at is logged, and the clock goes on."""
+    """Close each session by `one`; an error is logged, and the others are still closed."""
     for session in sessions:
         try:
             one(session)
@@ -105,16 +110,16 @@ def close(sessions: Iterable[str], one: Callable[[str], None]) -> None:
             log.exception("a session that is gone could not be closed")
 
 
-# What these need takes a fifth of a second to import: not before the first page is looked for.
+# The imports below take 0.2 s, so they wait until after the first page.
 
 
 def _sweep(there: set[str]) -> None:
     from rnnviz.training import visitors
 
-    if visitors.serving.is_set():  # another process knows who is there of those whom it serves
+    if visitors.serving.is_set():  # in a process that serves no visitors, `there` knows none of them
         visitors.sweep(there)
 
 
 def _give_back() -> None:
-    gc.collect()  # a session is a circle of objects
+    gc.collect()  # a session's objects form reference cycles
     free_memory.give_back()
