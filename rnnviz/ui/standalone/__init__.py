@@ -1,4 +1,4 @@
-"""The page that needs no server: the app's own files, and an engine in JavaScript in the server's place."""
+"""A model's page, which needs no server: the app's browser files, with an engine in JavaScript."""
 
 CELLS = ("mlp", "rnn", "gru", "lstm", "mingru")
-"""The networks that a page can show: what cells.js computes."""
+"""The cells that a page can show: those that cells.js computes."""

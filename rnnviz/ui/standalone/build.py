@@ -1,13 +1,13 @@
-"""The Explore view as one HTML file that needs no server: the app's own browser files, a model's weights, and
-an engine in JavaScript in the server's place (`engine.js`, `answers.js`).
+"""The live view as one HTML file that needs no server: the app's browser files, a model's weights, and an
+engine in JavaScript (`engine.js`, `answers.js`).
 
-    head       a Content-Security-Policy that lets nothing in from elsewhere
-    packed     base64 of gzip of `payload.pack`: words, colours, modules and styles
-    weights    packed likewise: weights, an n-gram model's tables and the rows' orders
-    plotly     Plotly's own file, read after the first picture
+    head     a Content-Security-Policy that allows nothing from other origins
+    packed   base64 of gzip of `payload.pack`: words, colours, modules and styles
+    weights  packed likewise: weights, an n-gram model's tables, and the rows' orders
+    plotly   Plotly's file, read after the first picture
+    boot.js  the only script in plain text; the policy names its hash
 
-What changes with the app stands in a block of its own: version control keeps the others once.
-    boot.js   the one script in the open, named by its hash in the policy
+Blocks are separate because only `packed` changes with the app: version control then stores the others once.
 """
 
 import base64
@@ -44,7 +44,7 @@ VIEW = PACKAGE / "ui" / "pages" / "explore" / "static"
 KIT = PACKAGE / "ui" / "browser" / "static"
 
 TABLES = 2 << 20
-"""Bytes of an n-gram model's tables; of a larger one there is no line."""
+"""Bytes of an n-gram model's tables, at most; a larger model is left out of the page."""
 
 TEMPERATURE = 1.0
 
@@ -76,9 +76,9 @@ _PAGE = """<!doctype html>
 
 
 def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str:
-    """The page of a network, in the session's language; `yardstick` is the n-gram model beside it.
+    """The HTML page of a network, in the session's language; `yardstick` is the n-gram model beside it.
 
-    Raises ConfigError for a model that is no network, and CheckpointError for a damaged file.
+    Raises ConfigError for an n-gram model and for a cell not in CELLS, CheckpointError for a damaged file.
     """
     header, arrays = parts(info, yardstick)
     begin = (HERE / "boot.js").read_text("utf-8")
@@ -103,7 +103,10 @@ def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str
 def parts(
     info: checkpoint.ModelInfo, yardstick: NgramModel | None = None
 ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """What a network's page holds: the header and the arrays of its blocks. Raises as `page` does."""
+    """The contents of a network's page: the header of `packed` and the arrays of `weights`.
+
+    Raises as `page` does.
+    """
     model = checkpoint.load_numpy(info.path)
     if not isinstance(model, NumpyModel):
         raise ConfigError("a page shows a network; received the n-gram model {name}", name=model.name)
@@ -116,7 +119,7 @@ def parts(
         )
     tables = _tables(yardstick, model.vocabulary)
     made, digest = fixed(model, yardstick if tables else None, TEMPERATURE)
-    made["words"] |= {"limit.link": "", "step.link": ""}  # what they lead to is not in the file
+    made["words"] |= {"limit.link": "", "step.link": ""}  # these link to pages of the app
     made["words"]["waiting"] = _("The page is still reading the text.")
     header = {
         "made": {
@@ -137,7 +140,7 @@ def parts(
 
 
 def yardstick(info: checkpoint.ModelInfo) -> NgramModel | None:
-    """The n-gram model that a model's card names, if it is here."""
+    """The n-gram model that a model's card names; None if it isn't on this machine."""
     for other in checkpoint.available()[0]:
         if (other.name, other.kind) == (info.card.get("ngram"), "ngram"):
             return cast(NgramModel, checkpoint.load_numpy(other.path))
@@ -145,9 +148,9 @@ def yardstick(info: checkpoint.ModelInfo) -> NgramModel | None:
 
 
 def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """The file's tensors as they are stored, 16 or 32 bits a number."""
+    """The file's tensors in their stored precision; float16 as raw <u2, which JavaScript decodes."""
     found: dict[str, npt.NDArray[Any]] = {}
-    for name, values in sorted(modelfile.read_tensors(path).items()):  # read in any order
+    for name, values in sorted(modelfile.read_tensors(path).items()):  # sorted, so that pages are identical
         if name == modelfile.SKETCH:
             continue
         half = values.dtype == np.float16
@@ -156,12 +159,12 @@ def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _tables(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, npt.NDArray[Any]]:
-    """Every level's arrays, see ngram.js; nothing where they are larger than TABLES or of other symbols."""
+    """Every level's arrays, see ngram.js; {} if they exceed TABLES or if the vocabulary differs."""
     found: dict[str, npt.NDArray[Any]] = {}
     if model is None or model.vocabulary != vocabulary:
         return found
     for k, level in enumerate(model.levels):
-        if level.keys[:-1].max(initial=0) >= 2**32:  # the last is a stop, larger than any
+        if level.keys[:-1].max(initial=0) >= 2**32:  # the last key is a sentinel, larger than any other
             return {}
         found[f"level:{k}.keys"] = level.keys.astype("<u4")
         found[f"level:{k}.share"] = level.share.astype("<f4")
@@ -191,10 +194,10 @@ _BLOCK = re.compile(r'(<script type="text/plain" id="(\w+)">)([^<]*)')
 
 
 def contents(page: str) -> str:
-    """What a page holds, the same wherever it was built: digests of what is packed instead of its bytes.
+    """A page with digests in place of its packed blocks: equal for pages of the same contents, because gzip's
+    bytes differ between machines.
 
-    The rows' orders and the units' reach are left out: they come from sums whose last digits differ from one
-    processor to another.
+    The rows' orders and the units' reach are left out: their sums' last digits differ between processors.
     """
 
     def held(block: re.Match[str]) -> str:
@@ -213,7 +216,7 @@ def contents(page: str) -> str:
 
 @cache
 def _plotly() -> str:
-    """The drawing library, packed."""
+    """Plotly's file, packed. Raises ConfigError if Plotly isn't installed."""
     found = find_spec("plotly")
     if found is None or found.origin is None:
         raise ConfigError("a page needs Plotly's drawing library: pip install plotly")
@@ -221,7 +224,7 @@ def _plotly() -> str:
 
 
 def _fonts() -> str:
-    """Streamlit's own upright fonts; a browser's where they are not found."""
+    """CSS with Streamlit's upright fonts embedded; "" if they are not found: the browser's then serve."""
     found = find_spec("streamlit")
     media = Path(cast(str, found.origin)).parent / "static" / "static" / "media" if found else HERE
     rules = []

@@ -1,5 +1,5 @@
-"""`python -m rnnviz page`: the Explore view of a model as one HTML file that needs no server;
-`dev check-page`: whether such a file is what would be written now.
+"""`rnnviz page`: the live view of a model as one HTML file that needs no server. `rnnviz dev check-page`: a
+test whether such a file is current.
 """
 
 from pathlib import Path
@@ -49,7 +49,7 @@ def check_page(
 
 
 def _made(model: str, output: Path, language: str) -> tuple[bytes, bool]:
-    """The page, and whether `output` holds the same: what is packed may be other bytes elsewhere."""
+    """The page's bytes, and whether `output` has the same contents, see `build.contents`."""
     from rnnviz import i18n
     from rnnviz.networks import checkpoint
     from rnnviz.ui.standalone import build

@@ -1,4 +1,4 @@
-"""The page of each network, at an address of the app: built when it is first asked for."""
+"""The routes of networks' pages. A page is built at its first request."""
 
 import asyncio
 import gzip
@@ -25,16 +25,16 @@ from rnnviz.ui.standalone import CELLS
 log = logging.getLogger("rnnviz")
 
 KEPT = 20
-"""Pages, of some 3 MB each: those of the shipped networks in each language, and a few."""
+"""Cached pages, of some 3 MB each: the shipped networks' in each language, and a few more."""
 
-PIECE = 64 << 10  # bytes that a slow connection keeps waiting at a time
-_one_at_a_time = threading.Lock()
+PIECE = 64 << 10  # bytes sent at a time, so that a slow connection holds no whole page in memory
+_one_at_a_time = threading.Lock()  # lru_cache would let two threads build the same page
 
 
 def address(name: str, kind: str) -> str:
-    """The path of a model's page, in the session's language, "" if it can have none.
+    """The path of a model's page, in the session's language; "" if the model can have none.
 
-    name  its file's, without the suffix
+    name  the model's file name without the suffix
     kind  its cell, or "ngram"
 
     >>> address("timemachine-gru", "gru"), address("timemachine-6gram", "ngram")
@@ -44,8 +44,8 @@ def address(name: str, kind: str) -> str:
 
 
 def routes() -> list[Route]:
-    """What serves the pages."""
-    turn = asyncio.Lock()  # those who wait while a page is built take no thread from others
+    """The route of networks' pages."""
+    turn = asyncio.Lock()  # requests wait here, on the event loop: in `made` each would take a thread
 
     async def page(request: Request) -> Response:
         name, language = request.path_params["name"], error_pages.language(request)
@@ -55,7 +55,7 @@ def routes() -> list[Route]:
                 async with turn:
                     found = await run_in_threadpool(made, info, language)
                 return answer(request, found)
-            except (RnnvizError, OSError):  # it names folders, which are not for everybody
+            except (RnnvizError, OSError):  # logged alone: the message names folders, no visitor's business
                 log.exception("the page of a network could not be made")
         return PlainTextResponse(
             f"There is no network called {name[:100]!r} here that a page can show.\n", status_code=404
@@ -71,7 +71,7 @@ def _found(name: str) -> checkpoint.ModelInfo | None:
 
 @dataclass(frozen=True)
 class Made:
-    """A page as it is sent, compressed; its size before that, and what tells it from others."""
+    """A page: gzip-compressed as sent, its uncompressed size in bytes, and its ETag."""
 
     packed: bytes
     size: int
@@ -79,10 +79,10 @@ class Made:
 
 
 def answer(request: Request, page: Made) -> Response:
-    """A page, or nothing where the browser has it already."""
+    """The response with a page; 304 if the browser has it already."""
     headers = {
         "ETag": page.etag,
-        "Cache-Control": "no-cache",  # a browser asks whether it has changed
+        "Cache-Control": "no-cache",  # the browser revalidates by the ETag
         "Vary": "Accept-Encoding, Accept-Language",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
@@ -94,12 +94,12 @@ def answer(request: Request, page: Made) -> Response:
         headers |= {"Content-Encoding": "gzip", "Content-Length": str(len(page.packed))}
     else:
         body, headers["Content-Length"] = gzip.GzipFile(fileobj=body), str(page.size)
-    # A piece at a time: slow connections hold no whole pages.
+    # Without gzip, each piece is decompressed when it is sent.
     return StreamingResponse(iter(partial(body.read, PIECE), b""), media_type="text/html", headers=headers)
 
 
 def made(info: checkpoint.ModelInfo, language: str) -> Made:
-    """The page of a network, kept. Raises what `build.page` raises."""
+    """The page of a network, cached until its file changes. Raises as `build.page` does, and OSError."""
     status = info.path.stat()
     with _one_at_a_time, i18n.speaking(language):
         return _built(info.path, language, status.st_mtime_ns, status.st_size)
@@ -107,7 +107,7 @@ def made(info: checkpoint.ModelInfo, language: str) -> Made:
 
 @lru_cache(maxsize=KEPT)
 def _built(path: Path, _language: str, _time: int, _bytes: int) -> Made:
-    from rnnviz.ui.standalone import build  # what it needs is not needed by those who share nothing
+    from rnnviz.ui.standalone import build  # here, because only a shared page needs its imports
 
     info = checkpoint.read_info(path)
     page = build.page(info, build.yardstick(info)).encode()

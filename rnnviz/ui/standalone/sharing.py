@@ -1,4 +1,4 @@
-"""The ways to a model's page: a link to save and send it, and a QR code for the phones of a hall."""
+"""The buttons that share a model's page: a link to save and send it, and a QR code for a class's phones."""
 
 from functools import partial
 from html import escape
@@ -16,7 +16,7 @@ from rnnviz.ui.standalone import serving
 
 
 def buttons(info: ModelInfo) -> None:
-    """Both ways, where the model can have a page."""
+    """Draw both buttons, if the model can have a page."""
     page = serving.address(info.path.stem, info.kind)
     if not page:
         return
@@ -35,7 +35,7 @@ def buttons(info: ModelInfo) -> None:
 
 
 def shown(info: ModelInfo, page: str) -> None:
-    """The QR code and the address, large: on the room's door, or the app's own where that serves others."""
+    """Draw the QR code and the address, large: of a hosted app, or of the session's room."""
     if environment.hosted():
         poster(startup_message.outside(st.context.url or "") + page)
         return
@@ -61,9 +61,9 @@ def shown(info: ModelInfo, page: str) -> None:
 
 
 def show(session: str, info: ModelInfo) -> rooms.Opened:
-    """Give the model's page to phones, on the door of the session's room, which is opened if there is none.
+    """Serve the model's page to phones through the session's room, which is opened if there is none.
 
-    Raises ConfigError where that can't be, and what building the page raises.
+    Raises ConfigError without permission, and as `rooms.open_for` and `build.page` do.
     """
     permissions.insist(permissions.to_ask_the_room())
     page = serving.made(info, i18n.language())
@@ -73,7 +73,7 @@ def show(session: str, info: ModelInfo) -> rooms.Opened:
 
 
 def stop(session: str) -> None:
-    """Give no page any more, and close the door if the lecture asks nothing there."""
+    """Serve no page to phones any more; close the session's room unless the lecture uses it."""
     found = rooms.of(session)
     if found is not None:
         found.pages.clear()
@@ -82,8 +82,8 @@ def stop(session: str) -> None:
 
 
 def poster(url: str) -> None:
-    """A QR code and what can be typed instead, to be read from the last row."""
-    short = url.partition("://")[2].partition("?")[0]  # the page speaks the phone's language, if it can
+    """Draw a QR code and the address to type, readable from the last row."""
+    short = url.partition("://")[2].partition("?")[0]  # without `lang`, the page takes the phone's language
     name, scan = _("QR code"), _("Scan this, or type the address:")
     st.html(
         "<div style='display:flex;flex-wrap:wrap;gap:1.5rem;align-items:center;justify-content:center'>"
