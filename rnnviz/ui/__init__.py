@@ -1,3 +1,11 @@
-"""The Streamlit app, the only code that imports Streamlit, beside app.py. script/ is what Streamlit runs,
-pages/ has a folder for each page, browser/ the way to its components, jobs/ work that outlasts a script run.
+"""The Streamlit app: with app.py, the only code that imports Streamlit.
+
+script/      the script that Streamlit runs
+pages/       a folder for each page
+browser/     the components' browser files, and the numbers' way to them
+jobs/        work that outlasts a script run
+hosting/     visitors, the lecturer's key, limits
+room/        a class that answers with phones
+server/      the server's start, end and first request
+standalone/  a model's page, which needs no server
 """

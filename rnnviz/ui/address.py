@@ -1,6 +1,7 @@
-"""The address of what is in view: Python reads it where somebody arrives by it, and says what belongs in it.
-The browser alone writes it (browser/static/address.js): only there an entry of the history can be replaced,
-and whatever is set in `st.query_params` becomes a new one.
+"""The page's address. Python reads the address on arrival, and lists the values that belong in it.
+
+The browser alone writes the address (browser/static/address.js). Only the browser can replace an entry of the
+history; each value set in `st.query_params` becomes a new entry.
 """
 
 from collections.abc import Mapping
@@ -18,20 +19,20 @@ from rnnviz.ui.compressed_text import LONGEST
 KEY = "address"
 _component = Component("address")
 
-# Of st.session_state: the page of the last run, the newest arrival, how many runs there were, and what the
-# address is to hold.
+# Keys of st.session_state: the last run's page, the newest arrival, the number of runs, and the values that
+# belong in the address.
 _PAGE, _ARRIVAL, _RUNS, _SAID = (f"address.{name}" for name in ("page", "arrival", "runs", "said"))
 
 
 @dataclass
 class Arrival:
-    """Somebody came to a page, by a link, a click in the sidebar, Back or Forward.
+    """A reader's arrival at a page, by a link, a click in the sidebar, Back or Forward.
 
-    run    the number of the script's run, so that a field knows whether it has followed, perhaps runs later
-    asked  what the address held
-    back   whether it is a view of before: what its address doesn't say was as usual
-    over   whether a whole run has come to its end since. Until then the browser may not have heard what
-           followed, and the next run follows the same arrival again.
+    run    the number of the script's run; a field compares it with its own, perhaps runs later
+    asked  the address's values by name
+    back   whether Back or Forward led here: values missing in the address are then the defaults
+    over   whether a whole run has ended since. Until then the browser may have missed the result, and the
+           next run follows the same arrival again.
     """
 
     run: int = 0
@@ -41,13 +42,13 @@ class Arrival:
 
 
 def arrival() -> Arrival:
-    """The newest one."""
+    """The newest arrival; an empty one before the first."""
     found: Arrival = st.session_state.get(_ARRIVAL) or Arrival()
     return found
 
 
 def begin(page: str) -> None:
-    """Called by each whole run of the script before its page: has somebody arrived, and by which address?"""
+    """Record an arrival, if there is one. Each whole run of the script calls this before its page."""
     state, back = st.session_state, _by_history()
     state[_SAID], state[_RUNS] = {}, run() + 1
     if back or state.get(_PAGE) != page:
@@ -72,39 +73,41 @@ def arrived() -> bool:
 
 
 def asked(name: str) -> str | None:
-    """What the address by which somebody arrived just now says of `name`; None if they were here before."""
+    """The value of `name` in the address of an arrival just now; None without the value or the arrival."""
     return arrival().asked.get(name) if arrived() else None
 
 
 def asked_number(name: str) -> int | None:
-    """The same, a whole number from 0; None for anything else."""
+    """`asked` as a whole number from 0 to 999,999,999; None for anything else."""
     found = asked(name)
     return int(found) if found and found.isascii() and found.isdigit() and len(found) < 10 else None
 
 
 def went_back() -> bool:
-    """Whether somebody has gone back or forward just now."""
+    """Whether Back or Forward has led here just now."""
     return arrived() and arrival().back
 
 
 def say(**values: object) -> None:
-    """What belongs in the address, by name; None for what is as usual. A `text` is packed by the browser."""
+    """Put values into the address, by name; None removes a default. The browser packs a `text`."""
     said = {name: None if value is None else str(value) for name, value in values.items()}
     st.session_state.setdefault(_SAID, {}).update(said)
 
 
 def said() -> dict[str, str | None]:
-    """What belongs in the address so far."""
+    """The values that belong in the address so far, by name."""
     found: dict[str, str | None] = st.session_state.get(_SAID, {})
     return found
 
 
 def mount() -> None:
-    """Called last by each whole run: hand all that to the browser, with a button that copies the address."""
+    """Send the address's values to the browser, with a button that copies the address. Each whole run calls
+    this last.
+    """
     header: dict[str, Any] = {
-        "run": run(),  # the browser isn't handed twice what is the same
+        "run": run(),  # makes each payload new: Streamlit sends no payload twice in a row
         "fields": said(),
-        # Said in every run: of several that follow one another at once the browser may get the last alone.
+        # In every payload: of several runs in quick succession the browser may get the last alone.
         "asked": dict(arrival().asked),
         "arrival": arrival().run,
         "language": language(),

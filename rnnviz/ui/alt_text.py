@@ -1,4 +1,4 @@
-"""A figure's text alternative: what it shows, in sentences made from its values."""
+"""A figure's text alternative, in sentences made from its values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,11 +7,14 @@ from rnnviz.figures.axes import Extremes, of
 from rnnviz.i18n import _
 
 MOST = 4
-"""Parts of a figure that are told; a longer alternative is a table read aloud."""
+"""Parts of a figure that the alternative describes; with more it would be a table read aloud."""
 
 
 def alternative(figure: Mapping[str, Any]) -> str:
-    """The findings of a figure's parts, one sentence each; "" for a figure without values."""
+    """The extremes of each part of a figure (a Plotly figure as JSON), one sentence a part.
+
+    Returns "" for a figure without values. Past MOST parts, the last sentence counts the others.
+    """
     found = of(figure)
     told = [_sentence(one) for one in found if one.name or len(found) == 1 or one.kind != "line"]
     more = _("{n} more are drawn.").format(n=len(told) - MOST) if len(told) > MOST else ""

@@ -1,4 +1,4 @@
-"""`rnnviz app`: the app for whoever sits at this computer, as `streamlit run app.py` is in a checkout."""
+"""`rnnviz app`: the app for the person at this computer, as `streamlit run app.py` is in a checkout."""
 
 from typing import Annotated, Any
 

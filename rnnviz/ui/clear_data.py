@@ -1,4 +1,4 @@
-"""Forgetting a reader's texts at once, rather than when the browser has gone."""
+"""The button that removes a reader's texts at once, not only after the session ends."""
 
 import gc
 import threading
@@ -10,20 +10,22 @@ from rnnviz.ui.hosting import uploads
 from rnnviz.ui.jobs import free_memory, store
 from rnnviz.ui.jobs.worker import Jobs
 
-SETTINGS = ("language", "model")  # of the session's state: they tell nothing of a text
-PASTED = ("pasted", "train-paste")  # fields whose texts the browser sends again until it is told otherwise
+SETTINGS = ("language", "model")  # keys of the session's state that stay: they reveal nothing of a text
+PASTED = ("pasted", "train-paste")  # the browser sends these fields again unless they are set to ""
 _TIMES = "forgetting.times"
-SOON = 2.0  # seconds that a job may take to notice that it is unwanted
+SOON = 2.0  # seconds that a cancelled job may take to end
 
 
 def fresh(key: str) -> str:
-    """The key of an upload field: another after every forgetting, as the browser's would still list files."""
+    """The key of an upload field, a new one after each `forget`: under the old key the browser's field still
+    lists its files.
+    """
     times = st.session_state.get(_TIMES, 0)
     return f"{key}.again{times}" if times else key
 
 
 def button() -> None:
-    """The button that forgets them."""
+    """Draw the button, whose click calls `forget`."""
     st.button(
         _("Forget my texts"),
         key="forget-texts",
@@ -38,14 +40,14 @@ def button() -> None:
 
 
 def forget() -> None:
-    """Drop all that this session holds but SETTINGS: its jobs, uploads, what was found, its fields."""
+    """Remove this session's jobs, uploads, results and fields; SETTINGS alone stay."""
     state = st.session_state
     for jobs in [value for value in map(state.get, list(state)) if isinstance(value, Jobs)]:
         jobs.retain([])
         jobs.stopped(SOON)
     store.shared().release(store.holder())
     for value in map(state.get, list(state)):
-        if callable(close := getattr(value, "close", None)):  # open files can be read though they are deleted
+        if callable(close := getattr(value, "close", None)):  # an open file stays readable after its deletion
             close()
     times = state.get(_TIMES, 0) + 1
     for name in list(state):
@@ -55,11 +57,11 @@ def forget() -> None:
     for name in PASTED:
         state[name] = ""
     uploads.drop_all()
-    timer = threading.Timer(SOON, _give_back)  # once the page has let go of what it showed
+    timer = threading.Timer(SOON, _give_back)  # by then the next run has replaced the page's objects
     timer.daemon = True
     timer.start()
 
 
 def _give_back() -> None:
-    gc.collect()  # a session's objects refer to one another
+    gc.collect()  # a session's objects form reference cycles, which counting alone doesn't free
     free_memory.give_back()

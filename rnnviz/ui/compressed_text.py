@@ -1,6 +1,5 @@
-"""A text as an address holds it: UTF-8, in zlib's format (RFC 1950; its checksum tells a damaged one), in the
-letters that addresses may have (base64url, RFC 4648, no padding).
-`browser/static/compressed_text.js` writes the same.
+"""A text in an address: UTF-8, compressed by zlib (RFC 1950, whose checksum reveals damage), then base64url
+(RFC 4648) without padding. `browser/static/compressed_text.js` writes the same format.
 """
 
 import base64
@@ -11,17 +10,17 @@ import zlib
 from rnnviz.errors import TextError
 
 LONGEST = 2_000
-"""Characters of a text that an address holds."""
+"""Characters of a text that an address holds, at most."""
 
 MOST = 16_384
-"""Characters that a packed text has at most: LONGEST of any kind take fewer."""
+"""Characters of a packed text, at most: LONGEST characters of any script take fewer."""
 
-_BYTES = 4 * LONGEST  # UTF-8 has at most 4 for a character
-_PACKED = re.compile(r"e[A-P][A-Za-z0-9_-]{9,}=*", re.ASCII)  # as zlib begins, as short as its shortest
+_BYTES = 4 * LONGEST  # UTF-8 takes at most 4 bytes a character
+_PACKED = re.compile(r"e[A-P][A-Za-z0-9_-]{9,}=*", re.ASCII)  # zlib's first byte, 0x78; 8 bytes at least
 
 
 def pack(text: str) -> str:
-    """The text as an address holds it. Raises TextError for one of more than LONGEST characters.
+    """The text, compressed for an address. Raises TextError for more than LONGEST characters.
 
     >>> pack("machine")
     'eJzLTUzOyMxLBQALUwLW'
@@ -35,9 +34,10 @@ def pack(text: str) -> str:
 
 
 def unpack(value: str) -> str:
-    """The text that was packed, or one that somebody wrote into the address as it is. Whatever arrives,
-    no more than LONGEST characters are unpacked: raises TextError for a packed text that is damaged, and for
-    a longer one.
+    """The text of an address's value, which is packed or, typed by hand, plain.
+
+    Decompression stops after _BYTES bytes, so a small value can't fill the memory. Raises TextError for a
+    damaged packed text, and for more than LONGEST characters.
 
     >>> unpack("eJzLTUzOyMxLBQALUwLW"), unpack("Hello")
     ('machine', 'Hello')

@@ -1,4 +1,4 @@
-"""What the sidebar chose and every page receives."""
+"""The sidebar's choices, which every page receives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """One session's choices, for one run of the script; `yardstick` is the n-gram model its card names."""
+    """One session's choices, for one run of the script.
+
+    yardstick    the n-gram model that the model's card names; None if it isn't here
+    temperature  divides log P before a character is drawn
+    """
 
     model: Model
     yardstick: NgramModel | None
@@ -28,7 +32,7 @@ class Context:
 
     @property
     def network(self) -> Network:
-        """The chosen model if it has a hidden state; raises ConfigError otherwise."""
+        """The chosen model. Raises ConfigError if it has no hidden state."""
         if self.info.kind == "ngram":
             raise ConfigError(
                 "{name} counts n-grams and has no hidden state; choose a network", name=self.info.name

@@ -1,6 +1,7 @@
-"""A dashboard: coloured texts and Plotly figures that share one cursor, drawn by one component. Hovering over
-a character lights it up in every linked text and figure without the server; a click, an arrow key or a
-selection asks the server, which answers with a new dashboard.
+"""A dashboard: coloured texts and Plotly figures that share one cursor, drawn by one component.
+
+A character under the pointer lights up in every linked text and figure, without the server. A click, an arrow
+key or a selection asks the server, which answers with a new dashboard.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from rnnviz.ui.formatting import uncoloured
 
 Figure = dict[str, Any]
 
-STEPS = 33  # colours behind the text: an odd number, so that one is the middle
-READABLE = 4.5  # the least contrast of a letter with the colour behind it, as WCAG 2 asks
+STEPS = 33  # colours behind the text: an odd number, so that a diverging scale has a middle
+READABLE = 4.5  # the least contrast of a letter with its background: WCAG 2, level AA
 
 _component = Component("board")
 
@@ -38,14 +39,15 @@ _component = Component("board")
 class Text:
     """A text, a colour behind each character.
 
-    levels   (n,) uint8, 0 .. LEVELS - 1, from `Scale.levels`
+    levels   (T,) uint8, 0 .. LEVELS - 1, from `Scale.levels`
     palette  "diverging", "sequential", "surprisal" or "versus"
-    values   (n,) shown for the character under the pointer, or None; `said` what they are, else the label is
-    at       a character to mark, or None
-    linked   whether it shares the cursor
-    marked   start and stop of a stretch to mark, in a text that isn't linked
+    values   (T,) numbers shown for the character under the pointer, or None
+    said     the values' name; "": the label
+    at       the index of a character to mark, or None
+    linked   whether the text shares the cursor
+    marked   start and stop of a passage to mark, in a text that isn't linked
     bars     symbols with their probabilities, beside the label
-    pick     what a click on the text picks, see `Ask.pick`; None: nothing
+    pick     the number that a click on the text picks, see `Ask.pick`; None: nothing
     """
 
     text: str
@@ -62,23 +64,26 @@ class Text:
 
 
 def painted(text: str, values: Array, scale: Scale, label: str, palette: str = "", **options: Any) -> Text:
-    """A text coloured by a quantity's `values` (n,)."""
+    """A text coloured by `values` (T,) on `scale`; `options` are further fields of `Text`."""
     return Text(text, scale.levels(values), palette or scale.kind, label, values, **options)
 
 
 def ends(scale: Scale) -> tuple[str, str, str]:
-    """A scale's palette and the words for its two ends, as `mount` takes them."""
+    """A scale's palette, and its lowest and highest value as words: `scale` of `mount`."""
     low, high = (f"{end:g}".replace("-", "−") for end in (scale.low, scale.high))
     return scale.kind, low, high
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A figure with what to notice in it and what it doesn't show.
+    """A figure with two sentences: `notice` says where to look, `limits` names things that it doesn't show.
 
-    height  pixels; `width` in sixths of the dashboard
-    link    "x": its x axis counts characters; "xy": both do; "points": its first trace has one for each
-    pick    what a click asks for: "at", a character; "bar": an entry of `picks`, one for each bar from below
+    figure  makes the Plotly figure, given `theme=`
+    height  pixels
+    width   sixths of the dashboard
+    link    "x": the x axis counts characters; "xy": both axes do; "points": the first trace has a point for
+            each character; "": the figure isn't linked
+    pick    a click's ask: "at", a character; "bar": an entry of `picks`, one a bar, the lowest first
     """
 
     name: str
@@ -94,18 +99,21 @@ class Panel:
 
     @cached_property
     def figures(self) -> dict[str, Figure]:
-        """By theme; drawn once, however often the panel is shown."""
+        """The figure in each theme, drawn once, however often the panel is shown."""
         return {name: self.figure(theme=theme) for name, theme in THEMES.items()}
 
     @cached_property
     def finding(self) -> str:
-        """What it shows, in words."""
+        """The figure's text alternative, the same in both themes."""
         return alternative(self.figures["light"])
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What a browser wants: "at" a character, a "span", a "pick" in a panel; `value` is unchecked."""
+    """A browser's ask: `what` is "at" (a character), "span" or "pick" (in a `panel`).
+
+    `value` is any JSON value: the methods below check it.
+    """
 
     what: str = ""
     value: Any = None
@@ -115,7 +123,7 @@ class Ask:
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
-        """A valid ask from any JSON value."""
+        """The ask in any JSON value; missing or mistyped fields become defaults."""
         return payload.valid(
             cls,
             value,
@@ -127,18 +135,18 @@ class Ask:
         )
 
     def position(self, length: int) -> int | None:
-        """The character asked for, if it is below `length`."""
+        """The index of the character asked for; None unless it is below `length`."""
         good = self.what == "at" and type(self.value) is int and 0 <= self.value < length
         return self.value if good else None
 
     def pick(self, count: int, panel: str | None = None) -> int | None:
-        """The number picked (in `panel`, if given), if it is below `count`."""
+        """The number picked (in `panel`, if given); None unless it is below `count`."""
         asked = self.what == "pick" and (panel is None or self.panel == panel)
         good = asked and type(self.value) is int and 0 <= self.value < count
         return self.value if good else None
 
     def span(self, length: int) -> tuple[int, int] | None:
-        """The selected characters, start and stop, if they lie within `length`."""
+        """Start and stop of the selected characters; None unless they lie within `length`."""
         if self.what != "span" or not isinstance(self.value, list) or len(self.value) != 2:
             return None
         start, stop = self.value
@@ -147,7 +155,7 @@ class Ask:
 
 
 def _name(array: Array, pool: dict[str, Array]) -> str:
-    """The array's name in the pool, which holds each once: light and dark share the numbers."""
+    """The array's name in the pool, a digest of its content: light and dark figures share their arrays."""
     if array.dtype == np.bool_:
         array = array.astype(np.uint8)
     elif array.dtype.str not in TYPES:
@@ -183,13 +191,13 @@ def _themes() -> dict[str, Any]:
 
 
 def _letter(theme: Theme, behind: str) -> str:
-    """What a letter is drawn with on a colour: the text's own where that can be read there."""
+    """A letter's colour on a background: the theme's text colour where it is readable, else the next."""
     inks = (theme.text, theme.background, "#ffffff", "#000000")
     return next(ink for ink in inks if contrast(ink, behind) >= READABLE)
 
 
 def words() -> dict[str, str]:
-    """Every word that the browser's modules show."""
+    """The words that the dashboard's browser modules show, by the names that they use."""
     return {
         "plain": uncoloured(),
         "text": _("The text; arrow keys move the cursor, a click sets it"),
@@ -220,12 +228,16 @@ def mount(
     scale: tuple[str, str, str] | None = None,
     quiet: bool = False,
 ) -> None:
-    """Put a dashboard on the page, or redraw it; at the next run `asked(key)` has its ask. `select`: whether
-    passages can be selected. `scale` is (palette, word for its lowest colour, word for its highest). `quiet`:
-    without words on the cursor.
+    """Draw a dashboard on the page, or redraw it; at the next run `asked(key)` has its ask.
+
+    at      the index of the chosen character, or None
+    spans   start and stop of each passage that is selected
+    select  whether passages can be selected
+    scale   the legend: palette, word for its lowest colour, word for its highest; see `ends`
+    quiet   whether the hint on the cursor is left out
     """
     pool: dict[str, Array] = {}
-    asked(key)  # if no part of the page has cared: it is answered all the same
+    asked(key)  # consumes an ask that no part of the page has read: the header below acknowledges it
     before: Ask = st.session_state.get(f"{key}.before", Ask())
     header = {
         "client": before.client,
@@ -272,7 +284,7 @@ def _drawn(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
 
 
 def asked(key: str) -> Ask:
-    """What the dashboard of this key was asked since the last run, if anything."""
+    """The ask of this key's dashboard since the last run; an empty `Ask` without one."""
     ask = Ask.from_json(component.asked(key))
     if ask.client:
         st.session_state[f"{key}.before"] = ask

@@ -1,4 +1,4 @@
-"""What the app is made of: pages, plotly.min.js, the views' files for the browser, and who may come in."""
+"""The app's parts for `st.App`: the script, routes (pages, Plotly, views' files, sockets) and middleware."""
 
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,10 @@ PAGES = ("explore", "perplexity", "inside", "train", "learn")  # the first has t
 
 
 def parts(*, watched: bool | None = None) -> dict[str, Any]:
-    """The arguments of `st.App`; `watched`: whether files are worked on while they are served, as Streamlit's
-    own option says unless this does. Raises ConfigError for settings that make no sense.
+    """The arguments of `st.App`.
+
+    `watched`: whether a developer edits files while the server runs; None: as Streamlit's file watcher says.
+    Raises ConfigError for environment variables that make no sense.
     """
     environment.check()
     if watched is None:
@@ -46,7 +48,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
 
 
 class _Elsewhere(Convertor[str]):
-    """A page's name where its address is another: the first page's, and any in capitals."""
+    """A page's name that is no address: the first page's, whose address is "/", and any name in capitals."""
 
     regex = f"(?!(?:{'|'.join(PAGES[1:])})$)(?i:{'|'.join(PAGES)})"
 
@@ -61,7 +63,9 @@ register_url_convertor("page", _Elsewhere())
 
 
 async def _page(request: Request) -> RedirectResponse:
-    """Lead whoever writes a page's name to its address; with a slash behind it, Streamlit leads them here."""
+    """Redirect a page's name to the page's address, with its query. Streamlit first removes a trailing slash
+    by a redirect of the same kind.
+    """
     name = request.path_params["page"]
     place = "./" if name == PAGES[0] else f"./{name}"
     return RedirectResponse(f"{place}?{request.url.query}" if request.url.query else place)

@@ -1,4 +1,4 @@
-"""Errors as a sentence to the reader, never a traceback; unexpected tracebacks go to the terminal."""
+"""Errors as sentences on the page, never as tracebacks; those of unexpected errors go to the terminal."""
 
 import logging
 import os
@@ -19,16 +19,16 @@ _LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 
 
 def plain(text: str, most: int | None = None) -> str:
-    """`text` escaped for Markdown, of `most` characters at most: names and messages are data, and perhaps no
-    text even.
+    """`text` escaped for Markdown and cut to `most` characters. Names and messages are data: they may hold
+    Markdown, or bytes that are no text.
 
-    An address becomes a link however its punctuation is escaped, so U+2060, which nobody sees, parts it.
+    Markdown links a bare address even with escaped punctuation. An invisible U+2060 inside prevents that.
     """
     return _PUNCTUATION.sub(r"\\\1", _LINK.sub("\u2060", files.printable(text, most)))
 
 
 def sentence(error: RnnvizError | Phrase) -> str:
-    """The error's message in the session's language; a visitor is told a file's name without its folder."""
+    """The error's message in the session's language; for a visitor, a file's path shrinks to its name."""
     values = {name: _told(value) for name, value in error.values.items()}
     message = _(error.message)
     return message.format(**values) if values else message
@@ -42,7 +42,10 @@ def _told(value: object) -> object:
 
 
 def describe(error: Exception, file: str = "") -> str:
-    """What went wrong and what to do, safe as Markdown; a leading address or file name keeps its case."""
+    """The error and its remedy in a sentence, safe as Markdown, with a capital first.
+
+    A message that begins with an address or with the name `file` keeps its case.
+    """
     if isinstance(error, RnnvizError):
         message = sentence(error)
         if not message.startswith((file or "http", "http")):
@@ -59,13 +62,16 @@ def describe(error: Exception, file: str = "") -> str:
 
 
 def show(error: Exception) -> None:
-    """Show the sentence on the page; unexpected errors go to the terminal too."""
+    """Show the error's sentence on the page; an unexpected error goes to the terminal too."""
     if not isinstance(error, RnnvizError) and getattr(error, "name", "") != "torch":
         log.error("unexpected error on a page", exc_info=error)
     st.error(describe(error), icon=":material/error:")
 
 
 def on_script_error(error: Exception) -> bool:
-    """Streamlit's last resort, after it has logged the error. True: the page shows it already."""
+    """Show an error that no page has caught. Streamlit calls this once it has logged the error.
+
+    Returns True: Streamlit shows no error of its own.
+    """
     st.error(describe(error), icon=":material/error:")
     return True

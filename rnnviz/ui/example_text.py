@@ -1,9 +1,9 @@
-"""An example text for each kind of model, to show a result before anyone chose a text."""
+"""An example text for each shipped corpus, so that a page has a result before the reader chooses a text."""
 
 from collections.abc import Mapping
 from typing import Any
 
-# In the style of what the model has read, each with something unexpected.
+# In the style of the model's corpus, each with something unexpected.
 TEXTS: Mapping[str, str] = {
     "timemachine": """\
 The Time Traveller drew his chair to the fire, and for a long while nobody in the room said a word. The lamp
@@ -57,6 +57,6 @@ there since Thursday.
 
 
 def example(card: Mapping[str, Any]) -> str:
-    """The text for a model with this card: ours for its corpus, else the card's own example."""
+    """The text for a model with this `card`: its corpus's of TEXTS, else the card's example, else OTHER."""
     own = card.get("example")
     return TEXTS.get(str(card.get("corpus"))) or (own if isinstance(own, str) and own else OTHER)

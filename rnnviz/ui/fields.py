@@ -1,4 +1,4 @@
-"""What a reader sets: each field is declared once, remembered over pages, in the address, validated here.
+"""The fields that a reader sets: declared once, remembered across pages, kept in the address, validated here.
 
     SECTION = Field("section", "origin", address="section", title=N_("Section"))
 
@@ -7,10 +7,11 @@
     edges = EDGES.now(range(21))                         # decides this run's value, before its widget
     st.number_input(_("Margin"), 0, 20, **EDGES.widget)
 
-`now` takes, in this order: what code has `put`; what the address asks for, once after every arrival; what the
-widget says; the default. The first of these that is among the options wins. Streamlit's own
-`bind="query-params"` can't do this: it writes an option's label, which is another in each language, and drops
-a wrong value without a word.
+`now` tries, in this order: the value that code has `put`; the address's value, once after every arrival; the
+widget's value; the default. The first that is among the options wins.
+
+Streamlit's `bind="query-params"` can't do this: it writes an option's label, which differs between languages,
+and drops a wrong value silently.
 """
 
 from __future__ import annotations
@@ -28,19 +29,21 @@ from rnnviz.ui.error_messages import describe, plain
 
 T = TypeVar("T")
 Options = Mapping[Any, str] | Collection[Any]
-_NOTHING: Any = object()  # None is a value: a character that nobody has chosen
-_MEMOS = "fields"  # of st.session_state: what is remembered of each field, by its key
+_NOTHING: Any = object()  # a sentinel, because None is a value: no character chosen
+_MEMOS = "fields"  # a key of st.session_state: each field's memo, by the field's key
 
 
 @dataclass
 class _Memo:
     """A field in one session.
 
-    value    at the last run, `usual`, its default then, and what it was `of`
-    run      the last one in which it was decided
-    wish     what code has put since
-    missed   what was wanted and isn't there, or the error that the address's text is; and `refused`, the
-             sentence about it, until the reader sets the field
+    value    its value at the last run
+    usual    its default at the last run
+    of       the object it was set for at the last run, such as a text's checksum
+    run      the number of the last run that decided it
+    wish     the value that code has put since
+    missed   a wanted value that is not among the options, or the error in the address's text
+    refused  the sentence about `missed`, until the reader sets the field
     """
 
     value: Any
@@ -54,14 +57,16 @@ class _Memo:
 
 @dataclass(frozen=True)
 class Field(Generic[T]):
-    """One thing that a reader sets. Of several values T is a tuple: all sessions would share a list.
+    """A value that a reader sets. For several values, T is a tuple: a list as default would be shared by all
+    sessions.
 
-    key      of its widget, in st.session_state
-    default  before anybody set it; `now` may name another, as one that depends on the model
+    key      the widget's key in st.session_state
+    default  the value until the reader sets one; `now` may name another, such as one for each model
     address  its name in the address; "" for none
-    title    what a sentence about a wrong value calls it, in English
-    check    the value of the address's text, as `int`; raises ValueError, or RnnvizError with a reason
-    brief    whether the address leaves it out while it is as usual
+    title    its name in a sentence about a wrong value, in English
+    check    makes the value from the address's text, such as `int`; raises ValueError, or RnnvizError with a
+             reason
+    brief    whether the address omits it while it is the default
     """
 
     key: str
@@ -77,16 +82,19 @@ class Field(Generic[T]):
         return memos.setdefault(self.key, _Memo(self.default, self.default))
 
     def get(self) -> T:
-        """The value by now; for callbacks, and where the widget isn't drawn."""
+        """The current value, for callbacks and for places where the widget isn't drawn."""
         return self._held() if self._memo.wish is _NOTHING else cast(T, self._memo.wish)
 
     def _held(self) -> T:
-        """What the widget says, or before it is drawn the last run's value."""
+        """The widget's value; before the widget is drawn, the last run's value."""
         value = st.session_state.get(self.key, self._memo.value)
-        return cast(T, tuple(value) if isinstance(value, list) else value)  # as st.multiselect gives it
+        return cast(T, tuple(value) if isinstance(value, list) else value)  # st.multiselect gives a list
 
     def put(self, value: T) -> None:
-        """Set it from code, at the next `now`: in a callback, or before a st.rerun(). None: as usual."""
+        """Set the value from code, in a callback or before a st.rerun(); the next `now` takes it.
+
+        None resets it to the default.
+        """
         self._memo.wish = value
 
     def now(
@@ -97,10 +105,15 @@ class Field(Generic[T]):
         of: Hashable = None,
         why: Callable[[Any], str] | None = None,
     ) -> T:
-        """Decide this run's value, before the widget is drawn. Whoever set nothing gets the `usual` value,
-        though it may be another for each model; so does everybody where what was set is not among the
-        `options` any more, without a word unless `why` says, of a value, why it isn't; and where it was set
-        for something else than what it is `of` now, such as another text.
+        """Decide this run's value, before the widget is drawn.
+
+        options  the values allowed; None allows all
+        usual    this run's default, which may differ between models; None: the field's default
+        of       the object the value belongs to, such as a text's checksum
+        why      makes the sentence on a value that is not among the options any more; None: no sentence
+
+        The value becomes `usual` if the reader has set none, if the one set is not among `options` any more,
+        or if `of` has changed since.
         """
         memo, came = self._memo, address.arrival()
         usual = self.default if usual is None else usual
@@ -130,8 +143,8 @@ class Field(Generic[T]):
         memo.value, memo.usual, memo.wish = value, usual, _NOTHING
         memo.of, memo.run = of, address.run()
         stored = list(value) if isinstance(value, tuple) else value
-        # What the widget says already is not set again: a slider that has been moved on meanwhile would jump
-        # back. Of a run that was cut off the browser may not have heard.
+        # A value that the widget has already is not set again: a slider that the reader moves meanwhile would
+        # jump back. After an arrival it is: the browser may have missed the result of a run that was cut off.
         if arrived or st.session_state.get(self.key, _NOTHING) != stored:
             st.session_state[self.key] = stored
         if self.address:
@@ -153,9 +166,9 @@ class Field(Generic[T]):
 
     @property
     def widget(self) -> dict[str, Any]:
-        """The arguments that tie a widget to this field, once it is decided."""
-        # Without persist_state, Streamlit forgets the value with the widget, and an older one that was set
-        # while no widget was drawn comes to light again.
+        """The arguments that tie a widget to this field, after `now`."""
+        # Without persist_state, Streamlit drops the value with the widget. An older value, set while the
+        # widget was not drawn, would then come back.
         return {"key": self.key, "persist_state": "session"}
 
     def choose(
@@ -169,7 +182,10 @@ class Field(Generic[T]):
         draw: Callable[..., Any] | None = None,
         **options: Any,
     ) -> T:
-        """One of `words`, keys and labels, as a segmented control or by `draw`, such as st.selectbox."""
+        """Draw the choice among `words` (label by key) and return the chosen key.
+
+        `draw` is the widget, such as st.selectbox, with its `options`; None: a segmented control.
+        """
         value = self.now(words, usual, of=of, why=why)
         if draw is None:
             draw, options = st.segmented_control, {"required": True, **options}
@@ -178,20 +194,20 @@ class Field(Generic[T]):
 
 
 def _fits(value: Any, options: Options | None) -> bool:
-    """Whether a value is one of the options; of several, whether all are. Nothing, None, always is."""
+    """Whether a value is among the options; a tuple, if all its values are; None always."""
     if value is None or options is None:
         return True
     return all(one in options for one in value) if isinstance(value, tuple) else value in options
 
 
 def _written(value: Any) -> str | None:
-    """A value in the address; None for nothing."""
+    """A value as the address's text; None for an empty one."""
     return ",".join(map(str, value)) or None if isinstance(value, tuple) else value
 
 
 def refused() -> None:
-    """Say what was wanted in vain. Called last, for a place on top of the page: a field may stand in a part
-    that nobody has opened.
+    """Show which wanted values are not available. The page calls this last, in a place at its top: the field
+    itself may be in a part that is closed.
     """
     memos: dict[str, _Memo] = st.session_state.get(_MEMOS, {})
     said = [memo.refused for memo in memos.values() if memo.refused and memo.run == address.run()]

@@ -1,4 +1,4 @@
-"""Words, numbers and characters as people read them, for all pages."""
+"""Words, numbers and characters in the session's language, for all pages."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from rnnviz.sentences import BEYOND, HUGE, written
 
 
 def rounded(value: float, digits: int = 2) -> str:
-    """A perplexity for people: decimals while they matter, then none; 98.7 million, far beyond guessing."""
+    """A perplexity in words: with decimals while they matter, then without, then as "98.7 million"."""
     return written(Number(value, "perplexity", digits), language())
 
 
@@ -23,38 +23,38 @@ def signed(value: float, digits: int = 2) -> str:
 
 
 def spoken(value: object) -> str:
-    """A finding's words in the session's language, where no Markdown is read: in a picture, a label."""
+    """A finding's words in the session's language, without Markdown: for a picture or a label."""
     return sentences.tell(value, language(), str, marked=False)
 
 
 def measure(found: Any) -> str:
-    """What a search, or a unit on record, is measured by."""
+    """The name of the measure by which a search, or a finding in a model's card, ranks units."""
     return spoken(Said(f"measure.{found.measure.lower()}"))
 
 
 def choices(perplexity: float) -> str:
-    """About how many characters a model hesitates between: whole ones, unless they are few."""
+    """A perplexity as a number of characters that a model hesitates between: whole from 3 on."""
     return rounded(perplexity, 0 if perplexity >= 3 else 1)
 
 
 def together(said: Iterable[str]) -> str:
-    """Sentences one after another; Chinese has no space between them."""
+    """Sentences joined by the language's space; Chinese has none."""
     return sentences.together(said, language())
 
 
 def column_format(values: Iterable[float], usual: str = "%.2f") -> str:
-    """How a table's column writes perplexities: 128M where some are huge, 1.3E14 beyond that."""
+    """Streamlit's format for a column of perplexities: 128M where some are huge, 1.3E14 beyond that."""
     largest = max(values, default=0.0)
     return usual if largest < HUGE else "compact" if largest < BEYOND else "scientific"
 
 
 def percent(share: float) -> str:
-    """A share of a text: never 0 % or 100 % unless it is none or all."""
+    """A share, from 0 to 1, in percent: 0 % only for none, 100 % only for all."""
     return written(Number(share, "percent"), language())
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words."""
+    """A number of seconds, in minutes and seconds; at least 1 s."""
     whole = max(round(seconds), 0)
     if whole < 60:
         return _("{s} s").format(s=max(whole, 1))
@@ -62,12 +62,13 @@ def duration(seconds: float) -> str:
 
 
 def named(character: str) -> str:
+    """A character's name: a translated one for control characters, Unicode's for all others."""
     controls = {"\n": _("line end"), "\t": _("tab"), "\0": _("NUL"), "\r": _("carriage return")}
     return controls.get(character) or unicodedata.name(character, _("without a name")).capitalize()
 
 
 def size(count: float) -> str:
-    """Bytes in words."""
+    """A number of bytes, in bytes, kB or MB of 1,000 each."""
     if count < 1000:
         return _("{n} bytes").format(n=f"{count:.0f}")
     if count < 1_000_000:
@@ -100,7 +101,7 @@ def view_words() -> dict[str, str]:
 
 
 def names() -> dict[str, str]:
-    """What characters are called that a screen reader passes over in silence."""
+    """Names of the characters that a screen reader skips."""
     return {
         " ": _("space"),
         "\n": _("line end"),
@@ -137,11 +138,11 @@ TEXTS = {
     "shakespeare": N_("Shakespeare"),
     "timemachine": N_("The Time Machine"),
 }
-"""What shipped models have read, by the first part of their names, in as few words as a newcomer needs."""
+"""Short titles of the shipped models' texts, by the first part of a model's name."""
 
 
 def title(info: checkpoint.ModelInfo) -> str:
-    """A shipped model's text and kind; of a model of one's own, its name."""
+    """A model's title: a shipped one's text and kind, any other one's name."""
     name = info.path.stem
     text, _hyphen, kind = name.rpartition("-")
     if text not in TEXTS or info.path.parent != checkpoint.folders()[-1]:
@@ -152,7 +153,7 @@ def title(info: checkpoint.ModelInfo) -> str:
 
 
 def titles(listed: Iterable[checkpoint.ModelInfo]) -> dict[str, str]:
-    """The titles of models, by the names that addresses and commands have for them."""
+    """The titles of models, by the names that addresses and commands use."""
     return {info.path.stem: title(info) for info in listed}
 
 
@@ -171,7 +172,7 @@ def quantities() -> dict[str, str]:
 
 
 def uncoloured() -> str:
-    """What a browser without custom highlights shows above a coloured text."""
+    """The hint above a coloured text in a browser without the CSS Custom Highlight API."""
     return _(
         "This browser shows the text without its colours. Firefox from 140, Chrome and Edge from 105 and "
         "Safari from 17.2 show them."
@@ -179,7 +180,7 @@ def uncoloured() -> str:
 
 
 def notices() -> dict[str, str]:
-    """What to look for in a heat map of each quantity."""
+    """The sentence on a heat map of each quantity: where to look."""
     return {
         "hidden": _(
             "Each row is one number the network keeps. Look for rows that hold their colour through a whole "

@@ -1,4 +1,4 @@
-"""`python -m rnnviz host`: the app for others, on this computer's addresses."""
+"""`rnnviz host`: the app for a class, on this computer's addresses."""
 
 import os
 from typing import Annotated
@@ -59,7 +59,7 @@ def host(
         "server.port": port,
         "server.headless": True,
         "server.allowedHosts": list(dict.fromkeys([*hosts, *here, "localhost", "127.0.0.1", "::1"])),
-        "browser.serverAddress": hosts[0] if hosts else "localhost",  # or Streamlit asks others for it
+        "browser.serverAddress": hosts[0] if hosts else "localhost",  # else Streamlit asks a web service
         "logger.hideWelcomeMessage": True,
         "server.sslCertFile": certificate,
         "server.sslKeyFile": key,

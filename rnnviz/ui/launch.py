@@ -1,4 +1,4 @@
-"""The app as a command starts it, from a checkout or a wheel: `rnnviz app` and `rnnviz host`."""
+"""The server behind `rnnviz app` and `rnnviz host`, from a checkout or an installed wheel."""
 
 import argparse
 import sys
@@ -14,10 +14,12 @@ SETTINGS = Path(".streamlit", "config.toml")
 
 
 def serve(command: str, options: Mapping[str, Any]) -> int:
-    """Serve the app for `command`, Streamlit's `options` above its own settings, until it is stopped; returns
-    the exit status. Raises ConfigError where what the app needs isn't installed.
+    """Serve the app until it is stopped; returns the exit status.
+
+    `command` is named in errors; `options` are Streamlit's, which replace those of the app's settings file.
+    Raises ConfigError if a package that the app needs isn't installed.
     """
-    sys.stdout.write("Starting …\n")  # on a first start nothing else is said for many seconds
+    sys.stdout.write("Starting …\n")  # the imports below take many seconds on a first start
     sys.stdout.flush()
     try:
         import streamlit as st
@@ -35,13 +37,13 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     config = {**dict(flat(tomllib.loads(settings().read_text("utf-8")))), **options}
     http_protocol.take()
     app = st.App(**entry.parts(watched=False))
-    sys.argv[:] = [str(UI / "script" / "main.py")]  # Streamlit puts its folder first on sys.path
+    sys.argv[:] = [str(UI / "script" / "main.py")]  # Streamlit puts the folder of argv[0] first on sys.path
     app.run(config=config)
     return 0
 
 
 def port(said: str) -> int:
-    """A port as a command's option gives it.
+    """The port of a command's option. Raises ArgumentTypeError for anything but 0 to 65535.
 
     >>> port("8501")
     8501
@@ -52,13 +54,13 @@ def port(said: str) -> int:
 
 
 def settings() -> Path:
-    """The app's settings: beside the package in a checkout, in it where it is installed."""
+    """The path of the app's settings file: beside the package in a checkout, inside it once installed."""
     places = [folder / SETTINGS for folder in (UI.parents[1], UI.parent)]
     return next((place for place in places if place.is_file()), places[0])
 
 
 def flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Streamlit's names of the options in a table.
+    """The options of a TOML table by Streamlit's dotted names. A table of headers is one option.
 
     >>> dict(flat({"server": {"port": 1, "trustedUserHeaders": {"a": "b"}}}))
     {'server.port': 1, 'server.trustedUserHeaders': {'a': 'b'}}

@@ -24,37 +24,39 @@ if TYPE_CHECKING:
     from rnnviz.ui.context import Model, Network
 
 FIRST = {"en": "holmes-lstm", "zh": "chinese-gru"}
-"""What a newcomer meets, by language."""
+"""The model that a newcomer sees first, by language."""
 
 LOADED_AT_ONCE = 12
-_paths: set[str] = set()  # of models that have been loaded; perhaps one has made room since
+_paths: set[str] = set()  # files loaded so far; the cache may have evicted some since
 
 
 def listed() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
-    """The models to choose from, and the unusable files. Reads headers only."""
+    """The models to choose from, and the damaged files. Reads headers only."""
     return checkpoint.available()
 
 
 def first(models: list[ModelInfo]) -> ModelInfo:
-    """The one of `models` (not empty) to show first: the language's FIRST, else a network, else any."""
+    """The model of `models` (not empty) to show first: the language's FIRST, else a network, else any."""
     return min(models, key=lambda info: (info.name != FIRST[language()], info.kind == "ngram"))
 
 
 def load(info: ModelInfo, *, to_read: bool = False) -> Model:
-    """The model of a file, reloaded only if the file has changed. Raises CheckpointError. `to_read`, one text
-    as it is typed, needs no torch without a GPU, so the first page doesn't wait for its import.
+    """The model of a file, loaded again only if the file has changed. Raises CheckpointError.
+
+    `to_read`: for one text as it is typed. Without a GPU the numpy engine then suffices, and the first page
+    doesn't wait for the import of torch.
     """
     light = info.kind == "ngram" or not has_torch.installed() or (to_read and not gpu_driver())
     return _load(*_version(info), light)
 
 
 def reader(info: ModelInfo) -> NumpyModel | NgramModel:
-    """The model of a file without torch, to read one text at a time. Raises CheckpointError."""
+    """The model of a file in numpy, to read one text at a time without torch. Raises CheckpointError."""
     return cast("NumpyModel | NgramModel", _load(*_version(info), True))
 
 
 def scorer(info: ModelInfo) -> CharModel | NgramModel:
-    """The model of a file, for scoring texts. Raises CheckpointError."""
+    """The model of a file, in torch if it is installed, to score texts. Raises CheckpointError."""
     return cast("CharModel | NgramModel", load(info))
 
 
@@ -76,13 +78,13 @@ def _load(path: str, changed: int, size: int, light: bool) -> Model:
 
 
 def in_memory(info: ModelInfo) -> bool:
-    """Whether a model has been loaded here."""
+    """Whether a model has been loaded in this process, so that it probably answers at once."""
     return str(info.path) in _paths
 
 
 @functools.cache
 def gpu_driver() -> bool:
-    """Whether CUDA's driver is here, so that torch is worth asking for a GPU."""
+    """Whether CUDA's driver is installed: only then is the slow import of torch worth a try for a GPU."""
     try:
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
@@ -91,7 +93,7 @@ def gpu_driver() -> bool:
 
 
 def digest(info: ModelInfo) -> str:
-    """The SHA-256 of a model's file, which identifies its results."""
+    """The SHA-256 of a model's file in hexadecimal, which keys of its results contain."""
     return _digest(*_version(info))
 
 
@@ -102,7 +104,7 @@ def _digest(path: str, changed: int, size: int) -> str:
 
 
 def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
-    """The n-gram model that the card of `info` names, if it is here."""
+    """The n-gram model that the card of `info` names, if `models` has it."""
     for other in models:
         if (other.name, other.kind) == (info.card.get("ngram"), "ngram") and other.path != info.path:
             return cast("NgramModel", load(other))
@@ -110,7 +112,7 @@ def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
 
 
 def memoryless(network: Network, models: list[ModelInfo]) -> NumpyModel | None:
-    """The MLP of the text and the symbols that a `network` with a memory has learnt, if it is here."""
+    """The MLP of the same text and vocabulary as `network`, if `models` has one; None for an MLP itself."""
     for other in mlps(network.card, models) if network.config.cell != "mlp" else ():
         with suppress(CheckpointError):
             found = cast("NumpyModel", reader(other))
@@ -120,6 +122,6 @@ def memoryless(network: Network, models: list[ModelInfo]) -> NumpyModel | None:
 
 
 def mlps(card: Mapping[str, Any], models: list[ModelInfo]) -> list[ModelInfo]:
-    """The MLPs of a card's text."""
+    """The MLPs of `models` that were trained on the card's text, by its SHA-256."""
     text = card.get("sha256")
     return [other for other in models if text and other.kind == "mlp" and other.card.get("sha256") == text]

@@ -1,4 +1,4 @@
-"""A model's card in plain words, safe as Markdown; what is missing or odd in the file is left out."""
+"""A model card in plain words, safe as Markdown; entries that are missing or invalid are left out."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from rnnviz.ui.error_messages import plain
 
 
 def in_words(card: Mapping[str, Any]) -> list[str]:
-    """Sentences on how the card's model was made, in the usual order of a reader's questions."""
+    """Sentences on the model's training, in the order of a reader's questions."""
     recipe = card.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}
     sentences = [

@@ -1,4 +1,4 @@
-"""Which other model reads a text best: all read a short beginning, the two best of them a longer one."""
+"""The search for another model that reads a text better: all read its beginning, the best two read on."""
 
 import math
 from contextlib import suppress
@@ -12,16 +12,19 @@ from rnnviz.ui import model_cache
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session
 
-FIRST, READ = 500, 2_000  # characters of a text that all other models read, and that the best of them do
-AGAIN = 2  # models that read on
-LEAD = 0.5  # bits per character that another model must be ahead by, to be offered
-MOST = 12  # models that are tried
+FIRST, READ = 500, 2_000  # characters that every other model reads, and characters that the best read
+AGAIN = 2  # models that read READ characters
+LEAD = 0.5  # bits per character that another model must save to be offered
+MOST = 12  # models that are tried, at most
 
 
 @dataclass(frozen=True)
 class Better:
-    """What a look for a better model found: bits per character of a text's first FIRST or READ characters,
-    under the chosen model and under the best of the others. `name` is None where none is ahead by LEAD.
+    """The result of the search, on a text's first FIRST or READ characters.
+
+    own   the chosen model's bits per character
+    name  the best other model, None if none saves LEAD
+    bits  the best other model's bits per character
     """
 
     own: float
@@ -30,8 +33,9 @@ class Better:
 
 
 def others(info: ModelInfo) -> list[ModelInfo]:
-    """The networks to try instead: of other texts than this one's, at most MOST; those in memory come first,
-    since they answer at once, and the shipped ones.
+    """The networks to try, at most MOST, all of other corpora than this model's.
+
+    Those in memory come first, because they answer at once; then the shipped ones.
     """
     shipped = checkpoint.folders()[-1]
     corpus = info.card.get("corpus")
@@ -44,7 +48,7 @@ def others(info: ModelInfo) -> list[ModelInfo]:
 
 
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
-    """The job that looks for a better model for the beginning of a text; waits so many seconds for it."""
+    """The job that searches a better model for a text's beginning, after at most `patience` seconds."""
     beginning, jobs = text[:READ], of_session("better")
     key = Key("better", checksum(beginning), model_cache.digest(info))
     jobs.retain([key])
@@ -54,12 +58,12 @@ def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
 
 
 def look(info: ModelInfo, text: str) -> Steps[Better]:
-    """A job: the other model that reads the beginning of a text best."""
+    """The steps of the search on `text`, a text's beginning."""
     tried = others(info)
     own, found = _bits(info, text[:FIRST]), []
     for n, one in enumerate(tried):
         yield Step((n + 1) / (len(tried) + AGAIN + 1))
-        with suppress(CheckpointError):  # it is not there any more
+        with suppress(CheckpointError):  # the file may have been deleted since it was listed
             found.append((_bits(one, text[:FIRST]), n))
     ahead = [(bits, n) for bits, n in sorted(found)[:AGAIN] if bits < own - LEAD]
     if ahead and len(text) > FIRST:

@@ -1,4 +1,4 @@
-"""The field for a pasted text. Streamlit cuts off what is beyond its end, whoever sent it, without a word."""
+"""The field for a pasted text. Streamlit cuts a longer text silently, so the field warns at its limit."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ LONGEST = 1_000_000
 
 
 def field(key: str, *, height: int, placeholder: str) -> str:
-    """What was pasted, its beginning if it is too long, which is said."""
+    """Draw the field. Returns the pasted text, or its first LONGEST characters with a warning on the page."""
     text = st.text_area(
         _("Text"),
         key=key,

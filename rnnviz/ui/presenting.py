@@ -1,5 +1,5 @@
-"""Presenting: a page shows nothing but a view, large enough for a projector. browser/static/present.js begins
-and ends it, without a run of the script.
+"""The presentation: a page that shows only its view, for a projector. browser/static/present.js begins and
+ends it, without a run of the script.
 """
 
 from rnnviz.i18n import _
@@ -8,7 +8,7 @@ _ON = "html[data-rv-presenting]"
 
 
 def words() -> dict[str, str]:
-    """What the button says, by the names that present.js uses; Learn's button says the same."""
+    """The button's words, by the names that present.js uses; Learn's button has the same."""
     return {
         "present": _("Present"),
         "present.help": _("Fill the screen, for a projector (P; Escape comes back)"),
@@ -17,7 +17,7 @@ def words() -> dict[str, str]:
 
 
 def style(key: str) -> str:
-    """CSS that hides everything but the component of this key while the page presents."""
+    """CSS that hides all but the component of this key during the presentation."""
     block = f'{_ON} [data-testid="stMainBlockContainer"]'
     shown = f".st-key-{key}"
     return f"""

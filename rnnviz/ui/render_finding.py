@@ -1,4 +1,4 @@
-"""Findings on a page: what may be said as Markdown, pictures as panels, both in the session's language."""
+"""Findings on a page: sentences as Markdown, pictures as panels, both in the session's language."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,18 +17,20 @@ from rnnviz.ui.formatting import spoken, together
 
 
 def tell(value: object) -> str:
-    """A sentence, words or a number, safe as Markdown."""
+    """A finding's sentence, words or number in the session's language, safe as Markdown."""
     return sentences.tell(value, language(), plain)
 
 
 def told(said: Sequence[Said], *levels: str) -> str:
-    """The sentences of these levels, "said" by default, one after another."""
+    """The sentences of these levels ("said" by default), joined, safe as Markdown."""
     wanted = levels or ("said",)
     return together(tell(one) for one in said if sentences.level(one) in wanted)
 
 
 def show(finding: Finding) -> None:
-    """What may be said: the verdict and what it rests on, cautions in a box, the rest small or unfolded."""
+    """Draw a finding's sentences: the verdict and its grounds, cautions in a box, asides small, details
+    folded.
+    """
     said = finding.sentences()
     if text := told(said):
         st.markdown(text)

@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 TEMPERATURE = 0.8
 MODEL = Field[str]("model", address="model", title=N_("Model"))
 
-
+# `_` translates into the language of the session that runs the script.
 i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
 
 
 def adopt_language() -> None:
-    """At first, set the language from the address's `lang`, else the browser's."""
+    """In a session's first run, set its language: the address's `lang`, else the browser's."""
     if i18n.STATE not in st.session_state:
         st.session_state[i18n.STATE] = sentences.match(st.query_params.get("lang") or st.context.locale)
 
 
 def language_switch() -> None:
-    """The choice of a language; the address holds one that isn't the browser's."""
+    """Draw the choice of a language; the address holds it if it isn't the browser's."""
     spoken = i18n.language()
     address.say(lang=None if spoken == sentences.match(st.context.locale) else spoken)
     st.segmented_control(
         "Language / 语言",
         list(sentences.LANGUAGES),
         key=i18n.STATE,
-        persist_state="session",  # a run that is cut off before the switch is drawn would forget it
+        persist_state="session",  # else a run that is cut off before this line would drop the choice
         format_func=sentences.LANGUAGES.__getitem__,
         required=True,
         label_visibility="collapsed",
@@ -54,14 +54,14 @@ def language_switch() -> None:
 
 
 def role() -> None:
-    """Where others are served, the lecturer reads that nobody else sees all this."""
+    """Tell a hosted app's lecturer that visitors see fewer buttons."""
     who = user.current()
     if who.lecturer and who != user.ALONE:
         st.sidebar.caption(_("You are the lecturer: visitors see fewer buttons."))
 
 
 def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
-    """The model picker, and a note on unusable files. None if there is nothing to pick."""
+    """Draw the choice of a model, and a note on damaged files. Returns the model; None without models."""
     found = None
     if models:
         name = MODEL.choose(
@@ -83,7 +83,7 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
 
 
 def _why(damaged: list[Damaged], asked: str) -> str:
-    """Why a model is not among those to pick from."""
+    """The sentence that says why the model `asked` is not in the list."""
     errors = [file.error for file in damaged if file.path.stem == asked]
     if error := next(iter(errors), None) or gone(asked):
         return plain(sentence(error))
@@ -97,7 +97,7 @@ def _why(damaged: list[Damaged], asked: str) -> str:
 
 
 def no_model() -> str:
-    """What to do when the models folders hold nothing usable."""
+    """The sentence for folders without a usable model."""
     return _(
         "There is no trained model to look into. Put a model file (`.safetensors`) into the folder `models`, "
         "or train one in a terminal: `python -m rnnviz train --help` shows how. Then reload this page."
@@ -115,8 +115,10 @@ def kind(info: ModelInfo, model: Model) -> str:
 
 
 def card(info: ModelInfo, model: Model, found: str, *, share: Callable[[], None]) -> None:
-    """What the model read, what was `found` in it, how well it predicts unseen text, how it was made, and
-    ways to `share` it.
+    """Draw the model's card: text, kind, device, held-out perplexity, and details.
+
+    found  sentences on its named units
+    share  draws the buttons that share it
     """
     facts = info.card
     text = str(facts.get("title") or facts.get("corpus") or "")
@@ -141,13 +143,13 @@ def card(info: ModelInfo, model: Model, found: str, *, share: Callable[[], None]
 
 
 def preformatted(text: str) -> str:
-    """Text as wrapped code. `st.code` would make the first page fetch 1.5 MB of syntax highlighting."""
+    """HTML of a text as wrapped code. With `st.code`, the first page would fetch 1.5 MB of highlighting."""
     style = "white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8rem;margin:0"
     return f"<pre style='{style}'><code>{escape(text)}</code></pre>"
 
 
 def held_out(figures: Any) -> None:
-    """Perplexity on held-out text, beside that of the n-gram and of uniform guessing."""
+    """Draw the card's held-out perplexity, beside those of the n-gram model and of a uniform guess."""
     if not isinstance(figures, dict) or not isinstance(own := figures.get("perplexity"), int | float):
         st.caption(_("Its card doesn't say how well it does on new text."))
         return
@@ -170,7 +172,9 @@ def held_out(figures: Any) -> None:
 
 
 def bars(rows: Sequence[tuple[str, float, str]]) -> str:
-    """Rows of name, figure and bar, the first set off; a bar's length is log2 of the perplexity."""
+    """HTML of rows (name, perplexity, its text) with bars, the first bold; a bar's length is log2 of the
+    perplexity.
+    """
     bits = [math.log2(value) if value > 1 and math.isfinite(value) else 0.0 for _name, value, _text in rows]
     longest = max([*bits, 1e-9])
     cells = []
@@ -190,7 +194,7 @@ def bars(rows: Sequence[tuple[str, float, str]]) -> str:
 
 
 def temperature() -> float:
-    """The temperature of sampled continuations."""
+    """Draw the choice of the temperature of sampled continuations, and return it."""
     value = st.slider(
         _("Temperature"),
         0.2,
@@ -213,12 +217,12 @@ BAR = """
 }
 @media (max-width: 760px) { [data-testid="stHeader"] { background: var(--st-background-color, Canvas); } }
 """
-"""CSS of a page with a heading: without the sidebar, buttons of Streamlit's bar would stand over it."""
+"""CSS of a page with a heading: while the sidebar is closed, Streamlit's buttons would cover it."""
 
 
 def fit() -> None:
-    """Tighten the sidebar on a low screen; make buttons readable, pointed at or not, and large enough; show
-    the focus.
+    """Add CSS: a tighter sidebar on a low screen; buttons that are readable, hovered or not, and large
+    enough; a visible focus.
     """
     st.html(
         """<style>@media (max-height: 760px) {
@@ -245,7 +249,7 @@ def fit() -> None:
 
 
 def device(model: Model) -> str:
-    """Where the model runs: "CPU", or the GPU's name. N-gram models always run on the CPU."""
+    """The model's device: "CPU", or the GPU's name."""
     where = getattr(model, "device", None)
     if where is None or where.type != "cuda":
         return "CPU"

@@ -1,9 +1,12 @@
-"""Work around the first visit: the first page's imports while the browser opens; later, while nobody asks for
-anything, torch's, which take longer than a page should take to appear and are needed for scoring only.
+"""The warm-up: imports and first results, computed before a reader needs them.
 
-Packages that import all of their modules are there before any of it: where a thread begins with such a
-package and another with one of its modules, each waits for the other, and Python ends that with half of a
-module.
+- While the browser opens: the first page's imports.
+- Later, while no reader asks for anything: torch, which only scoring needs, and whose import takes longer than
+  a page should take to appear.
+
+Packages that import all their modules are imported here, before any thread starts. With one thread importing
+the package and another one of its modules, each waits for the other; Python breaks the deadlock with a
+half-imported module.
 """
 
 from __future__ import annotations
@@ -26,14 +29,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rnnviz")
 
-LATER = 10.0  # seconds after which torch may have the processor
-QUIET = 3.0  # seconds without a key or a click before it has: an import holds answers up for half a second
+LATER = 10.0  # seconds until the later pieces may begin
+QUIET = 3.0  # seconds without a key or a click before each piece: an import delays answers by half a second
 
-_asked = 0.0  # when somebody last did, by the monotonic clock
+_asked = 0.0  # the time of the last message from any browser, by time.monotonic()
 
 
 class Listening:
-    """Middleware that notices a key or a click: a message by a WebSocket."""
+    """The middleware that records each key or click: a message over a WebSocket."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -49,7 +52,9 @@ class Listening:
 
 
 def up() -> None:
-    """Import the pages and load the default model. What fails here, the page will explain."""
+    """Import the pages, load the default model, then the later pieces. Errors are only logged: the page that
+    needs the failed piece shows them.
+    """
     try:
         import rnnviz.ui.pages.explore.page
         import rnnviz.ui.pages.inside.units
@@ -66,7 +71,7 @@ def up() -> None:
             _picture(model_cache.load(info, to_read=True))
             model_cache.yardstick(info, models)
         scratch.sweep()
-        visitors.clear()  # of a process that was killed while it served others
+        visitors.clear()  # removes the runs of a process that was killed while it served visitors
         time.sleep(LATER)
         for piece in _pieces(models):
             while (wait := _asked + QUIET - time.monotonic()) > 0:
@@ -77,21 +82,23 @@ def up() -> None:
 
 
 def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
-    """What can wait until nobody is kept waiting by it."""
+    """The later pieces of the warm-up, each a call of at most some seconds."""
     from rnnviz.lecture.scenes import scenes
     from rnnviz.networks import has_torch
     from rnnviz.ui import model_cache
 
     for info in models[: model_cache.LOADED_AT_ONCE]:
         yield lambda info=info: _picture(model_cache.reader(info))  # type: ignore[misc]
-    for scene in scenes():  # what a step would keep a class waiting for
+    for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
         yield from (partial(step.shown, step.usual) for step in scene.steps)
     if has_torch.installed():
         yield partial(importlib.import_module, "rnnviz.networks.torch_model")
 
 
 def _picture(model: Model) -> None:
-    """Find out which units of a network its first picture shows: it writes a text for that."""
+    """Compute the units of a network's first picture, for which it writes a reference text; the result is
+    cached.
+    """
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.ui.pages.explore import unit_order
 
