@@ -1,4 +1,4 @@
-// What the page's Python says of the address, and the button that copies it.
+// The address component: it passes the page's values on to the address, and has the button that copies it.
 
 import { address } from "../static/address.js";
 import { BaseView } from "../static/base.js";
@@ -41,7 +41,7 @@ export class View extends BaseView {
     const field = find(this.root, "input.ad-copy");
     const said = find(this.root, "p.ad-said");
     const say = sayer(this.said.words);
-    // Only a page that came safely, or from this machine, may write to the clipboard.
+    // Browsers give only https pages and localhost a clipboard; elsewhere the address stands in a field to copy.
     const copied = await Promise.resolve(navigator.clipboard?.writeText(href)).then(
       () => Boolean(navigator.clipboard),
       () => false,

@@ -1,23 +1,23 @@
-// The address of what is in view, for all that is on the page. Nothing else writes it: the page's Python says by
-// ui/address.py what belongs in it, a view says the rest. What is written over and over, as a text that is typed,
-// replaces the entry of the browser's history; another model, part or example begins a new one.
+// The page's address. Only this module writes it: ui/address.py lists the page's values, each view adds its own.
+// A frequent change, such as typing, replaces the current entry of the browser's history. Another model, part or
+// example begins a new entry.
 
 import { pack } from "./compressed_text.js";
 
-/** @typedef {{ [name: string]: string | null }} Fields null for what is as usual */
+/** @typedef {{ [name: string]: string | null }} Fields values by name; null for a default */
 
-const PAUSE = 400; // milliseconds of rest before anything is written: browsers refuse more than 100 in 30 seconds
-const TURNS = ["model", "part", "run", "section"]; // what begins a new entry when it changes
+const PAUSE = 400; // milliseconds of rest before a write: browsers refuse more than 100 writes in 30 seconds
+const TURNS = ["model", "part", "run", "section"]; // a change of these begins a new entry
 
-/** Whether something was said before and after, and not the same. @param {string | null} [now] @param {string | null} [before] */
+/** Whether both values are there and differ. @param {string | null} [now] @param {string | null} [before] */
 const both = (now, before) => Boolean(now && before && now !== before);
 
 export class Address {
-  /** @type {Map<string, { fields: () => Fields, path: string }>} who says what, and of which page */
+  /** @type {Map<string, { fields: () => Fields, path: string }>} functions that list values, by component, with their page */
   says = new Map();
-  /** Nothing is written before the server has read the address that somebody arrived by. */
+  /** Whether writes wait until the server has read the address of the last arrival. */
   held = true;
-  /** The last one that was read: what is said of it again after going back is of another view. */
+  /** The number of the last arrival that was read: the server may send it again after Back, for another view. */
   arrival = 0;
   turning = false;
   path = "";
@@ -34,29 +34,29 @@ export class Address {
     place.addEventListener("popstate", () => this.left());
   }
 
-  /** From now on `fields` says, when it is asked, what of a part of the page belongs in the address. @param {string} who @param {() => Fields} fields */
+  /** Add a component, whose values `fields` lists at each write. @param {string} who @param {() => Fields} fields */
   join(who, fields) {
     this.says.set(who, { fields, path: this.place.location.pathname });
   }
 
-  /** @param {string} who @param {() => Fields} fields the same that joined: another may have taken the place */
+  /** Remove a component, unless a newer one has joined by its name. @param {string} who @param {() => Fields} fields the function that joined */
   leave(who, fields) {
     if (this.says.get(who)?.fields === fields) this.says.delete(who);
   }
 
-  /** Something may have changed: write once there is a rest. Costs a keystroke next to nothing. */
+  /** Write after a rest. Cheap: each keystroke calls this. */
   touch() {
     clearTimeout(this.timer);
     this.timer = this.held ? undefined : setTimeout(() => this.write(), PAUSE);
   }
 
-  /** What comes next begins a new entry; what is here now stays in the one that is there. */
+  /** Let the next change begin a new entry; pending values are written into the current one first. */
   turn() {
     if (this.timer !== undefined) this.write();
     this.turning = true;
   }
 
-  /** The reader went back or forward: the page will read that address before it is written again. */
+  /** Hold all writes after Back or Forward, until the page has read that address. */
   left() {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -65,7 +65,7 @@ export class Address {
     this.held = true;
   }
 
-  /** What the server read when somebody arrived last, and the number of that arrival. @param {Fields} asked @param {number} arrival */
+  /** Release the writes once the server has read the present address. @param {Fields} asked the values that it read @param {number} arrival the arrival's number */
   read(asked, arrival) {
     if (!this.held || arrival === this.arrival) return;
     const here = new URLSearchParams(this.place.location.search);
@@ -74,14 +74,14 @@ export class Address {
     if (!this.held) this.arrival = arrival;
   }
 
-  /** What is said of this page; a view's word counts more than the page's. @returns {Fields} */
+  /** The values of all components on this page; a view's replace the page's. @returns {Fields} */
   fields() {
     const here = Array.from(this.says).filter(([, { path }]) => path === this.place.location.pathname);
     const { page, ...views } = Object.fromEntries(here.map(([who, { fields }]) => [who, fields()]));
     return Object.assign({}, page, ...Object.values(views));
   }
 
-  /** Write now. Resolves when it is done. */
+  /** Write now; resolves after the write. Writes form a chain, because packing a text is asynchronous. */
   write() {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -94,7 +94,7 @@ export class Address {
     return this.chain;
   }
 
-  /** @param {Fields} fields @param {string} path the page's that they are of @param {boolean} turning */
+  /** @param {Fields} fields @param {string} path of their page @param {boolean} turning whether a new entry is wanted */
   async put(fields, path, turning) {
     const packed = typeof fields.text === "string" ? { ...fields, text: await pack(fields.text) } : fields;
     if (this.held || path !== this.place.location.pathname) return;
@@ -109,7 +109,7 @@ export class Address {
     this.written = fields;
     const search = query.toString();
     if (search === new URLSearchParams(location.search).toString()) {
-      this.turning ||= turning; // what is to come hasn't come yet
+      this.turning ||= turning; // no change yet: the wish for a new entry stays
       return;
     }
     const url = `${location.pathname}${search ? `?${search}` : ""}${location.hash}`;
@@ -118,5 +118,5 @@ export class Address {
   }
 }
 
-/** The tab's; in Node there is none. */
+/** The tab's address; null in Node. */
 export const address = typeof window === "undefined" ? null : new Address(window);

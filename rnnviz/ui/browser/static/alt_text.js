@@ -1,13 +1,13 @@
-// A picture in words: its finding, for who doesn't see it. It is no live region, and it waits until nothing has
-// changed for a while, so that no keystroke pays for it.
+// A picture's text alternative. It is no live region, and its text is made only after a pause in the changes, so
+// keystrokes don't pay for it.
 
 const PAUSE = 700; // milliseconds without a change
-const LONGEST = 4000; // what changes all the time is told now and then
+const LONGEST = 4000; // milliseconds until the text is made though the picture still changes
 
 export class AltText {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
-  /** @type {(() => string) | null} what to say once it is time */
+  /** @type {(() => string) | null} makes the text after the pause */
   tell = null;
   since = 0;
 
@@ -17,13 +17,13 @@ export class AltText {
     element.setAttribute("role", "img");
   }
 
-  /** The picture has changed: `tell` says what it shows, and is called after the pause. @param {() => string} tell */
+  /** Set the text after a pause in the picture's changes; `tell` makes it then. @param {() => string} tell */
   later(tell) {
     const now = Date.now();
     if (!this.tell) this.since = now;
     this.tell = tell;
     clearTimeout(this.timer);
-    if (!this.element.hasAttribute("aria-label")) return this.write(); // on opening, at once
+    if (!this.element.hasAttribute("aria-label")) return this.write(); // the first text: at once
     const wait = Math.max(0, Math.min(PAUSE, this.since + LONGEST - now));
     this.timer = setTimeout(() => this.write(), wait);
   }
@@ -39,7 +39,7 @@ export class AltText {
   }
 }
 
-/** Sentences to one text, without those that have nothing to say; Chinese has no space between them. @param {string[]} sentences */
+/** Sentences joined, without empty ones; Chinese has no space between sentences. @param {string[]} sentences */
 export function together(...sentences) {
   return sentences.filter(Boolean).join(" ").replaceAll("。 ", "。");
 }

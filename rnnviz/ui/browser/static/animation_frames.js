@@ -1,15 +1,15 @@
-// Drawing at once, but once a frame: keys may come faster than frames.
+// A rate limit for drawing: at once, but at most once a frame. Keys may come faster than frames.
 
 export class Frames {
-  drawn = 0; // the frame that will show what was drawn last
-  due = false; // something newer is to be drawn
+  drawn = 0; // the requested frame that shows the last drawing; 0 after it
+  due = false; // whether to draw again in that frame
 
   /** @param {() => void} draw */
   constructor(draw) {
     this.draw = draw;
   }
 
-  /** Something is new. */
+  /** Draw now, or in the next frame if this one has been drawn. */
   ask() {
     this.due = this.drawn > 0;
     if (this.due) return;

@@ -1,4 +1,4 @@
-// What every view does with an answer, and with a change of theme or of screen.
+// The base class of all views: answers, and changes of theme or screen.
 
 import { unpack } from "./payload.js";
 import { ViewSocket } from "./view_socket.js";
@@ -6,7 +6,8 @@ import { ViewSocket } from "./view_socket.js";
 /** @import { Component, Untyped } from "./types" */
 
 /**
- * Tell of other pixels, as on another screen: nothing else does where all sizes stay. Returns what ends it.
+ * Call `tell` when the screen's pixel ratio changes, as on another screen: no resize event comes if all sizes stay.
+ * Returns a function that ends it. A media query matches one ratio, so each change needs a new query.
  * @param {() => void} tell
  */
 function onPixels(tell) {
@@ -26,11 +27,11 @@ function onPixels(tell) {
 export class BaseView {
   /** @type {Uint8Array | undefined} */
   data;
-  /** @type {Component | undefined} Streamlit's newest call */
+  /** @type {Component | undefined} the argument of Streamlit's newest call */
   component;
   /** @type {ResizeObserver | undefined} */
   observer;
-  /** @type {Untyped} the memory of the view that stood here before */
+  /** @type {Untyped} the memory of the view that this one replaces */
   before;
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled resolves when the view can be shown */
@@ -45,7 +46,7 @@ export class BaseView {
     this.unwatch = onPixels(() => this.recolour());
   }
 
-  /** A new answer, or the same one in new colours. @param {Component} component */
+  /** Take Streamlit's call: a new answer, or the same one after a change of theme. @param {Component} component */
   update(component) {
     this.link.send = (ask) => component.setTriggerValue("ask", ask);
     const { data } = component;
@@ -55,14 +56,14 @@ export class BaseView {
     this.hear(data);
   }
 
-  /** An answer, by whatever way it came. @param {Uint8Array} data */
+  /** Take an answer, from Streamlit or from the view's own connection. @param {Uint8Array} data */
   hear(data) {
     const { header, arrays } = this.decode(data);
     if (!this.link.outdated(header)) this.receive(header, arrays);
-    if (header.session) this.link.open(header.session); // after it: a new session's ask has to go to the page
+    if (header.session) this.link.open(header.session); // after `receive`, whose asks to a new session must go to the page
   }
 
-  /** @param {Uint8Array} data @returns {{ header: Untyped, arrays: Untyped }} what the page's Python sent */
+  /** @param {Uint8Array} data @returns {{ header: Untyped, arrays: Untyped }} the answer's header and arrays */
   decode(data) {
     return unpack(data);
   }
@@ -73,7 +74,7 @@ export class BaseView {
     this.observer?.disconnect();
   }
 
-  /** What a view that is made anew in this one's place will want to know. @returns {Untyped} */
+  /** The state that a new view in this one's place will `recall`. @returns {Untyped} */
   memory() {}
 
   /** @param {Untyped} memory */
@@ -81,17 +82,17 @@ export class BaseView {
     this.before = memory;
   }
 
-  /** What is wanted of the server now. @returns {object} */
+  /** The whole wish of the server, for the next ask. @returns {object} */
   wish() {
     return {};
   }
 
-  /** An answer takes too long, or doesn't any more. @param {boolean} _is */
+  /** Show or hide the hint that an answer takes too long. @param {boolean} _is */
   late(_is) {}
 
-  /** The page has other colours, or the screen other pixels. */
+  /** Draw again: the page's colours or the screen's pixels have changed. */
   recolour() {}
 
-  /** Take an answer in: see the page's types.d.ts. @param {Untyped} _header @param {Untyped} _arrays */
+  /** Take an answer's parts, see the page's types.d.ts. @param {Untyped} _header @param {Untyped} _arrays */
   receive(_header, _arrays) {}
 }

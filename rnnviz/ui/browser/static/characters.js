@@ -1,22 +1,22 @@
-// Text as the model sees it: code points. A JavaScript string counts UTF-16 units, of which an emoji has two.
+// Text in code points, as models read it. A JavaScript string counts UTF-16 units, of which an emoji has two.
 
 /** @type {Record<string, string>} */
 const MARKS = { " ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□", "\u00a0": "⍽", "\u007f": "␡" };
 const COMBINING = /^\p{M}$/u;
 const UNSEEN = /^[\p{C}\p{Z}]$/u;
-// Controls, and marks that turn the order of letters or can't be seen; not those that join emoji and scripts.
+// Control characters, and marks that reverse the order of letters or are invisible; not the joiners of emoji and scripts.
 const HIDDEN =
   /^[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Co}\p{Cn}]$/u;
 
-/** Whether the UTF-16 unit at i begins a pair. @param {string} text @param {number} i */
+/** Whether the UTF-16 unit at i begins a surrogate pair. @param {string} text @param {number} i */
 function pair(text, i) {
   const code = text.charCodeAt(i);
   return code >= 0xd800 && code < 0xdc00 && i + 1 < text.length;
 }
 
 /**
- * How many code points the first `units` UTF-16 units of `text` hold.
- * @param {string} text @param {number} units @param {boolean} astral whether it has pairs at all
+ * The number of code points in the first `units` UTF-16 units of `text`.
+ * @param {string} text @param {number} units @param {boolean} astral whether the text has any pairs; without, no loop is needed
  */
 export function toPoint(text, units, astral) {
   if (!astral) return units;
@@ -25,7 +25,7 @@ export function toPoint(text, units, astral) {
   return count;
 }
 
-/** The UTF-16 units of the first `count` code points. @param {string} text @param {number} count @param {boolean} astral */
+/** The number of UTF-16 units in the first `count` code points. @param {string} text @param {number} count @param {boolean} astral */
 export function toUnit(text, count, astral) {
   if (!astral) return count;
   let i = 0;
@@ -33,17 +33,17 @@ export function toUnit(text, count, astral) {
   return i;
 }
 
-/** What the server would make of a text: line breaks as one character, no half surrogate pairs. @param {string} text */
+/** A text as the server normalises it: line breaks of one character, no half surrogate pairs. @param {string} text */
 export function clean(text) {
   return (text.toWellFormed?.() ?? text).replace(/\r\n?/g, "\n");
 }
 
-/** U+0041. @param {number} code */
+/** A code point's name, such as U+0041. @param {number} code */
 export function codeName(code) {
   return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** A mark that can be seen where a character stands alone. @param {string} character */
+/** A visible mark for a single character. @param {string} character */
 export function visible(character) {
   const mark = MARKS[character];
   const code = character.codePointAt(0);
@@ -53,7 +53,7 @@ export function visible(character) {
   return UNSEEN.test(character) ? codeName(code) : character;
 }
 
-/** How a character stands in running text: a line break shows a mark, and breaks. @param {number} code */
+/** A character in running text: a line break becomes a mark and a break, a hidden character its code. @param {number} code */
 export function running(code) {
   if (code === 10) return "⏎\n";
   if (code < 0x20 && code !== 9) return String.fromCodePoint(0x2400 + code);
@@ -71,7 +71,7 @@ export function commonPrefix(one, other) {
 }
 
 /**
- * The number of trailing entries that they share beyond the first `prefix`.
+ * The number of trailing entries that two arrays share, after the first `prefix` ones.
  * @param {string[]} one @param {string[]} other @param {number} prefix
  */
 export function commonSuffix(one, other, prefix) {
@@ -81,7 +81,7 @@ export function commonSuffix(one, other, prefix) {
   return i;
 }
 
-/** How many of 0 .. n - 1 pass a test, which none passes after one that doesn't. @param {number} n @param {(i: number) => boolean} passes */
+/** Binary search: how many of 0 .. n - 1 pass a test that is true up to some number, then false. @param {number} n @param {(i: number) => boolean} passes */
 export function leading(n, passes) {
   let [low, high] = [0, n];
   while (low < high) {

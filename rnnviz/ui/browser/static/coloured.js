@@ -1,9 +1,9 @@
-// Coloured text of any length: plain text, a text node for each chunk, and custom highlights over it. There are no
-// elements for colours: selection, scroll bar, search and reading aloud are the browser's own.
+// Coloured text of any length: a plain text node for each chunk, under CSS custom highlights. Colours need no
+// elements, so the browser's selection, scroll bar, search and reading aloud all work.
 //
-// Chunks far from what is in sight are empty boxes of a guessed height, so a text of millions of characters costs a
-// thousand elements. A highlight belongs to the document: all texts share those of a name. Where a browser has
-// none, the text is there without colours, and coloured.css shows the sentence that says so.
+// A chunk far from the visible part is an empty box of a guessed height: a text of millions of characters costs a
+// thousand elements. Highlights belong to the document, so all texts share those of a name. A browser without
+// highlights shows the text without colours, and coloured.css shows a sentence that says so.
 
 import { leading, running } from "./characters.js";
 
@@ -11,42 +11,42 @@ import { leading, running } from "./characters.js";
 /** @typedef {[start: number, stop: number]} Span */
 /** @typedef {"passage" | "pin" | "point"} Mark */
 /**
- * A colour for each number, or [behind, letter]; `level` gives each character of a chunk its number. `neutral` is
- * the number without a colour, -1 if each has one.
+ * A scale of colours; `level` gives the number of each character's colour in a chunk. `neutral` is the number
+ * without a colour, -1 if each has one.
  * @template C
  * @typedef {{ name: string, neutral: number, level: (chunk: C) => Uint8ClampedArray }} Scale
  */
 /**
- * What a text tells of; a reader can do only what is listened to.
+ * Callbacks of a text; an action without a callback is not available to the reader.
  * @typedef {object} Listener
  * @property {() => void} [need] chunks are missing
  * @property {(position: number | null) => void} [point] the pointer is over a character, or beside the text
  * @property {(position: number) => void} [pick] a character was clicked, or reached by an arrow key
  * @property {(start: number, stop: number) => void} [select] a passage was selected
- * @property {(first: number, last: number) => void} [scrolled] other characters are in sight
+ * @property {(first: number, last: number) => void} [scrolled] the visible characters have changed
  */
 /**
- * A chunk that is filled in: `units` says where each of its characters begins in the node, and its last where it
- * ends; `layers` holds the highlights over it.
+ * A chunk in the document: `units` has each character's first UTF-16 unit in the node, and the node's length last;
+ * `layers` has the highlights over it.
  * @template C
  * @typedef {{ chunk: C, box: HTMLElement, node: Text, units: Uint32Array,
  *   layers: Record<string, [Highlight, StaticRange][]> }} Shown
  */
 
-const AHEAD = 700; // pixels above and below what is in sight in which chunks are filled
-const KEPT = 48; // chunks that are held though they are far: some 200,000 characters
-const TALLEST = 12e6; // pixels of all guessed heights: Firefox lays out 17 million, Chromium 33
-const UPPER = 0.3; // where in the pane a place appears that was jumped to
-const EDGE = 8; // pixels above a place at the upper edge
-const PAUSE = 120; // milliseconds from one word about what is in sight to the next
+const AHEAD = 700; // pixels above and below the visible part in which chunks are filled
+const KEPT = 48; // chunks held in memory, at most, some 200,000 characters
+const TALLEST = 12e6; // pixels of all guessed heights, at most: Firefox lays out 17 million, Chromium 33
+const UPPER = 0.3; // the share of the pane above a place after a jump
+const EDGE = 8; // pixels above a place at the upper edge, at least
+const PAUSE = 120; // milliseconds between two calls of `scrolled`
 const ABLE = Boolean(globalThis.CSS && "highlights" in CSS);
-const ABOVE = ["break", "unknown", "passage", "pin", "point"]; // over the colours, each over those before it
+const ABOVE = ["break", "unknown", "passage", "pin", "point"]; // highlights over the colours, by rising priority
 const JOINED = /[\u200d\ufe0e\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]|\p{M}/u;
 
-/** The document's highlight of a name. @param {string} name */
+/** The document's highlight of a name, made at first. @param {string} name */
 function highlight(name) {
   const found = CSS.highlights.get(`ct-${name}`);
-  if (found) return found; // setting it again would have Firefox look at all its ranges
+  if (found) return found; // a second `set` would make Firefox visit all its ranges
   const made = new Highlight();
   made.priority = 1 + ABOVE.indexOf(name);
   CSS.highlights.set(`ct-${name}`, made);
@@ -54,9 +54,9 @@ function highlight(name) {
 }
 
 /**
- * The style sheet of highlights; it belongs into the text's own shadow root. Colours are written out: not every
- * browser knows the page's variables there.
- * @param {Record<string, (string | [behind: string, letter: string])[]>} scales each one's colours by its name
+ * The style sheet of highlights, for the text's shadow root. It has colours, not CSS variables, which some browsers
+ * don't resolve in highlights.
+ * @param {Record<string, (string | [behind: string, letter: string])[]>} scales colours by scale, with or without the letter's
  * @param {Record<"background" | "muted" | "came" | "pinned" | "cursor", string>} theme
  */
 export function rules(scales, { background, muted, came, pinned, cursor }) {
@@ -78,7 +78,7 @@ export function rules(scales, { background, muted, came, pinned, cursor }) {
   ].join("\n");
 }
 
-/** Neighbours of one value. @param {ArrayLike<number>} values @returns {[from: number, to: number, value: number][]} */
+/** Runs of equal values. @param {ArrayLike<number>} values @returns {[from: number, to: number, value: number][]} */
 export function runs(values) {
   /** @type {[number, number, number][]} */
   const found = [];
@@ -91,8 +91,8 @@ export function runs(values) {
 }
 
 /**
- * A cluster, such as an emoji of several characters, has one colour: that of its most remarkable character.
- * @param {Uint32Array} codes @param {Uint8ClampedArray} level which is changed @param {number} neutral
+ * Give a grapheme cluster, such as an emoji of several characters, one colour: the one farthest from neutral.
+ * @param {Uint32Array} codes @param {Uint8ClampedArray} level changed in place @param {number} neutral
  */
 export function joined(codes, level, neutral) {
   const text = String.fromCodePoint(...codes);
@@ -110,28 +110,28 @@ export function joined(codes, level, neutral) {
 
 /** @template {Chunk} C */
 export class ColouredText {
-  /** @type {Map<number, C>} the one used last is the last */
+  /** @type {Map<number, C>} chunks in memory, the most recently used last */
   held = new Map();
   /** @type {Map<number, Shown<C>>} */
   shown = new Map();
-  /** @type {HTMLElement[]} one for each chunk */
+  /** @type {HTMLElement[]} an element for each chunk */
   boxes = [];
-  /** @type {Set<number>} chunks in sight, and AHEAD of it */
+  /** @type {Set<number>} chunks that are visible, or within AHEAD of that */
   near = new Set();
   /** @type {Scale<C> | null} */
   scale = null;
   /** @type {Partial<Record<Mark, Span[]>>} */
   marks = {};
-  /** @type {number | null} the last character of a passage that keys make longer or shorter */
+  /** @type {number | null} the last character of the passage that Shift and arrow keys extend */
   end = null;
-  /** @type {{ position: number, upper: number } | null} kept in its place while chunks come, until the reader moves */
+  /** @type {{ position: number, upper: number } | null} the place to hold while chunks arrive, until the reader scrolls */
   target = null;
-  first = 0; // the first character that was in sight
-  top = 0; // where the pane was scrolled to, if not by the reader
-  length = 0; // of the text
-  size = 1; // of a chunk, about
-  selection = ""; // what of the text is selected, as it was told last
-  pressed = false; // whether a pointer is down: what it selects isn't selected yet
+  first = 0; // the first visible character
+  top = 0; // scrollTop as the program has set it last
+  length = 0; // characters of the text
+  size = 1; // characters of a chunk, on average
+  selection = ""; // the selected passage of the last call of `select`
+  pressed = false; // whether a pointer is down, so that its selection isn't final
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   scheduled;
   ending = new AbortController();
@@ -140,14 +140,14 @@ export class ColouredText {
   constructor(pane, on = {}, show = running) {
     this.pane = pane;
     this.on = on;
-    this.show = show; // how a character stands there
+    this.show = show; // makes a character's text from its code
     pane.classList.add("ct-pane");
     pane.dir = "auto";
     const options = { root: pane, rootMargin: `${AHEAD}px 0px` };
     this.seen = new IntersectionObserver((entries) => this.move(entries), options);
     this.resized = new ResizeObserver(() => {
       if (this.boxes.length < 2) return;
-      // Lines break elsewhere now, and thousands of guessed heights change above the place in sight.
+      // Line breaks have moved, and with them thousands of guessed heights above the visible place: hold it.
       for (const box of this.boxes) if (!box.firstChild) box.style.height = "";
       this.target ??= { position: this.first, upper: 0 };
       this.guess();
@@ -164,7 +164,7 @@ export class ColouredText {
     clearTimeout(this.scheduled);
   }
 
-  /** Another text, whose chunks are to come: chunk i begins near character i · size. @param {number} length @param {number} count @param {number} size */
+  /** Begin another text, whose chunks follow: chunk i begins near character i · size. @param {number} length @param {number} count of chunks @param {number} size */
   begin(length, count, size = length) {
     for (const index of [...this.shown.keys()]) this.empty(index);
     this.seen.disconnect();
@@ -180,7 +180,7 @@ export class ColouredText {
       return box;
     });
     this.pane.replaceChildren(...this.boxes);
-    this.near = new Set(count === 1 ? [0] : []); // one alone is always there
+    this.near = new Set(count === 1 ? [0] : []); // a single chunk is never emptied
     if (count > 1) for (const box of this.boxes) this.seen.observe(box);
   }
 
@@ -198,19 +198,19 @@ export class ColouredText {
     this.moved();
   }
 
-  /** The chunk that holds a character, if it is here. Borders are near multiples of the size. @param {number} position */
+  /** The chunk with a character, or null if it isn't in memory. Borders are at, or after, multiples of the size. @param {number} position */
   chunk(position) {
     const index = Math.floor(position / this.size);
     const all = [this.held.get(index), this.held.get(index - 1)];
     return all.find((one) => one && position >= one.start && position < one.start + one.codes.length) ?? null;
   }
 
-  /** Numbers of chunks that should be filled and aren't here. */
+  /** Numbers of near chunks that aren't in memory. */
   missing() {
     return [...this.near].filter((index) => !this.held.has(index));
   }
 
-  /** Chunks have come near, or are far now. @param {IntersectionObserverEntry[]} entries */
+  /** Fill chunks that have come near, and empty those that are far now. @param {IntersectionObserverEntry[]} entries */
   move(entries) {
     for (const { target, isIntersecting } of entries) {
       const index = Number(/** @type {HTMLElement} */ (target).dataset.index);
@@ -243,7 +243,7 @@ export class ColouredText {
     if (this.target) this.settle();
   }
 
-  /** Let a chunk's text go, and keep its height. @param {number} index */
+  /** Remove a chunk's text from the document; its box keeps the height. @param {number} index */
   empty(index) {
     const shown = this.shown.get(index);
     if (!shown) return;
@@ -253,7 +253,7 @@ export class ColouredText {
     shown.box.replaceChildren();
   }
 
-  /** Take chunks that aren't there to be as tall as one that is. */
+  /** Guess the height of empty chunks from a filled one. */
   guess() {
     const [shown] = this.shown.values();
     if (!shown || this.boxes.length < 2) return;
@@ -264,7 +264,7 @@ export class ColouredText {
 
   // ---- colours and marks --------------------------------------------------------------------------
 
-  /** Other colours for what is there. @param {Scale<C>} scale */
+  /** Colour all chunks by another scale. @param {Scale<C>} scale */
   colour(scale) {
     this.scale = scale;
     for (const shown of this.shown.values()) this.paint(shown);
@@ -275,7 +275,7 @@ export class ColouredText {
     const { codes, unknown = [] } = shown.chunk;
     const strange = runs(unknown).filter(([, , is]) => is);
     this.lay(shown, "unknown", strange);
-    // Where the reader has chosen a few colours for everything, highlights have the selection's: only marks are left.
+    // With forced colours, every highlight looks like the selection: only marks are drawn.
     if (!this.scale || matchMedia("(forced-colors: active)").matches) return;
     const { name, neutral, level } = this.scale;
     const coloured = runs(joined(codes, level(shown.chunk), neutral)).filter(([, , n]) => n !== neutral);
@@ -285,10 +285,10 @@ export class ColouredText {
     this.lay(shown, "break", breaks);
   }
 
-  /** Mark passages, or none. @param {Mark} mark @param {Span[]} spans */
+  /** Mark these passages, in place of those marked before. @param {Mark} mark @param {Span[]} spans */
   mark(mark, spans) {
     if (mark === "pin" && spans[0]?.[0] !== this.pin) this.end = null;
-    if (String(spans) === String(this.marks[mark] ?? "")) return; // or the text would be painted anew
+    if (String(spans) === String(this.marks[mark] ?? "")) return; // any change of highlights repaints the text
     this.marks[mark] = spans;
     for (const shown of this.shown.values()) this.frame(shown, mark);
   }
@@ -302,9 +302,9 @@ export class ColouredText {
   }
 
   /**
-   * Lay highlights over a chunk, in place of those that the layer had.
+   * Lay highlights over a chunk, in place of the layer's former ones.
    * @param {Shown<C>} shown @param {string} layer
-   * @param {(number | string)[][]} spans from, to, and the highlight's name where it isn't the layer's
+   * @param {(number | string)[][]} spans from, to, and the highlight's name unless it is the layer's
    */
   lay({ node, units, layers }, layer, spans) {
     if (!ABLE) return;
@@ -324,15 +324,15 @@ export class ColouredText {
 
   // ---- places -------------------------------------------------------------------------------------
 
-  /** Where character i of a chunk stands in the window. @param {Shown<C>} shown @param {number} i */
+  /** The rectangle of a chunk's character i, in the window's pixels. @param {Shown<C>} shown @param {number} i */
   rect({ node, units }, i) {
     const range = document.createRange();
     range.setStart(node, units[i]);
     range.setEnd(node, units[i + 1]);
-    return range.getClientRects()[0] ?? range.getBoundingClientRect(); // a line break stands on two lines
+    return range.getClientRects()[0] ?? range.getBoundingClientRect(); // a line break has rectangles on two lines
   }
 
-  /** The chunk at a height of the window, and how many of its characters begin above. @param {number} y */
+  /** The chunk at a height of the window, and the number of its characters that begin above. @param {number} y */
   at(y) {
     const top = (/** @type {number} */ index) => this.boxes[index].getBoundingClientRect().top;
     const index = Math.max(0, leading(this.boxes.length, (i) => top(i) < y) - 1);
@@ -341,7 +341,7 @@ export class ColouredText {
     return { index, shown, count };
   }
 
-  /** The characters in sight; about, where their chunk isn't there yet. @returns {Span} */
+  /** The visible characters; approximate while their chunk is missing. @returns {Span} */
   sight() {
     const { top, bottom } = this.pane.getBoundingClientRect();
     const [first, last] = [top, bottom].map((y) => {
@@ -351,20 +351,20 @@ export class ColouredText {
     return [Math.min(first, this.length), Math.min(last, this.length)];
   }
 
-  /** The first character in sight: as it was, where the pane is gone, or as it will be once its chunk is here. */
+  /** The first visible character: the last one known if the pane is hidden, the target while its chunk is missing. */
   place() {
     if (!this.pane.clientHeight) return this.first;
     const wanted = this.target?.position ?? -1;
     return wanted < 0 || this.find(wanted) ? this.sight()[0] : wanted;
   }
 
-  /** The character under a point of the window; null beside the text. @param {number} x @param {number} y */
+  /** The character at a point of the window; null beside the text. @param {number} x @param {number} y */
   under(x, y) {
     const { shown, count } = this.at(y);
     if (!shown) return null;
     for (let i = count - 1; i >= 0; i--) {
       const { left, right, bottom } = this.rect(shown, i);
-      if (bottom <= y) return null; // the line above
+      if (bottom <= y) return null; // reached the line above
       if (x >= left && x < right) return shown.chunk.start + i;
     }
     return null;
@@ -375,7 +375,7 @@ export class ColouredText {
     return Math.max(0, Math.min(this.length - 1, position));
   }
 
-  /** Bring a character into sight, and keep it there until the reader moves; `keep` leaves it if it is. @param {number} position */
+  /** Scroll to a character, and hold it there until the reader scrolls; `keep`: not if it is visible. @param {number} position */
   go(position, keep = false, upper = UPPER) {
     const there = this.inside(position);
     const rect = keep && this.find(there);
@@ -391,7 +391,7 @@ export class ColouredText {
     const { position, upper } = this.target;
     const rect = this.find(position);
     const box = boxes[Math.min(boxes.length - 1, Math.floor(position / size))];
-    // Not scrollIntoView, which moves the page too.
+    // Not scrollIntoView, which would scroll the page too.
     if (!rect) pane.scrollTop = box?.offsetTop ?? 0;
     else {
       const wanted = Math.max(EDGE, pane.clientHeight * upper);
@@ -401,13 +401,13 @@ export class ColouredText {
     this.tell();
   }
 
-  /** Where a character stands in the window; null where its chunk isn't there. @param {number} position */
+  /** The rectangle of a character in the window's pixels; null without its chunk. @param {number} position */
   find(position) {
     const shown = this.shown.get(this.chunk(position)?.index ?? -1);
     return shown ? this.rect(shown, position - shown.chunk.start) : null;
   }
 
-  /** Tell what is in sight. */
+  /** Call `scrolled` with the visible characters. */
   tell() {
     if (!this.pane.clientHeight) return;
     const [first, last] = this.sight();
@@ -416,8 +416,8 @@ export class ColouredText {
   }
 
   /**
-   * The same, now and then: whatever a page changes when it hears of it, Chromium looks at all highlights again and
-   * paints all of the text, so that every frame of scrolling would take twice as long.
+   * `tell`, at most every PAUSE milliseconds. The page changes with it, and any change makes Chromium visit all
+   * highlights and repaint the text: in each frame, scrolling would take twice as long.
    */
   moved() {
     this.scheduled ??= setTimeout(() => {
@@ -426,9 +426,9 @@ export class ColouredText {
     }, PAUSE);
   }
 
-  // ---- what a reader does -------------------------------------------------------------------------
+  // ---- the reader's actions -----------------------------------------------------------------------
 
-  /** The passage that the browser has selected; null for none of this text. @returns {Span | null} */
+  /** The passage of this text in the browser's selection, or null. @returns {Span | null} */
   selected() {
     const root = this.pane.getRootNode();
     const shadowRoots = root instanceof ShadowRoot ? [root] : [];
@@ -440,13 +440,13 @@ export class ColouredText {
     const start = this.position(range.startContainer, range.startOffset);
     const stop = this.position(range.endContainer, range.endOffset);
     if (start === null && stop === null) return null;
-    const shown = [...this.shown.values()].map(({ chunk }) => chunk); // a selection may end beside the text
+    const shown = [...this.shown.values()].map(({ chunk }) => chunk); // a selection may begin or end outside the text
     const first = start ?? Math.min(...shown.map((chunk) => chunk.start));
     const last = stop ?? Math.max(...shown.map((chunk) => chunk.start + chunk.codes.length));
     return first < last ? [first, last] : null;
   }
 
-  /** The character that begins at a place in the document, or holds it. @param {Node} node @param {number} unit */
+  /** The character at a place in the document; null outside the text. @param {Node} node @param {number} unit */
   position(node, unit) {
     const box = /** @type {HTMLElement | null} */ (node instanceof Text ? node.parentElement : node);
     const shown = this.shown.get(Number(box?.dataset?.index ?? -1));
@@ -456,10 +456,10 @@ export class ColouredText {
     return start + leading(codes.length, (i) => shown.units[i + 1] <= unit);
   }
 
-  /** Reach with the passage from the character that is pinned to another. @param {number} to */
+  /** Select the passage from the pinned character to another. @param {number} to */
   extend(to) {
     const from = this.pin ?? to;
-    getSelection()?.removeAllRanges(); // it would show another passage
+    getSelection()?.removeAllRanges(); // the browser's selection would show another passage
     this.end = to;
     this.on.select?.(Math.min(from, to), Math.max(from, to) + 1);
   }
@@ -483,7 +483,7 @@ export class ColouredText {
     this.on.pick?.(position);
   }
 
-  /** A passage may have been selected: with the mouse, by touch, with the keys of a browser that has a caret. */
+  /** Call `select` after a new selection: by mouse, by touch, or by keys in a browser with a caret. */
   chosen() {
     const found = this.on.select && !this.pressed ? this.selected() : null;
     if (!found || String(found) === this.selection) return;
@@ -505,15 +505,15 @@ export class ColouredText {
       this.pressed = true;
       this.selection = "";
     };
-    pane.onmousedown = ({ shiftKey }) => !shiftKey; // a click with Shift is ours to extend by
+    pane.onmousedown = ({ shiftKey }) => !shiftKey; // with Shift, `extend` selects in place of the browser
     pane.onclick = (event) => {
       const position = at(event);
       if (position === null || !this.on.pick) return;
       if (event.shiftKey) this.extend(position);
-      else if (!this.selection && !this.selected()) this.choose(position); // where a drag ends is no click
+      else if (!this.selection && !this.selected()) this.choose(position); // the end of a drag is no click
     };
     pane.onscroll = () => {
-      // Chunks that come in above move the pane too, and the target with it.
+      // A chunk that arrives above scrolls the pane too; only a scroll away from the target is the reader's.
       const moved = Math.abs(pane.scrollTop - this.top) > 1;
       if (this.target && moved && this.find(this.target.position)) this.target = null;
       this.moved();

@@ -1,4 +1,4 @@
-// Where the browser enters: one view for each place a component is mounted at.
+// The entry of Streamlit's components: one view for each place where a component is mounted.
 
 /** @import { About, Component } from "./types" */
 /** @import { BaseView } from "./base.js" */
@@ -17,7 +17,7 @@ function loadStyle(root, address) {
 /** @type {WeakMap<HTMLElement, BaseView>} */
 const views = new WeakMap();
 
-/** @type {Map<string, unknown>} what each kind of view left behind */
+/** @type {Map<string, unknown>} the last view's memory, by kind of view */
 const memories = new Map();
 
 /** @param {BaseView} view @param {About} about */
@@ -27,8 +27,8 @@ function end(view, about) {
 }
 
 /**
- * Hand a component's data to the view at its place, made the first time. Called by Streamlit, through the
- * loader of component.py, for every answer and every change of theme.
+ * Give a component's data to the view at its place, which is made at first. Streamlit calls this, through the loader
+ * in component.py, for every answer and every change of theme. Returns a function that ends the view.
  * @param {Component} component
  * @param {new (root: HTMLElement, styled: Promise<unknown>) => BaseView} View
  * @param {About} about
@@ -39,8 +39,8 @@ export function enter(component, View, about) {
   let view = views.get(parent);
   if (view?.root !== root) {
     if (view) end(view, about);
-    root.innerHTML = about.markup; // constant, and the only text that is parsed
-    root.hidden = true; // Streamlit may mount again where a view was shown: the new one isn't laid out yet
+    root.innerHTML = about.markup; // a constant, and the only text that is parsed as HTML
+    root.hidden = true; // the last view at this place may have shown the element; the new one has no layout yet
     const styles = [`${about.kit}/shared.css`, `${about.base}/view.css`];
     view = new View(root, Promise.all(styles.map((style) => loadStyle(root, style))));
     view.recall(memories.get(about.root));
@@ -50,7 +50,7 @@ export function enter(component, View, about) {
   shown.component = component;
   shown.update(component);
   return () => {
-    // Where modules took long to load, Streamlit ends a call after a newer one has come, at the same place.
+    // After a slow load of modules, Streamlit may end a call when a newer one at the same place has come.
     if (shown.component !== component) return;
     end(shown, about);
     views.delete(parent);

@@ -1,7 +1,7 @@
-// Elements, found and made. No text is ever parsed as markup.
+// Functions that find, make and fill elements. They parse no text as markup.
 
 /**
- * The element that a selector like "canvas.rv-heat" names, which must be there.
+ * The element of a selector such as "canvas.rv-heat". Throws an Error without one.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {ParentNode} root
  * @param {`${K}.${string}`} selector
@@ -26,7 +26,7 @@ export function make(tag, name, ...inside) {
   return element;
 }
 
-/** A button that does something. @param {string} text @param {() => void} act @param {string} [name] its class */
+/** A button with a label and an action. @param {string} text @param {() => void} act @param {string} [name] its class */
 export function button(text, act, name) {
   const made = make("button", name, text);
   made.type = "button";
@@ -34,7 +34,7 @@ export function button(text, act, name) {
   return made;
 }
 
-/** Change an element's text, if it is another. @param {Node} node @param {string} text */
+/** Set a node's text, unless it has it: an equal write would still cost a layout. @param {Node} node @param {string} text */
 export function put(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -45,7 +45,7 @@ export function place(element, lengths) {
 }
 
 /**
- * Give a selector its options, [value, text], and the one that is chosen; untouched where it has them.
+ * Set a selector's options, [value, text], and its value. An unchanged one is left alone, as it may be open.
  * @param {HTMLSelectElement} select
  * @param {[string | number, string][]} list
  * @param {string | number} value
@@ -60,7 +60,7 @@ export function options(select, list, value) {
 }
 
 /**
- * A row of numbers, each with what it is: returns the elements of the values by name.
+ * Fill a row of numbers with their names. Returns the values' elements by name.
  * @param {HTMLElement} row
  * @param {string} prefix of classes
  * @param {string} testid
@@ -83,7 +83,7 @@ export function numberRow(row, prefix, testid, names, said) {
   return fields;
 }
 
-/** Whether the reader wants things to stay where they are. */
+/** Whether the reader prefers reduced motion. */
 export function still() {
   return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

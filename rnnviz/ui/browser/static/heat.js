@@ -1,20 +1,20 @@
-// The heat map and the characters under it, painted straight into canvases: Plotly's own heat map
-// takes longer than everything else together.
+// The heat map and the characters below it, painted into canvases. Plotly's heat map would take longer than all
+// other drawing together.
 
 import { visible } from "./characters.js";
 import { place } from "./dom.js";
 
 /** @import { States, Theme, Window2D } from "./types" */
 
-/** "#rrggbb" as the 32 bits of a canvas pixel. @param {string} colour */
+/** A colour "#rrggbb" as a 32-bit canvas pixel: ABGR, on little-endian machines RGBA bytes. @param {string} colour */
 function pixel(colour) {
   const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
   return (255 << 24) | (b << 16) | (g << 8) | r;
 }
 
 /**
- * Give a canvas its size in the page, and as many pixels as the screen has there; what paints it, in the
- * page's pixels.
+ * Set a canvas's size in CSS pixels, with as many pixels as the screen has there. Returns its context, scaled to CSS
+ * pixels. An unchanged size is not set again, because that would clear the canvas.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  */
 export function fit(canvas, width, height) {
@@ -30,20 +30,20 @@ export function fit(canvas, width, height) {
   return pen;
 }
 
-/** The row of a heat map that pixel y of H shows, of those that are drawn. @param {number} y @param {number} H @param {{ from: number, count: number }} rows */
+/** The row of a heat map at pixel y of H. @param {number} y @param {number} H @param {{ from: number, count: number }} rows the rows drawn */
 export function rowAt(y, H, { from, count }) {
   return from + Math.floor((y * count) / H);
 }
 
-/** The rows that pixel y of H shows, or shares. @param {number} y @param {number} H @param {{ from: number, count: number }} rows */
+/** First and stop of the rows at pixel y of H; several if rows are thinner than a pixel. @param {number} y @param {number} H @param {{ from: number, count: number }} rows */
 function rowsAt(y, H, rows) {
   const from = rowAt(y, H, rows);
   return [from, Math.max(from + 1, rowAt(y + 1, H, rows))];
 }
 
 /**
- * The mean of a column's rows from … to - 1, as the index of a colour.
- * @param {States} store @param {number} base where the column begins @param {number} from @param {number} to
+ * The mean colour index of a column's rows from … to - 1.
+ * @param {States} store @param {number} base the column's first index in `states` @param {number} from @param {number} to
  */
 function mean({ states, rows }, base, from, to) {
   let sum = 0;
@@ -56,7 +56,7 @@ function edge(i, W, columns) {
   return Math.round((i * W) / columns);
 }
 
-/** The column that pixel x of W shows: between its edge and the next. @param {number} x @param {number} W @param {number} columns */
+/** The column at pixel x of W, the inverse of `edge`. @param {number} x @param {number} W @param {number} columns */
 export function columnAt(x, W, columns) {
   return Math.ceil(((x + 0.5) * columns) / W) - 1;
 }
@@ -66,15 +66,15 @@ export class Heat {
   image;
   pixels = new Uint32Array();
 
-  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} strip for the characters below, where `letters` draws them */
+  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} strip the canvas of the characters below, see `letters` */
   constructor(canvas, strip = canvas) {
-    canvas.getContext("2d", { alpha: false }); // the first to ask says how: this one hides what is below
+    canvas.getContext("2d", { alpha: false }); // the first call sets the options: this canvas is opaque
     this.canvas = canvas;
     this.strip = strip;
   }
 
   /**
-   * Paint the columns first .. last - 1 of a view.
+   * Paint columns first .. last - 1 of a view.
    * @param {States} store @param {Window2D} view @param {string[]} colours @param {string} background
    */
   draw(store, view, colours, background) {
@@ -91,7 +91,7 @@ export class Heat {
     const edges = Array.from({ length: last - first + 1 }, (_, i) => edge(i, W, columns));
     pixels.fill(pixel(background));
     for (let y = 0; y < H; ) {
-      // The lines of pixels that show the same units are alike: the first is painted, the others are copied.
+      // Lines of pixels with the same units are equal: the first is painted, the others are copies.
       const [from, to] = rowsAt(y, H, view.rows);
       const begin = y * W;
       for (let i = 0; i < last - first; i++) {
@@ -105,7 +105,7 @@ export class Heat {
   }
 
   /**
-   * The characters under their columns.
+   * Draw the characters below their columns.
    * @param {string[]} list @param {States} store @param {Window2D} view @param {Theme} theme @param {string} font
    */
   letters(list, store, view, theme, font) {

@@ -1,19 +1,19 @@
-// Sentences: the server sends them in the session's language, the browser's modules hold none.
+// Sentences. The server sends them in the session's language; browser modules hold none.
 
-/** Fill the braces of a sentence. @param {string} sentence @param {Record<string, unknown>} values */
+/** A sentence with its braces filled in; unknown names stay. @param {string} sentence @param {Record<string, unknown>} values */
 export function fill(sentence, values) {
   return sentence.replace(/\{(\w+)\}/g, (brace, name) => (name in values ? String(values[name]) : brace));
 }
 
 /** @typedef {(name: string, values?: Record<string, unknown>) => string} Say */
 
-/** What says a sentence of `words` by its name, or the name where there is none. @param {Record<string, string>} words */
+/** A function that makes the sentence of a name in `words`; without one, the name itself. @param {Record<string, string>} words */
 export function sayer(words) {
   /** @type {Say} */
   return (name, values = {}) => fill(words[name] ?? name, values);
 }
 
-/** Write the words that elements name: data-word, data-label and data-title. @param {ParentNode} root @param {Say} say */
+/** Set the words that elements name in data-word, data-label and data-title. @param {ParentNode} root @param {Say} say */
 export function label(root, say) {
   /** @param {string} name @param {(element: HTMLElement, text: string) => void} write */
   const each = (name, write) => {

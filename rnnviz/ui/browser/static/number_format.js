@@ -1,14 +1,14 @@
-// Numbers as the app's language writes them, whatever the browser's: the one rule for every view.
+// Numbers in the app's language, not the browser's: the one format for all views.
 
 const NONE = "–";
 
-/** 10⁻¹⁶ without the 10. @param {number} n */
+/** An exponent in superscript, such as ⁻¹⁶. @param {number} n */
 export function raised(n) {
   return Array.from(String(n), (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)])).join("");
 }
 
 export class Numbers {
-  /** @param {string} language as the server names it */
+  /** @param {string} language a BCP 47 tag */
   constructor(language) {
     this.language = language;
     /** @type {Map<string, Intl.NumberFormat>} */
@@ -28,14 +28,14 @@ export class Numbers {
     return this.fixed(n, 0);
   }
 
-  /** So many decimals, a real minus sign and never −0.00. @param {number | null | undefined} x */
+  /** A number with so many decimals, a real minus sign, and no −0.00. @param {number | null | undefined} x */
   fixed(x, digits = 2) {
     if (x === null || x === undefined || Number.isNaN(x)) return NONE;
     const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
     return this.format(x, { ...options, signDisplay: "negative" });
   }
 
-  /** At most so many digits that count. @param {number | null | undefined} x */
+  /** A number with at most so many significant digits. @param {number | null | undefined} x */
   rough(x, digits = 3) {
     return Number.isFinite(x) ? this.format(Number(x), { maximumSignificantDigits: digits }) : NONE;
   }
@@ -48,7 +48,7 @@ export class Numbers {
     return this.fixed(x, x >= 10000 ? 0 : x >= 100 ? 1 : 2);
   }
 
-  /** A probability, however small. @param {number} p */
+  /** A probability in percent; a tiny one as a power of 10. @param {number} p */
   percent(p) {
     if (p >= 0.9995) return "100 %";
     if (p >= 0.001) return `${this.fixed(100 * p, 1)} %`;
@@ -56,7 +56,7 @@ export class Numbers {
     return p > 0 ? `≈ 10${raised(Math.round(Math.log10(p)))}` : "0 %";
   }
 
-  /** A probability that is read from afar. @param {number} p */
+  /** A probability in percent with few digits, for a projector. @param {number} p */
   share(p) {
     if (p >= 0.9995) return "100 %";
     return p < 0.001 ? "< 0.1 %" : `${this.fixed(100 * p, p < 0.1 ? 1 : 0)} %`;

@@ -1,4 +1,4 @@
-// The bytes of an answer: see rnnviz/ui/browser/payload.py, which writes them.
+// The bytes of an answer, in the format of rnnviz/ui/browser/payload.py, which writes them.
 
 /** @import { WireArray } from "./types" */
 
@@ -7,7 +7,7 @@ const utf8 = new TextDecoder();
 
 /** @param {Uint8Array} bytes */
 export function unpack(bytes) {
-  const block = bytes.slice(); // a buffer of its own, in which every array is aligned
+  const block = bytes.slice(); // a copy at offset 0 of its buffer: typed arrays need aligned offsets
   const length = new DataView(block.buffer).getUint32(0, true);
   const { arrays: directory, ...header } = JSON.parse(utf8.decode(block.subarray(4, 4 + length)));
   /** @type {Record<string, WireArray>} */

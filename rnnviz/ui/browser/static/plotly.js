@@ -1,4 +1,4 @@
-// Plotly from the server's own package: a figure's frame, drawn once; what moves is painted over it.
+// Plotly, from the server's own package. It draws a figure's frame once; views paint changing parts over it.
 
 /** @import { Figure, Untyped } from "./types" */
 
@@ -7,12 +7,12 @@ let plotly;
 
 let whence = async () => new URL("../../plotly/plotly.min.js", import.meta.url).href;
 
-/** Have the library from elsewhere. @param {() => Promise<string>} from its address, or "" if there is none */
+/** Set another source of the library. @param {() => Promise<string>} from its address, or "" if there is none */
 export function servePlotly(from) {
   whence = from;
 }
 
-/** Fetch the library, once. Resolves to "", or to the address where it isn't. */
+/** Load the library, once. Resolves to "", or to the address where it is missing. */
 export function loadPlotly() {
   plotly ??= window.Plotly ? Promise.resolve("") : whence().then(fetched);
   return plotly;
@@ -43,7 +43,7 @@ export function purge(place) {
   window.Plotly?.purge(place);
 }
 
-/** Numbers for Plotly: gaps where there are none. @param {ArrayLike<number>} values */
+/** Numbers for Plotly, with null, a gap, in place of NaN and infinities. @param {ArrayLike<number>} values */
 export function gaps(values) {
   return Array.from(values, (v) => (Number.isFinite(v) ? v : null));
 }

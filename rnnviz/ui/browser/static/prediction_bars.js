@@ -1,5 +1,5 @@
-// The bars: what the network expects next, or expected at the cursor, and what came. Where they may be touched,
-// each holds a button that writes its character.
+// The bars of a prediction: of the next character, or of the one at the cursor, with the actual character. A touchable
+// bar has a button that writes its character.
 
 import { visible } from "./characters.js";
 import { find, make, put } from "./dom.js";
@@ -8,25 +8,25 @@ import { find, make, put } from "./dom.js";
 /** @import { Predictions } from "./types" */
 /** @import { Say } from "./messages.js" */
 
-const CONTEXT = 8; // characters that are shown before the place in question
+const CONTEXT = 8; // characters shown before the prediction's place
 const DIGITS = "1234567890"; // the keys of the first bars
-const [NONE, OTHERS] = [-1, -2]; // rows without a symbol
-const NOTHING = 1e-6; // what is left of a sum by rounding
+const [NONE, OTHERS] = [-1, -2]; // ids of rows without a symbol
+const NOTHING = 1e-6; // a remainder below this is a rounding error of float32
 
-/** The markup of one row: a symbol, its bar, its probability. */
+/** The elements of one row: a symbol, its bar, its probability. */
 export function barRow() {
   const [symbol, bar, chance] = [make("bdi", "rv-symbol"), make("span", "rv-bar"), make("span", "rv-chance")];
   const track = make("span", "rv-track", bar);
   return { item: make("li", "", symbol, track, chance), symbol, track, bar, chance };
 }
 
-/** Which of the first bars a key means, from 0; -1 for none. @param {KeyboardEvent} event */
+/** The number of a key's bar, from 0; -1 for other keys. @param {KeyboardEvent} event */
 export function digit(event) {
   const found = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
   return found ? DIGITS.indexOf(found[1]) : -1;
 }
 
-/** How a character is called aloud: most speak for themselves. @param {string} character @param {Say} say */
+/** A character's name for a screen reader; most are their own name. @param {string} character @param {Say} say */
 export function spoken(character, say) {
   const name = `name.${character}`;
   const said = say(name);
@@ -34,8 +34,8 @@ export function spoken(character, say) {
 }
 
 /**
- * One bar: a symbol's integer (0 is `<unk>`, below 0 no symbol), its character, its probability, that before it
- * was reshaped where it is, that of another network where one is shown beside, and the row's classes.
+ * One bar: a symbol's id (0 is `<unk>`, below 0 no symbol), its character and its probability `p`. `was` is the
+ * probability before reshaping, or null; `other` that of the network shown beside; `kind` has the row's classes.
  * @typedef {{ id: number, character: string, p: number | null, was: number | null, other?: number, kind: string }} Bar
  */
 
@@ -46,7 +46,7 @@ export class PredictionBars {
 
   /**
    * @param {HTMLElement} root @param {Say} say @param {Numbers} numbers
-   * @param {((id: number) => void) | null} pick takes the symbol whose bar was touched
+   * @param {((id: number) => void) | null} pick called with the symbol of a touched bar; null: bars aren't touchable
    */
   constructor(root, say, numbers, pick = null) {
     this.lead = find(root, "span.rv-next-lead");
@@ -72,8 +72,8 @@ export class PredictionBars {
     if (pick && row.button) {
       const { button } = row;
       button.type = "button";
-      button.tabIndex = this.rows.length ? -1 : 0; // one stop of the Tab key for all: arrows move among them
-      button.onmousedown = (event) => event.preventDefault(); // the focus stays in the text
+      button.tabIndex = this.rows.length ? -1 : 0; // one tab stop for all bars: arrow keys move among them
+      button.onmousedown = (event) => event.preventDefault(); // keeps the focus in the text
       button.onclick = () => pick(row.id);
       for (const part of [row.symbol, row.track, row.chance, share]) part.ariaHidden = "true";
       row.item.append(button);
@@ -82,7 +82,7 @@ export class PredictionBars {
     this.rows.push(row);
   }
 
-  /** @param {number} i @param {Bar} bar @param {string} word in its character's place, "" for none */
+  /** @param {number} i @param {Bar} bar @param {string} word shown in place of the character, "" for none */
   row(i, { id, character, p, was, other, kind }, word) {
     while (this.rows.length <= i) this.addRow();
     const row = this.rows[i];
@@ -109,7 +109,7 @@ export class PredictionBars {
   }
 
   /**
-   * The prediction after t characters of `list`; `said` is whether its entropy stands elsewhere.
+   * Draw the prediction after t characters of `list`; `said`: whether its entropy is shown elsewhere.
    * @param {Predictions} store @param {string[]} list @param {number} t
    */
   draw(store, list, t, said = false) {
@@ -131,13 +131,13 @@ export class PredictionBars {
     put(this.foot, n || !said ? say(n ? "next.left" : "next.entropy", { bits, n }) : "");
   }
 
-  /** Write the character of the bar with this number, from 0. @param {number} n */
+  /** Click the bar of this number, from 0. @param {number} n */
   choose(n) {
     const { button } = this.rows[n] ?? {};
     if (button && !button.hidden) button.click();
   }
 
-  /** @param {KeyboardEvent} event in one of the bars */
+  /** Move among the bars by arrow keys, or click one by its digit. @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const buttons = this.rows.flatMap(({ item, button }) =>
@@ -160,7 +160,7 @@ export class PredictionBars {
 }
 
 /**
- * What the rows show, from the top.
+ * The rows' bars, from the top.
  * @param {Predictions} store @param {string[]} list @param {number} t
  * @returns {Bar[]}
  */
@@ -193,7 +193,7 @@ function bars(store, list, t) {
     other: beside && others(beside.p),
   };
   made.push({ id: OTHERS, character: "", ...share, kind: "rv-rest rv-word" });
-  // What came stands below if it isn't among the first; its row is always there, so nothing jumps.
+  // The actual character has a row below if it isn't among the first. The row is always there, so nothing jumps.
   if (came >= 0 && !expected.some(({ id }) => id === came)) {
     const p = store.probability(t);
     const now = { p: drawn?.came ?? p, was: drawn ? p : null, other: beside?.came };

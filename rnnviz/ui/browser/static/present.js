@@ -1,14 +1,14 @@
-// Presenting: the page shows nothing but a view, large enough for a projector. `present=1` in the address, as on
-// the Learn page; P begins and ends it, Escape ends it. rnnviz/ui/presenting.py has the page's part of it.
+// The presentation: the page shows only its view, large enough for a projector. The address has `present=1`, as on
+// the Learn page. P begins and ends it, Escape ends it. rnnviz/ui/presenting.py has the page's part.
 
 import { find, put } from "./dom.js";
 
 /** @import { Say } from "./messages.js" */
 
-const MARK = "data-rv-presenting"; // of the document: the page hides what isn't the view
-const TYPED = "input, textarea, select, [contenteditable=true], [role=listbox]"; // where P is a letter
+const MARK = "data-rv-presenting"; // the document's attribute, with which the page's CSS hides all but the view
+const TYPED = "input, textarea, select, [contenteditable=true], [role=listbox]"; // elements where P is a letter
 
-/** @type {Presenting | undefined} the view's that was made last: another's end is none of this one */
+/** @type {Presenting | undefined} the newest one: an older one's end must not end its presentation */
 let latest;
 
 export class Presenting {
@@ -18,8 +18,8 @@ export class Presenting {
 
   /**
    * @param {HTMLElement} root with a button.rv-present
-   * @param {() => void} changed the view has more room, or less
-   * @param {boolean} alone whether Escape does nothing else in this view
+   * @param {() => void} changed called when the view's room changes
+   * @param {boolean} alone whether Escape has no other use in this view
    */
   constructor(root, changed, alone = true) {
     this.alone = alone;
@@ -33,7 +33,7 @@ export class Presenting {
     this.show();
   }
 
-  /** Its words, in the session's language. @param {Say} say */
+  /** Set the button's words. @param {Say} say */
   name(say) {
     this.say = say;
     this.show();

@@ -1,8 +1,8 @@
-// Light or dark, whichever the page behind a view is.
+// The theme of a view, light or dark as the page behind it.
 
 /** @import { Theme, Themes } from "./types" */
 
-/** How light a colour is for the eye, 0 to 1. @param {string} colour #rrggbb */
+/** A colour's luma, 0 to 1, with the weights of ITU-R BT.601. @param {string} colour #rrggbb */
 export function luma(colour) {
   const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16) / 255);
   return 0.299 * r + 0.587 * g + 0.114 * b;
@@ -12,12 +12,12 @@ export function luma(colour) {
 export function appearance(root) {
   const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim();
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-  pen.fillStyle = background || "#ffffff"; // which is read back as #rrggbb
+  pen.fillStyle = background || "#ffffff"; // a canvas converts any CSS colour: it reads back as #rrggbb
   return luma(String(pen.fillStyle)) < 0.5 ? "dark" : "light";
 }
 
 /**
- * Give a view the page's colours: its theme, and each colour as --rv-… for the style sheet.
+ * Set a view's colours as CSS variables --rv-…, and return the page's theme.
  * @template {{ [name: string]: unknown }} T
  * @param {HTMLElement} root
  * @param {Themes<T>} themes

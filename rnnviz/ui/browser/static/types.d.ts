@@ -1,13 +1,13 @@
-// What Streamlit, Plotly and the server hand over, as TypeScript reads it. No browser fetches this file.
+// Types of data from Streamlit, Plotly and the server. No browser fetches this file.
 
-/** What Streamlit's components v2 call a component with. */
+/** The argument with which Streamlit's components v2 call a component. */
 export interface Component {
   parentElement: HTMLElement;
   data: Uint8Array | null;
   setTriggerValue(name: string, value: unknown): void;
 }
 
-/** What the loader in component.py knows of a view. */
+/** A view's addresses and markup, from the loader in component.py. */
 export interface About {
   kit: string;
   base: string;
@@ -59,17 +59,17 @@ export type Themes<T = Theme> = { light: T; dark: T };
 
 export type Words = Record<string, string>;
 
-/** An array of the wire: flat, and its shape. */
+/** An array of an answer: flat, with its shape. */
 export type Shaped<A> = A & { shape: number[] };
 export type WireArray = Shaped<Float32Array | Uint32Array | Uint16Array | Uint8Array>;
 
-/** What every answer's header tells: to which of whose asks it is one. */
+/** The part of every answer's header that names its ask: the browser's id and the ask's number. */
 export interface Header {
   client?: string;
   seq?: number;
 }
 
-/** What the heat map reads: the states of the characters from `start` on, as indices of colours. */
+/** The heat map's data: the states of the characters from `start` on, as colour indices. */
 export interface States {
   start: number;
   units: number;
@@ -78,7 +78,7 @@ export interface States {
   isUnknown(t: number): boolean;
 }
 
-/** What the bars of the next character read. */
+/** The prediction bars' data. */
 export interface Predictions {
   ids: ArrayLike<number>;
   holds(t: number): boolean;
@@ -87,17 +87,17 @@ export interface Predictions {
   probability(t: number): number;
   entropy(t: number): number;
   redrawn?(t: number): Redrawn | undefined;
-  beside?(t: number): Redrawn | undefined; // what another network makes of the same symbols
+  beside?(t: number): Redrawn | undefined; // another network's probabilities of the same symbols
 }
 
-/** What becomes of a prediction before a character is drawn from it: ui/pages/explore/predictions.py. */
+/** A reshaped prediction, see `redrawn` in ui/pages/explore/predictions.py. */
 export interface Redrawn {
   p: Float32Array; // of the listed symbols
   came: number;
   left: number;
 }
 
-/** Which columns and rows of a heat map are drawn, and how large. */
+/** The columns and rows of a heat map that are drawn, and their size in pixels. */
 export interface Window2D {
   first: number;
   last: number;

@@ -1,42 +1,42 @@
-// The browser's side of a view's conversation, as rnnviz/ui/browser/view_socket.py is the server's: one ask at a time, and
-// the last wish always wins. Asks go over a WebSocket of the view's own where the page offers one and it stands,
-// past Streamlit; else, and what only the page can answer, through `send`.
+// The browser's side of a view's asks; rnnviz/ui/browser/view_socket.py is the server's side. One ask is in flight at a
+// time, and the last wish always wins. Asks go over the view's own WebSocket, past Streamlit, if the page offers one
+// and it is open. All others, and asks that only the page can answer, go through `send`.
 
 /** @import { Header } from "./types" */
 
 const ADDRESS = "/live";
-const OPEN = 1; // WebSocket's name for it
-const PATIENCE = 10000; // milliseconds after which a lost ask is repeated
-const TRIES = 3; // connections in a row that fail before none is tried any more
+const OPEN = 1; // WebSocket.OPEN, which Node lacks
+const PATIENCE = 10000; // milliseconds until an ask without an answer is repeated
+const TRIES = 3; // failed connections in a row, after which no more are tried
 
 export class ViewSocket {
   client = Math.random().toString(36).slice(2) + Date.now().toString(36);
   seq = 0;
   waiting = 0; // the number of the ask in flight
   wanted = false;
-  /** Whether the ask in flight will take long, and a newer one may take its place. */
+  /** Whether the ask in flight takes long, so that a newer one may replace it. */
   long = false;
-  /** @type {object | null} what the page is to hear of, until it has answered */
+  /** @type {object | null} changes that concern the page, until it has answered */
   news = null;
-  /** @type {object | null} what the ask in flight has told it */
+  /** @type {object | null} the news in the ask in flight */
   told = null;
-  /** @type {((ask: object) => void) | null} asks the page: through Streamlit, or whoever stands in its place */
+  /** @type {((ask: object) => void) | null} sends an ask to the page: through Streamlit, or to the engine in its place */
   send = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
-  token = ""; // what the page calls this view
+  token = ""; // the page's token for this view
   /** @type {WebSocket | null} */
   socket = null;
-  ready = false; // the token is known there
-  failed = 0;
-  /** @type {object | null} the ask that has no answer yet, of this connection or of one that broke */
+  ready = false; // whether the connection is open, so that the server knows the token
+  failed = 0; // failed connections in a row
+  /** @type {object | null} the ask without an answer, sent over this connection or over a broken one */
   flying = null;
 
   /**
    * @param {object} of
-   * @param {() => object} of.wish says what is wanted now: the whole wish
+   * @param {() => object} of.wish makes the whole wish of now
    * @param {(data: Uint8Array) => void} of.hear takes an answer
-   * @param {(is: boolean) => void} of.late is told when an answer takes too long
+   * @param {(is: boolean) => void} of.late called when an answer takes too long, and when it no longer does
    */
   constructor({ wish, hear, late }) {
     this.wish = wish;
@@ -44,13 +44,13 @@ export class ViewSocket {
     this.late = late;
   }
 
-  /** Something changed in this view: ask now, or as soon as the answer in flight is here. */
+  /** Ask now, or once the answer in flight has come. */
   ask() {
     this.wanted = true;
     if (!this.waiting || this.long) this.go();
   }
 
-  /** Something changed that other parts of the page follow: it is run anew. @param {object} news all of it */
+  /** Tell the page of changes that its other parts follow, which reruns it. @param {object} news all of them */
   set(news) {
     this.news = news;
     this.ask();
@@ -62,16 +62,16 @@ export class ViewSocket {
     this.waiting = ++this.seq;
     this.wait();
     const ask = { client: this.client, seq: this.seq, ...this.wish(), ...this.news };
-    if (this.flying) this.leave(); // it is asked again: what was sent this way is lost
+    if (this.flying) this.leave(); // the connection's answer is overdue: drop it, and ask again
     const { socket, ready } = this;
     this.flying = null;
     this.told = this.news;
-    if (!ready || !socket || this.news) return this.send(ask); // the answer may come at once
+    if (!ready || !socket || this.news) return this.send(ask); // last: an engine may answer inside this call
     this.flying = ask;
-    if (socket.readyState === OPEN) socket.send(JSON.stringify(ask)); // else onclose sees to it
+    if (socket.readyState === OPEN) socket.send(JSON.stringify(ask)); // else onclose connects again and sends it
   }
 
-  /** Give whoever answers its time, from now on. */
+  /** Start the timer that repeats the ask after PATIENCE. */
   wait() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
@@ -80,7 +80,7 @@ export class ViewSocket {
     }, PATIENCE);
   }
 
-  /** The page was run anew, by a session that knows of no ask: whatever was asked has to be asked again. */
+  /** Forget the ask in flight and want another: a new session knows of no ask. */
   lost() {
     clearTimeout(this.timer);
     this.late(false);
@@ -88,22 +88,22 @@ export class ViewSocket {
     this.wanted = true;
   }
 
-  /** Whether an answer is one to this browser. @param {Header} header */
+  /** Whether an answer is to an ask of this view. @param {Header} header */
   owns(header) {
     return header.client === this.client;
   }
 
-  /** Whether an answer is one to the newest ask. @param {Header} header */
+  /** Whether an answer is to this view's newest ask. @param {Header} header */
   newest(header) {
     return this.owns(header) && header.seq === this.seq;
   }
 
-  /** Whether a newer ask than the one it answers is on its way. @param {Header} header */
+  /** Whether an answer is to an older ask than the one in flight. @param {Header} header */
   outdated(header) {
     return this.owns(header) && (header.seq ?? 0) < this.waiting;
   }
 
-  /** An answer came: to the newest ask, or of a page made anew. @param {Header} header */
+  /** End the ask in flight, as its answer has come; ask again if wanted. An outdated answer is ignored. @param {Header} header */
   answered(header) {
     if (this.outdated(header)) return;
     if (this.owns(header)) {
@@ -123,7 +123,7 @@ export class ViewSocket {
 
   // ---- the connection -----------------------------------------------------------------------------
 
-  /** Connect, unless it is connected. @param {string} token */
+  /** Connect with a token, unless such a connection exists or TRIES have failed. @param {string} token */
   open(token) {
     if (!this.send || this.failed === TRIES || (this.socket && token === this.token)) return;
     this.leave();
@@ -140,7 +140,7 @@ export class ViewSocket {
       const { ready } = this;
       if (!ready) this.failed++;
       this.leave();
-      // Where the server is gone too, the page connects anew once it is back, or the ask is repeated.
+      // If the server is down too, the next answer of the page connects again, or the timer repeats the ask.
       if (ready && this.flying) this.open(token);
     };
   }
@@ -160,7 +160,7 @@ export class ViewSocket {
     else if (flying) this.send?.(flying);
   }
 
-  /** Let the connection go, not the ask. */
+  /** Close the connection; the ask in flight stays. */
   leave() {
     const { socket } = this;
     this.socket = null;
