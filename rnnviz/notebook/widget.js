@@ -1,12 +1,12 @@
-// The Explore page's view in a notebook: a kernel answers in the server's place. anywidget calls `render`.
+// The live view in a notebook, where a kernel answers in place of the server. anywidget calls `render`.
 
 import { again, mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/explore/static/view.js";
 
-const HEIGHT = 560; // pixels of the picture: a cell has no window to fill
-const THEME = ["data-jp-theme-light", "data-vscode-theme-kind", "class"]; // what changes with the notebook's
+const HEIGHT = 560; // pixels of the picture: a notebook's cell has no height to fill
+const THEME = ["data-jp-theme-light", "data-vscode-theme-kind", "class"]; // attributes of <body> that follow the notebook's theme
 
-// The notebook's own colours and fonts under the names that the app's page has for them.
+// The notebook's colours and fonts, under the names of Streamlit's CSS variables.
 const COLOURS = `
 :host { display: block; }
 .rv {
@@ -23,7 +23,7 @@ const COLOURS = `
 }`;
 
 /**
- * @typedef {object} Model anywidget's: the way to the kernel
+ * @typedef {object} Model anywidget's model, which sends messages to the kernel
  * @property {(message: object) => void} send
  * @property {(event: string, hear: (message: { kind: string, client?: string }, buffers: DataView[]) => void) => void} on
  * @property {(event: string, hear: Function) => void} off
@@ -32,7 +32,7 @@ const COLOURS = `
 /** @param {DataView} view */
 const bytes = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
-/** Ask the kernel for Plotly, once, and say where it is: "" if it has none. @param {Model} model @returns {Promise<string>} */
+/** The address of Plotly, which the kernel sends once; "" if it has none. @param {Model} model @returns {Promise<string>} */
 function plotlyOf(model) {
   return new Promise((resolve) => {
     /** @param {{ kind: string }} message @param {DataView[]} buffers */
@@ -51,7 +51,7 @@ function plotlyOf(model) {
 export function widget(styles, markup) {
   /** @param {{ model: Model, el: HTMLElement }} place */
   function render({ model, el }) {
-    // The notebook hears keys too, and would take letters for its commands.
+    // Without this attribute, JupyterLab treats typed letters as its commands.
     el.setAttribute("data-lm-suppress-shortcuts", "true");
     const host = el.appendChild(document.createElement("div"));
     const look = { styles: COLOURS + styles, markup, height: HEIGHT };
@@ -64,7 +64,7 @@ export function widget(styles, markup) {
     model.on("msg:custom", hear);
     const themes = new MutationObserver(() => again(view));
     themes.observe(document.body, { attributeFilter: THEME });
-    // While JupyterLab changes its theme it hides all cells, where no letter has a place.
+    // JupyterLab hides all cells while it changes its theme, and a hidden letter has no box: measure again once shown.
     const shown = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && again(view));
     shown.observe(host);
     view.link.ask();

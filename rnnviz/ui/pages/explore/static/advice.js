@@ -1,4 +1,4 @@
-// What is said under the text of the text itself: what to notice in an example, and that it is foreign to the model.
+// Notes on the text, below it: where to look in an example, and a hint if the text is foreign to the model.
 
 import { together } from "../../../browser/static/alt_text.js";
 
@@ -6,17 +6,17 @@ import { together } from "../../../browser/static/alt_text.js";
 /** @import { Better, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const READ = 300; // characters that other models read: rnnviz/ui/model_suggestion.py
-const REST = 600; // milliseconds without a key before others are asked
-const SOON = 250; // ... before they are asked whether they have read it
+const READ = 300; // characters whose change starts a new search, see rnnviz/ui/model_suggestion.py
+const REST = 600; // milliseconds without a key before the search begins
+const SOON = 250; // milliseconds between two asks for its result
 
 export class Advice {
   /** @type {Better | null} */
   found = null;
-  /** @type {string | null} the beginning of a text that `found` is about */
+  /** @type {string | null} the text's beginning that `found` belongs to */
   of = null;
-  asked = "";
-  /** What belongs in the next ask. */
+  asked = ""; // the text's beginning of the last search
+  /** The search's and the model's part of the next ask. */
   wants = { model: "", glance: false };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
@@ -27,14 +27,14 @@ export class Advice {
     this.say = say;
   }
 
-  /** What to ask for beside the text; once. */
+  /** The part of the next ask, once. */
   wishes() {
     const { wants } = this;
     this.wants = { model: "", glance: false };
     return wants;
   }
 
-  /** Put an example there, with the model that it was made for. @param {Example} example */
+  /** Put an example into the text, with the model that it was made for. @param {Example} example */
   show(example) {
     const { bookmark, editor } = this.view;
     this.wants.model = example.model ?? "";
@@ -45,7 +45,7 @@ export class Advice {
     });
   }
 
-  /** Have another model read the text. @param {string} model */
+  /** Let another model read the text. @param {string} model */
   turn(model) {
     this.wants.model = model;
     this.view.bookmark.turn(model, () => this.view.link.ask());
@@ -58,7 +58,7 @@ export class Advice {
     notes.tell("notice", bookmark.example?.notice ?? "");
     if (this.timer !== undefined) clearTimeout(this.timer);
     this.timer = undefined;
-    const said = Boolean(bookmark.example?.notice); // of a text that is to surprise
+    const said = Boolean(bookmark.example?.notice); // such an example may be meant to surprise
     if (said || !store.head.numbers.foreign || !store.fixed.advises) {
       notes.tell("foreign", "");
       return;

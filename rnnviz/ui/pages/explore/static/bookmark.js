@@ -1,4 +1,4 @@
-// The view's place: what of it the address holds, and how it looks to somebody who arrives by one.
+// The live view's bookmark: its values in the address, and the view after an arrival by such an address.
 
 import { address } from "../../../browser/static/address.js";
 import { toUnit } from "../../../browser/static/characters.js";
@@ -10,14 +10,14 @@ import { Notes } from "./notes.js";
 /** @import { Arrival, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const LONGEST = 2000; // characters of a text that an address holds: rnnviz/ui/compressed_text.py
+const LONGEST = 2000; // characters of a text in an address, as in rnnviz/ui/compressed_text.py
 
 export class Bookmark {
-  /** @type {string | undefined} the model's own text: an address needs none for it */
+  /** @type {string | undefined} the model's opening text, which the address omits */
   opening;
-  /** @type {Example | null} the one that is in view */
+  /** @type {Example | null} the example in view */
   example = null;
-  model = ""; // the one that will read the text next
+  model = ""; // the model that reads the text next; "" for the present one
   /** @type {Say} */
   say;
   /** @type {Notes} */
@@ -30,7 +30,7 @@ export class Bookmark {
     address?.join("live", this.fields);
   }
 
-  /** What belongs in the address. @returns {Fields} */
+  /** The view's values for the address. @returns {Fields} */
   tell() {
     const { view, opening } = this;
     const { editor, figure, pin, why, unit } = view;
@@ -59,15 +59,15 @@ export class Bookmark {
     };
   }
 
-  /** Take over the page's words. @param {Say} say */
+  /** Set the words, in the session's language. @param {Say} say */
   speak(say) {
     this.say = say;
     this.notes = new Notes(this.view.root, this.view.onResize);
   }
 
   /**
-   * The page was run anew, or this view was made anew: look as the address says, and as this model can.
-   * @param {boolean} moved whether the session is a new one, to which this place's address is an arrival
+   * Restore the view after a rerun of the page or a remount of this view, by the address and within the model's limits.
+   * @param {boolean} moved whether the session is new: for it, this page's own address counts as an arrival
    */
   meet(moved) {
     const { view } = this;
@@ -87,7 +87,7 @@ export class Bookmark {
       view.link.wanted = true;
   }
 
-  /** Look as the address says; the text is there already. @param {Arrival} arrival */
+  /** Restore the view of an address; the text is in place already. @param {Arrival} arrival */
   arrive({ caret, pin, why, rows, wrong, cut, ...looks }) {
     const { view } = this;
     const { editor, store } = view;
@@ -108,7 +108,7 @@ export class Bookmark {
     this.notes.tell("cut", cut === null ? "" : this.say("address.cut", { most, n }));
   }
 
-  /** Something may have changed. On the way of every keystroke: what is said of it is made later. */
+  /** Note a change. Each keystroke calls this, so the address's values are only made at the write. */
   touch() {
     address?.touch();
     const { notes, say } = this;
@@ -118,8 +118,8 @@ export class Bookmark {
   }
 
   /**
-   * Change what is in view, as a new entry of the browser's history.
-   * @param {string} model the one that will read it, "" for the same @param {() => void} change
+   * Make a change that begins a new entry of the browser's history.
+   * @param {string} model the model that reads the text next, "" for the same @param {() => void} change
    */
   turn(model, change) {
     address?.turn();

@@ -1,5 +1,5 @@
-// What is written by itself: by the network on from the caret, letter by letter, or in three ways side by side to
-// choose from; and the reader's own text once more.
+// Automatic writing: the network's continuation from the caret, letter by letter; three continuations to choose from;
+// and the replay of the reader's text.
 
 import { button, find, make, put, still } from "../../../browser/static/dom.js";
 import { digit } from "../../../browser/static/prediction_bars.js";
@@ -11,14 +11,14 @@ const WAYS = 3;
 const PACE = 60; // milliseconds from one character of a replay to the next
 
 export class Continuation {
-  queue = ""; // what has yet to be written
+  queue = ""; // the text still to be written
   appending = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
-  wanted = 0; // how many continuations are asked for
-  at = 0; // where they begin, in characters
-  runs = 0;
-  keyed = false; // whether they were asked for with a key
+  wanted = 0; // continuations asked for
+  at = 0; // the character where they begin
+  runs = 0; // continuations written so far, which number the undo steps
+  keyed = false; // whether a key asked for them, not a pointer
   replaying = false;
 
   /** @param {View} view @param {Say} say */
@@ -44,7 +44,7 @@ export class Continuation {
     this.stop();
   }
 
-  /** Write a symbol where the bars tell of it. @param {number} id */
+  /** Write a symbol at the place of the prediction bars. @param {number} id */
   symbol(id) {
     const { view } = this;
     const { editor, drawn, store, told, readout } = view;
@@ -61,7 +61,7 @@ export class Continuation {
   begin(count, event) {
     this.stop();
     this.keyed = event.detail === 0;
-    // Who points goes on typing; a finger would call up its keyboard.
+    // After a mouse click, typing goes on in the text; on a touch screen the focus would open the keyboard.
     if (!this.keyed && /** @type {PointerEvent} */ (event).pointerType === "mouse") this.view.editor.focus();
     this.at = this.view.editor.caret;
     this.wanted = count;
@@ -69,11 +69,11 @@ export class Continuation {
     this.view.link.ask();
   }
 
-  /** What was asked for is here. @param {string[]} texts */
+  /** Take the continuations of an answer. @param {string[]} texts */
   take(texts) {
     const { wanted } = this;
     this.wanted = 0;
-    if (!wanted) return; // the reader went on meanwhile
+    if (!wanted) return; // the reader has typed meanwhile
     if (!texts.length) this.stop();
     else if (wanted > 1) this.offer(texts);
     else this.begun(texts[0]);
@@ -88,7 +88,7 @@ export class Continuation {
     this.stop();
   }
 
-  /** Type the reader's text again. */
+  /** Replay the reader's text from its beginning. */
   replay() {
     this.stop();
     const { editor } = this.view;
@@ -104,7 +104,7 @@ export class Continuation {
     this.view.pin = null;
   }
 
-  /** One more character, now that the one before it is on the screen: it is typed, as by a reader. */
+  /** Write the next character, once the answer to the one before is on the screen. */
   keep() {
     if (!this.queue || this.view.link.waiting) return;
     if (!this.replaying) return this.next();
@@ -143,7 +143,7 @@ export class Continuation {
     if (this.keyed) this.list.querySelector("button")?.focus();
   }
 
-  /** Whether there was such a way to choose. @param {number} n from 0 */
+  /** Choose a continuation; returns whether any are offered. @param {number} n from 0 */
   choose(n) {
     if (this.panel.hidden) return false;
     this.list.querySelectorAll("button")[n]?.click();
@@ -159,12 +159,12 @@ export class Continuation {
     if (inside) this.view.editor.focus();
   }
 
-  /** Write no more, and offer nothing. */
+  /** End the writing and close the panel. */
   stop() {
     if (this.panel.matches(":focus-within")) this.branch.focus();
     const { queue, replaying } = this;
     this.queue = "";
-    if (replaying && queue) this.put(queue); // a text whose replay ends is whole again
+    if (replaying && queue) this.put(queue); // a stopped replay restores the whole text
     this.replaying = false;
     put(this.again, this.say("replay"));
     this.wanted = 0;

@@ -1,4 +1,4 @@
-// Buttons and selectors: examples, what the heat map shows, and where its window stands.
+// Buttons and selectors: examples, the heat map's contents, the text's colours, and the window's place.
 
 import { together } from "../../../browser/static/alt_text.js";
 import { visible } from "../../../browser/static/characters.js";
@@ -12,13 +12,13 @@ import { NETWORK } from "./history.js";
 /** @import { Example, Fixed } from "./types" */
 /** @import { View } from "./view.js" */
 
-const ROWS = [64, 24]; // of all, to look at more closely
-const LEAD = 1.05; // of two perplexities, from which on it is said: less changes with every key
+const ROWS = [64, 24]; // numbers of rows to zoom to
+const LEAD = 1.05; // the least ratio of two perplexities for a sentence: a smaller one flips with every key
 
 export class Controls {
   /** @type {Record<string, string>} */
   keyed = {};
-  /** @type {{ button: HTMLButtonElement, is: () => boolean }[]} what colours the text, but for a unit without a name */
+  /** @type {{ button: HTMLButtonElement, is: () => boolean }[]} the choices of the text's colour, except "any unit" */
   tinting = [];
   /** @type {HTMLButtonElement} */
   any;
@@ -66,7 +66,7 @@ export class Controls {
     this.follow = find(root, "button.rv-follow");
     this.follow.onclick = () => view.followCaret();
     this.limit = find(root, "p.rv-limit");
-    /** @type {{ [name: string]: HTMLElement }} the values beside the lines' names */
+    /** @type {{ [name: string]: HTMLElement }} elements of the perplexities in the legend, by line */
     this.values = {};
     this.counting = find(root, "p.rv-counting");
     this.memoryless = find(root, "input.rv-memoryless");
@@ -81,7 +81,7 @@ export class Controls {
     return Object.assign(button(text, act), { title });
   }
 
-  /** Its title names the model that it chooses, if that is another. @param {Example} example */
+  /** An example's button; its title names the model that it chooses, if another. @param {Example} example */
   chip(example) {
     const { model, name } = example;
     const { titles } = this.view.store.fixed;
@@ -96,7 +96,7 @@ export class Controls {
     select.onchange = () => act(select.value);
   }
 
-  /** What can colour the text: the named units, surprise, and the unit that is chosen. @param {Fixed} fixed */
+  /** Make the choice of the text's colour: named units, surprisal, any unit, and "why". @param {Fixed} fixed */
   colours({ named }) {
     const { view, say } = this;
     this.tinting = [
@@ -126,7 +126,7 @@ export class Controls {
     );
   }
 
-  /** What the pinned character rests on most, and how that was found out. @param {Store} store */
+  /** The sentence on the earlier character that the pinned one rests on most. @param {Store} store */
   because({ head, why }) {
     const { view, say } = this;
     if (!why || head.why === undefined) return say("why.help");
@@ -137,7 +137,7 @@ export class Controls {
     return say(why.length ? "why.none" : "why.first", { c });
   }
 
-  /** The pinned unit's step, in numbers, and the way to the unit on Inside. @param {Store} store */
+  /** The equation of the unit's step at the pin, in numbers, and a link to the unit on Inside. @param {Store} store */
   step({ head, fixed }) {
     const { view, say } = this;
     const { pin, unit, numbers } = view;
@@ -156,7 +156,7 @@ export class Controls {
     return [...parts, ...(link.textContent ? [make("br"), link] : [])];
   }
 
-  /** What colours the text, and what that is. */
+  /** Show which choice colours the text, with its caption. */
   tell() {
     const { view, say } = this;
     const { named, unnamed, layers, units } = view.store.fixed;
@@ -175,17 +175,17 @@ export class Controls {
     if (view.why) put(this.caption, this.because(view.store));
     else if (step) this.caption.replaceChildren(...step);
     else put(this.caption, named[at]?.caption ?? other);
-    if (this.caption.textContent !== before) this.view.resized(); // it may take another line
+    if (this.caption.textContent !== before) this.view.resized(); // the number of lines may have changed
   }
 
-  /** Other rows, or the same in another order. @param {string} order */
+  /** Set the order of rows, without zoom. @param {string} order */
   order(order) {
     this.view.figure.zoomTo(0, 0);
     find(this.root, "select.rv-zoom").value = "0";
     this.view.choose({ order });
   }
 
-  /** The lines' names. @param {Fixed} fixed */
+  /** Make the legend of the perplexity lines. @param {Fixed} fixed */
   legend({ ngram, memoryless }) {
     put(this.counting, "");
     const { say } = this;
@@ -210,7 +210,7 @@ export class Controls {
     const { head, fixed } = store;
     for (const name of /** @type {const} */ (["quantity", "layer", "order"])) {
       const select = find(root, `select.rv-${name}`);
-      // Setting the value that is there already costs milliseconds with every keystroke.
+      // Even an equal value costs milliseconds to set, at every keystroke.
       if (select.value !== String(view[name])) select.value = String(view[name]);
     }
     find(root, "span.rv-by").hidden = !view.editor.by.includes(NETWORK);
@@ -226,7 +226,7 @@ export class Controls {
     const { kind, low, high } = fixed.quantities[head.quantity];
     put(notice, say(forgetful ? "notice.mlp" : `notice.${held ? kind : head.quantity}`));
     const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + view.numbers.rough(x);
-    // A cell state has no bounds, and behind the text one unit is seen alone, as far as it goes.
+    // Cell states, and a single unit behind the text, are scaled by their own reach, so their ends have no numbers.
     const ends = low < 0 ? [say("low"), say("high")] : [sign(low), sign(high)];
     if (head.quantity === "cell") this.drawKey("states", kind, say("low"), say("high"));
     else this.drawKey("states", kind, sign(low), sign(high));
@@ -268,7 +268,7 @@ export class Controls {
   }
 
   /**
-   * A scale's colours and ends: of the heat map, or of what is behind the text.
+   * Draw a scale's colours and its ends: of the heat map, or of the text's background.
    * @param {"states" | "tint"} where @param {"diverging" | "sequential" | "surprisal" | "reason"} kind
    * @param {string} low @param {string} high
    */
@@ -285,7 +285,7 @@ export class Controls {
 
   // ---- messages -------------------------------------------------------------------------------------
 
-  /** @param {number} count characters that were left out */
+  /** Show that the text exceeds its limit. @param {number} count characters that were left out */
   beyond(count) {
     this.limit.hidden = count === 0;
     if (count === 0) return;
@@ -297,7 +297,7 @@ export class Controls {
     this.view.resized();
   }
 
-  /** @param {string} url where Plotly isn't */
+  /** Show that Plotly could not be loaded. @param {string} url its address */
   missing(url) {
     this.limit.hidden = false;
     put(this.limit, this.say("plotly.missing", { url }));

@@ -1,4 +1,4 @@
-// What the pictures of the live view show, in words.
+// The text alternatives of the live view's pictures.
 
 import { AltText, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
@@ -18,8 +18,9 @@ export class Descriptions {
   }
 
   /**
+   * Set both texts after a pause.
    * @param {Store} store @param {string[]} list @param {number} here the caret's place
-   * @param {() => string} pinned what is pinned, as a sentence, or ""
+   * @param {() => string} pinned makes the sentence on the pin, or ""
    */
   later(store, list, here, pinned) {
     this.states.later(() => together(this.extent(store), pinned() || this.strongest(store, here)));
@@ -33,7 +34,7 @@ export class Descriptions {
     return say("alt.states", { what, units: numbers.whole(store.shown), n: numbers.whole(store.length) });
   }
 
-  /** The unit that is farthest from 0 after the character before the caret. @param {Store} store @param {number} here */
+  /** The sentence on the unit farthest from 0 at the character before the caret. @param {Store} store @param {number} here */
   strongest(store, here) {
     const t = here - 1;
     if (t < store.start || t >= store.stop) return "";
@@ -46,7 +47,7 @@ export class Descriptions {
     return this.say("alt.strongest", { n: this.numbers.whole(t + 1), unit: best, v });
   }
 
-  /** Where the running perplexity ends. @param {Store} store */
+  /** The sentences on the end of the running perplexity. @param {Store} store */
   ending(store) {
     const { say, numbers } = this;
     const t = store.length - 1;
@@ -63,7 +64,7 @@ export class Descriptions {
     return together(say(name, words), forgetful);
   }
 
-  /** The character that surprised most. @param {Store} store @param {string[]} list */
+  /** The sentence on the character of highest surprisal. @param {Store} store @param {string[]} list */
   peak(store, list) {
     const { say, numbers } = this;
     if (!store.length) return "";

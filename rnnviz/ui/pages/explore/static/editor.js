@@ -1,4 +1,4 @@
-// The text area: what is typed there, in code points, and the colours behind it.
+// The text area: its text in code points, its undo history, and the colours behind it.
 
 import { clean, commonPrefix, commonSuffix, toPoint, toUnit } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
@@ -16,7 +16,7 @@ export class Editor {
   points = [];
   astral = false;
   composing = false;
-  /** @type {string[]} the characters that the colours are about */
+  /** @type {string[]} the characters of the answer, which the colours belong to */
   answered = [];
   /** @type {(t: number) => string} */
   colourOf = () => "";
@@ -24,16 +24,16 @@ export class Editor {
   unknownOf = () => false;
   /** @type {Pens} */
   pens = { unknown: "", written: "", wash: "" };
-  frame = 0; // the browser's, with which the colours will be painted
-  refused = 0; // how many characters there was no room for
-  was = 0; // the caret, when it was last spoken of
+  frame = 0; // the requested animation frame that paints the colours
+  refused = 0; // characters refused by the limit, until `limit` is called
+  was = 0; // the caret at the last call of `caret`
   history = new History();
-  /** @type {string[]} the characters that the history knows */
+  /** @type {string[]} the characters after the history's last step */
   kept = [];
-  by = ""; // who wrote each of them
-  kind = ""; // of the change that comes next
-  from = Infinity; // the character that it begins at, or later
-  seeking = false; // whether the caret is to be scrolled into sight
+  by = ""; // the writer of each of them, HUMAN or NETWORK
+  kind = ""; // the kind of the next change
+  from = Infinity; // an upper bound of its first character
+  seeking = false; // whether to scroll the caret into view
   onMove = () => this.moved();
 
   /** @param {HTMLElement} root @param {number} limit of its characters @param {Listener} on */
@@ -52,7 +52,7 @@ export class Editor {
       this.typed();
     });
     area.addEventListener("beforeinput", (event) => this.admit(event));
-    root.addEventListener("keydown", (event) => this.undoes(event)); // a button may have the focus
+    root.addEventListener("keydown", (event) => this.undoes(event)); // on the root, as a button may have the focus
     area.oninput = () => this.typed();
     area.onscroll = () => {
       this.tint.scroll = area.scrollTop;
@@ -61,10 +61,10 @@ export class Editor {
     area.onselect = area.onkeyup = this.onMove;
     area.onclick = (event) => {
       this.moved();
-      const one = event.detail === 1 && area.selectionStart === area.selectionEnd; // neither dragged nor double
+      const one = event.detail === 1 && area.selectionStart === area.selectionEnd; // no drag, no double click
       if (one) this.on.click(this.tint.under(event.clientX, event.clientY));
     };
-    document.addEventListener("selectionchange", this.onMove); // as Chromium tells of a key that is held
+    document.addEventListener("selectionchange", this.onMove); // Chromium's only event while a key is held
     area.onpointermove = (event) => this.on.point(this.tint.under(event.clientX, event.clientY));
     area.onpointerleave = () => this.on.point(null);
     this.observer = new ResizeObserver(() => this.resized());
@@ -78,7 +78,7 @@ export class Editor {
     document.removeEventListener("selectionchange", this.onMove);
   }
 
-  /** The caret's place, in characters: of a selection, the end that moves. */
+  /** The caret's place, in characters; in a selection, the end that moves. */
   get caret() {
     const { selectionStart, selectionEnd, selectionDirection } = this.area;
     return toPoint(this.text, selectionDirection === "backward" ? selectionStart : selectionEnd, this.astral);
@@ -91,12 +91,12 @@ export class Editor {
     this.on.caret();
   }
 
-  /** What the browser is about to do. @param {InputEvent} event */
+  /** Handle `beforeinput`: note the kind of change, take over undo, and keep to the limit. @param {InputEvent} event */
   admit(event) {
     const { area } = this;
     const { inputType } = event;
     if (inputType === "historyUndo" || inputType === "historyRedo") {
-      event.preventDefault(); // asked for in a menu
+      event.preventDefault(); // from a menu: the browser's history doesn't know this text
       return this.step(inputType === "historyUndo");
     }
     const data = inputType === "insertLineBreak" ? "\n" : event.data;
@@ -109,7 +109,7 @@ export class Editor {
     const room = this.limit - this.points.length + replaced.length;
     const list = Array.from(clean(data));
     if (list.length <= room) return;
-    event.preventDefault(); // let in only what there is room for
+    event.preventDefault(); // insert only as much as there is room for
     this.refused = list.length - room;
     if (room > 0) return this.insert(list.slice(0, room).join(""), selectionStart, selectionEnd);
     this.on.limit(this.refused);
@@ -124,7 +124,7 @@ export class Editor {
     this.step(key === "z" && !event.shiftKey);
   }
 
-  /** Take the last change back, or do it again. @param {boolean} back */
+  /** Undo the last step, or redo it. @param {boolean} back whether to undo */
   step(back) {
     const step = this.composing ? null : back ? this.history.undo() : this.history.redo();
     if (!step) return;
@@ -153,11 +153,11 @@ export class Editor {
       this.refused = 0;
     }
     this.take(text, list);
-    // While an input method composes, what stands there is not yet what the writer means.
+    // While an input method composes, its letters are not yet the writer's text: don't ask.
     if (!this.composing) this.on.change();
   }
 
-  /** Remember what has changed as a step. @param {string[]} list @param {string} by */
+  /** Add the change since the last step to the history. @param {string[]} list @param {string} by its writer */
   record(list, by = HUMAN) {
     const { kept, kind } = this;
     const at = Math.min(this.from, commonPrefix(kept, list));
@@ -173,7 +173,7 @@ export class Editor {
     this.history.add(step);
   }
 
-  /** Know a text, each character with the colour it had: the new colours come with the answer. @param {string} text */
+  /** Take a text. Its characters keep their colours until the answer brings new ones. @param {string} text */
   take(text, list = Array.from(text)) {
     this.text = text;
     this.points = list;
@@ -182,13 +182,13 @@ export class Editor {
     this.draw();
   }
 
-  /** Replace the whole text, as if it had been typed: undone like anything else. @param {string} text */
+  /** Replace the whole text as a step that can be undone. @param {string} text */
   replace(text) {
     this.insert(text, 0, this.area.value.length);
   }
 
   /**
-   * Write before character t, for the network where `kind` names a continuation of its.
+   * Write before character t; with a `kind`, which names a continuation, the network is the writer.
    * @param {string} text @param {number} t @param {string} kind
    */
   write(text, t, kind = "") {
@@ -212,10 +212,10 @@ export class Editor {
     const { scrollTop } = area;
     area.setRangeText(text, start, end, "end");
     area.scrollTop = scrollTop;
-    this.seeking = true; // which a browser does for keys alone
+    this.seeking = true; // browsers scroll to the caret only after keys
   }
 
-  /** Put a text there that nobody typed, without asking the server about it. @param {string} text */
+  /** Set the text without a step and without an ask. @param {string} text */
   set(text) {
     if (this.area.value !== text) this.area.value = text;
     this.take(clean(text));
@@ -225,8 +225,8 @@ export class Editor {
   }
 
   /**
-   * The colour of each character of `list`, "" for none, and whether the model doesn't know it.
-   * What was typed since then has none yet.
+   * Set the colour of each character of `list`, "" for none, and whether it is unknown to the model. Characters typed
+   * since then have none.
    * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf
    * @param {string[]} list @param {Pens} pens
    */
@@ -235,7 +235,7 @@ export class Editor {
     this.draw();
   }
 
-  /** Paint with the browser's next frame: neither the ask nor the rest of the picture waits for the layout. */
+  /** Paint in the next frame, so that neither the ask nor the picture waits for the text's layout. */
   draw() {
     this.frame ||= requestAnimationFrame(() => this.drawNow());
   }
@@ -247,7 +247,7 @@ export class Editor {
     if (this.seeking) tint.reveal(this.caret);
     this.seeking = false;
     const was = places(answered, points);
-    const wrote = places(kept, points); // others while an input method is at work
+    const wrote = places(kept, points); // they differ while an input method composes
     tint.draw(
       (t) => (was(t) < 0 ? "" : this.colourOf(was(t))),
       (t) => was(t) >= 0 && this.unknownOf(was(t)),
@@ -266,13 +266,13 @@ export class Editor {
   }
 }
 
-/** The marks of a text after a step. @param {string} by @param {Step} step */
+/** The writers of a text's characters after a step. @param {string} by before it @param {Step} step */
 function spliced(by, { at, outBy, intoBy }) {
   return by.slice(0, at) + intoBy + by.slice(at + outBy.length);
 }
 
 /**
- * Where a character of the second list stood in the first; -1 for what lies between what they share.
+ * A function from a character's index in the second list to that in the first; -1 between their common edges.
  * @param {string[]} from @param {string[]} to @returns {(t: number) => number}
  */
 function places(from, to) {
@@ -282,7 +282,7 @@ function places(from, to) {
 }
 
 /**
- * How many characters two lists share at their start and their end.
+ * The number of characters that two lists share at their start, and at their end.
  * @param {string[]} from @param {string[]} to
  * @returns {[start: number, end: number]}
  */

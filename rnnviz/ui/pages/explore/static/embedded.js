@@ -1,4 +1,4 @@
-// The Explore view where no Streamlit mounts it: in a page of its own, and in a notebook.
+// The live view without Streamlit: in a model's page, and in a notebook.
 
 import { make } from "../../../browser/static/dom.js";
 import { servePlotly } from "../../../browser/static/plotly.js";
@@ -6,10 +6,10 @@ import { servePlotly } from "../../../browser/static/plotly.js";
 /** @import { View } from "./view.js" */
 
 /**
- * A view in a shadow root of `host`; it asks nothing yet.
+ * Make a view in a shadow root of `host`; it sends no ask yet.
  * @template {View} V
  * @param {HTMLElement} host @param {new (root: HTMLElement, styled: Promise<unknown>) => V} View
- * @param {{ styles: string, markup: string, height?: number }} look the markup is constant, and the only text that is parsed
+ * @param {{ styles: string, markup: string, height?: number }} look the markup is a constant, and the only text parsed as HTML
  * @param {() => Promise<string>} plotly the library's address, or "" if there is none
  */
 export function mount(host, View, { styles, markup, height }, plotly) {
@@ -23,7 +23,7 @@ export function mount(host, View, { styles, markup, height }, plotly) {
   return new View(root, Promise.resolve());
 }
 
-/** The page around a view has other colours. @param {View} view */
+/** Draw a view again after a change of the surrounding page's theme. @param {View} view */
 export function again(view) {
   view.recolour();
   view.editor?.resized();

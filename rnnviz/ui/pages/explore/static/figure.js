@@ -1,5 +1,5 @@
-// The linked picture: states, characters, running perplexity and surprisal above one another, one column
-// a character. Plotly draws the figure's frame when that changes; what a keystroke changes is painted into it.
+// The figure: states, characters, running perplexity and surprisal above one another, a column a character. Plotly
+// draws the frame, when the frame changes; canvases over it have all that changes with a keystroke.
 
 import { find, make, place } from "../../../browser/static/dom.js";
 import { columnAt, Heat, rowAt } from "../../../browser/static/heat.js";
@@ -10,21 +10,22 @@ import { drawLines } from "./lines.js";
 /** @import { Store } from "./store.js" */
 /** @import { Box, LiveTheme, Place } from "./types" */
 
-const WIDEST = 400; // columns: live_session.py takes no more
-// In pixels: room for the axes' numbers, a title's and the letters' lines, what a column needs for its letter and
-// for a Chinese one, what a row needs for its number, and the numbers' own size.
+const WIDEST = 400; // columns, at most, as in live_session.py
+// Pixels: `left` for the axes' numbers, `names` for units' names, the heights of a `title` and of the `strip` of
+// letters, the width of a column with a letter (`narrow`) or a Chinese one (`wide`), the least height of a row with a
+// `legible` number, and the font size of a `number`.
 const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 12 };
 const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
-const PHONE = 560; // pixels of width below which names stand in their rows' titles alone
-const RIGHT = 8;
-const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // columns drawn for short texts, before as many as fit
+const PHONE = 560; // pixels of width below which units' names are not beside their rows
+const RIGHT = 8; // pixels to the right of the axes
+const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // numbers of columns for short texts; longer ones get all that fit
 
 /**
  * @typedef {object} Listener
  * @property {(event: PointerEvent | null) => void} point
  * @property {(place: { clientX: number, clientY: number }) => void} pick
- * @property {(columns: number) => boolean} scroll whether it did
- * @property {() => void} rows other rows are shown
+ * @property {(columns: number) => boolean} scroll returns whether the window has moved
+ * @property {() => void} rows the rows shown have changed
  */
 
 export class Figure {
@@ -34,14 +35,14 @@ export class Figure {
   view;
   shape = "";
   size = USUAL;
-  folded = false; // whether the strip below the heat map is
+  folded = false; // whether the perplexity below the heat map is hidden
   zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
-  /** @type {Untyped} the figure in pixels, made of the server's skeleton */
+  /** @type {Untyped} the Plotly figure, laid out in pixels from the server's skeleton */
   made;
-  /** @type {{ clientX: number, clientY: number } | null} where the pointer is: a click tells it in whole pixels only */
+  /** @type {{ clientX: number, clientY: number } | null} the pointer's place, as click events have whole pixels only */
   at = null;
 
-  /** @param {HTMLElement} root @param {Promise<string>} plotly when the library is here, or isn't @param {Listener} on */
+  /** @param {HTMLElement} root @param {Promise<string>} plotly resolves once the library is loaded, or has failed @param {Listener} on */
   constructor(root, plotly, on) {
     this.root = root;
     this.plotly = plotly;
@@ -60,7 +61,7 @@ export class Figure {
   }
 
   /**
-   * The columns drawn for a text of this length: few for a short one, so that its letters are large.
+   * The number of columns for a text of this length: few for a short one, so that its letters are large.
    * @param {number} length @param {number} symbols
    */
   columns(length, symbols) {
@@ -70,7 +71,7 @@ export class Figure {
     return STEPS.find((few) => few < most && length <= few) ?? most;
   }
 
-  /** @param {number} height in pixels @param {boolean} large for a projector @param {boolean} named whether rows have names */
+  /** Place all parts for a height. @param {number} height in pixels @param {boolean} large for a projector @param {boolean} named whether units have names */
   layOut(height, large = false, named = false) {
     const size = large ? LARGE : USUAL;
     const width = this.root.clientWidth;
@@ -96,7 +97,7 @@ export class Figure {
   }
 
   /**
-   * Everything of a view: the text's characters from `first` on, in `columns`.
+   * Draw the figure: the text's characters from `first` on, in `columns`.
    * @param {Store} store @param {string[]} list @param {number} first @param {number} columns
    * @param {LiveTheme} theme @param {string} font
    */
@@ -123,10 +124,10 @@ export class Figure {
     drawLines(this.lines, store, view, box, this.made.traces, this.made.layout.yaxis2.range[1]);
     const frame = () => react(this.plot, this.made.data, this.made.layout);
     if (framed && window.Plotly) await frame();
-    else if (framed) this.plotly.then(frame); // on opening, what is painted doesn't wait for it
+    else if (framed) this.plotly.then(frame); // at first, the canvases don't wait for Plotly
   }
 
-  /** A figure's axes and fixed lines, laid out in pixels. @param {LiveTheme} theme @param {number} columns @param {Box} box */
+  /** The Plotly figure of axes and fixed lines, laid out in pixels. @param {LiveTheme} theme @param {number} columns @param {Box} box */
   frameOf(theme, columns, { width, height, top, heat, lines }) {
     const { data, layout } = structuredClone(theme.figure);
     const part = (/** @type {number} */ y, /** @type {number} */ h) => [1 - (y + h) / height, 1 - y / height];
@@ -142,7 +143,8 @@ export class Figure {
   }
 
   /**
-   * The units' numbers beside the heat map: of all rows if there is room, else of some that are in their order.
+   * Write units' numbers or names beside the heat map: of all rows if there is room, else, in the order by number, of
+   * some.
    * @param {Store} store @param {{ from: number, count: number }} rows @param {Box} box
    */
   numberUnits(store, { from, count }, box) {
@@ -166,7 +168,7 @@ export class Figure {
     this.scale.replaceChildren(...marks);
   }
 
-  /** Put a mark at character t, or nowhere. @param {"cursor" | "pinned"} kind @param {number | null} t */
+  /** Place a mark at character t; null hides it. @param {"cursor" | "pinned"} kind @param {number | null} t */
   mark(kind, t) {
     const element = this.marks[kind];
     const { view, box } = this;
@@ -176,13 +178,13 @@ export class Figure {
     place(element, { left: this.size.left + (t - view.first) * room, width: Math.max(2, room) });
   }
 
-  /** The rows of the heat map that are shown: the first, and how many. @param {Store} store */
+  /** The rows of the heat map that are shown. @param {Store} store */
   rows(store) {
     const count = Math.min(this.zoom.count || store.shown, store.shown);
     return { from: Math.max(0, Math.min(store.shown - count, this.zoom.from)), count };
   }
 
-  /** Show `count` rows (0 for all) with a row in their middle. @param {number} count @param {number} row */
+  /** Show `count` rows (0 for all) around a row. @param {number} count @param {number} row */
   zoomTo(count, row) {
     this.zoom = { from: count ? Math.round(row - count / 2) : 0, count };
   }
@@ -202,7 +204,7 @@ export class Figure {
   }
 
   /**
-   * What is under a point of the screen: what is painted in that pixel.
+   * The character and unit painted at a point of the screen; null beside the figure.
    * @param {{ clientX: number, clientY: number }} event @param {Store} store @returns {Place | null}
    */
   under(event, store) {

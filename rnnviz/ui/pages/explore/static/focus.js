@@ -1,13 +1,13 @@
-// The focus: in the text when the page opens, and back where it was when the dialog that took it is gone.
+// The focus: in the text when the page opens, and back in its element after a dialog.
 
 const DIALOG = "[role='dialog']";
 
-/** The navigation keeps the focus of a click that has opened the page. */
+/** Streamlit's navigation, which still has the focus of the click that opened the page. */
 const NAVIGATION = "[data-testid='stSidebarNav']";
 
 /**
- * Give the focus to an element of a page that has just opened, where typing can begin at once: but a notebook has
- * other cells, a finger would call up its keyboard, and whoever is elsewhere stays there.
+ * Focus an element of a page that has just opened, so that typing can begin. Not in a notebook, which has other cells;
+ * not on a touch screen, whose keyboard would open; and not if another element has the focus.
  * @param {HTMLElement} root the view @param {HTMLElement} element
  */
 export function greet(root, element) {
@@ -17,7 +17,7 @@ export function greet(root, element) {
   element.focus({ preventScroll: true });
 }
 
-/** Streamlit opens a dialog while its server is away: bring the focus back after it. */
+/** Restores the focus after a dialog: Streamlit opens one while its server is away. */
 export class Returning {
   /** @type {HTMLElement | null} */
   lost = null;

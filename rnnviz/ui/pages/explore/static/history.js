@@ -1,17 +1,17 @@
-// What was done to the text, step by step, to be undone and done again. The browser's own history ends where a
-// script writes, and takes seconds to write twenty thousand characters; this one knows whose they were, too.
+// The text's undo history. The browser's own is lost when a script writes, and takes seconds to restore twenty
+// thousand characters. This one also knows each character's writer.
 
 const MOST = 400; // steps that are kept
 
 /**
- * One change: `out` stood at character `at`, and `into` came in its place.
+ * One change: at character `at`, `into` replaced `out`.
  * @typedef {object} Step
  * @property {number} at in characters
  * @property {string} out
  * @property {string} into
- * @property {string} outBy who wrote each character of `out`: HUMAN or NETWORK
+ * @property {string} outBy the writer of each character of `out`: HUMAN or NETWORK
  * @property {string} intoBy
- * @property {string} kind what may grow: "type", "delete", or one continuation's name; "" for what stands alone
+ * @property {string} kind "type", "delete" or a continuation's name: such a step may grow; "" for one that may not
  */
 
 export const HUMAN = ".";
@@ -30,7 +30,7 @@ export class History {
     this.open = false;
   }
 
-  /** The next change begins a step of its own. */
+  /** Let the next change begin a new step. */
   seal() {
     this.open = false;
   }
@@ -46,7 +46,7 @@ export class History {
     if (this.done.length > MOST) this.done.shift();
   }
 
-  /** What takes the last step back, or null. */
+  /** The inverse of the last step, or null. */
   undo() {
     const step = this.done.pop();
     this.open = false;
@@ -55,7 +55,7 @@ export class History {
     return turned(step);
   }
 
-  /** The step that was taken back last, or null. */
+  /** The step that was undone last, or null. */
   redo() {
     const step = this.undone.pop();
     this.open = false;
@@ -70,12 +70,12 @@ function turned({ at, out, into, outBy, intoBy, kind }) {
 }
 
 /**
- * Two steps as one: letters of a word, characters deleted one after another, and what a network writes.
+ * Two steps as one, or null: letters of a word, characters deleted one after another, a continuation.
  * @param {Step} last @param {Step} step @returns {Step | null}
  */
 function join(last, step) {
   if (last.kind !== step.kind) return null;
-  const after = last.at + last.intoBy.length; // a mark a character
+  const after = last.at + last.intoBy.length; // intoBy counts characters, into UTF-16 units
   if (step.kind === "delete") {
     const [one, other] = step.at === last.at ? [last, step] : [step, last];
     if (step.at !== last.at && step.at + step.outBy.length !== last.at) return null;

@@ -1,5 +1,5 @@
-// What Streamlit, which may make a view anew at any time, doesn't keep: the pin, the undo history, what is shown.
-// And whose text counts when the page was run anew: the server's, or what is here.
+// The live view's state across remounts, which Streamlit may do at any time: the pin, the undo history, the choices.
+// And the decision, after a rerun of the page, between the server's text and the browser's.
 
 /** @import { History } from "./history.js" */
 /** @import { Answer } from "./types" */
@@ -7,8 +7,8 @@
 
 /**
  * @typedef {object} Memory
- * @property {unknown} offer the text that the page had offered
- * @property {string | undefined} session the server's that knew it
+ * @property {unknown} offer the number of the text that the page offered last
+ * @property {string | undefined} session the token of its session
  * @property {View["looks"]} looks
  * @property {{ text: string, by: string, history: History, selection: [number, number] }} written
  */
@@ -25,12 +25,12 @@ export function remember(view) {
   };
 }
 
-/** @param {View} view @param {Memory} memory of the view that stood in its place */
+/** @param {View} view @param {Memory} memory of the view that this one replaces */
 function restore(view, { looks, written }) {
   const { editor } = view;
   Object.assign(view, looks);
   view.dials.draw();
-  view.link.wanted = true; // what was typed last may have no answer yet
+  view.link.wanted = true; // the last keys may have no answer yet
   editor.set(written.text);
   editor.area.setSelectionRange(...written.selection);
   editor.was = editor.caret;
@@ -39,13 +39,13 @@ function restore(view, { looks, written }) {
 }
 
 /**
- * The page was run anew, or this view was made anew.
+ * Restore the view after a rerun of the page, or a remount of this view.
  * @param {View} view @param {string} text the server's @param {Answer} header
  */
 export function meet(view, text, { offer, session }) {
   const { before, editor, link } = view;
   const known = view.session ?? before?.session;
-  // A new session, as in a process that has taken over, knows the address at most: what is here counts.
+  // A new session, as after the server's restart, knows the address at most: the browser's text counts.
   const moved = known !== undefined && session !== known;
   view.session = session;
   if (moved && view.offer !== undefined) {

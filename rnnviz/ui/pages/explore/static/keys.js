@@ -1,10 +1,10 @@
-// Keys outside the text: those of the picture, and those that touch a bar from wherever the focus is.
+// Keys outside the text: those of the figure, and those that choose a bar wherever the focus is.
 
 import { digit } from "../../../browser/static/prediction_bars.js";
 
 /** @import { View } from "./view.js" */
 
-/** Alt and a number write that bar's character, or choose that continuation. @param {View} view @param {KeyboardEvent} event */
+/** With Alt and a digit, write that bar's character or choose that continuation. @param {View} view @param {KeyboardEvent} event */
 export function touch(view, event) {
   const n = event.altKey && !event.ctrlKey && !event.metaKey ? digit(event) : -1;
   if (n < 0 || !view.editor || view.editor.composing) return;
@@ -12,7 +12,7 @@ export function touch(view, event) {
   if (!view.writing.choose(n)) view.next.choose(n);
 }
 
-/** The picture's: arrows move along characters and units, Enter keeps one. @param {View} view @param {KeyboardEvent} event */
+/** The figure's keys: arrows move along characters and units, Enter pins one. @param {View} view @param {KeyboardEvent} event */
 export function steer(view, event) {
   const { store, figure } = view;
   if (!store.length || event.ctrlKey || event.metaKey || event.altKey) return;

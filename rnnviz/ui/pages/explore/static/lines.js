@@ -1,5 +1,5 @@
-// 1 / P of each character and the running perplexity, painted over Plotly's axis: what changes with every keystroke takes
-// Plotly twenty times as long. Colours, widths and dashes are those of the figure's own traces.
+// 1 / P of each character and the running perplexities, painted over Plotly's axis. They change with every keystroke,
+// which would take Plotly twenty times as long. Colours, widths and dashes come from the figure's traces.
 
 import { fit } from "../../../browser/static/heat.js";
 
@@ -18,7 +18,7 @@ const DASHES = { dot: [2, 3], dash: [8, 6], dashdot: [8, 3, 2, 3] };
  * @param {Window2D} view
  * @param {Box} box
  * @param {Record<string, Untyped>} traces the figure's, by name
- * @param {number} decades where the axis ends
+ * @param {number} decades the length of the logarithmic axis, from 1
  */
 export function drawLines(canvas, store, { first, last, columns }, { inner, lines }, traces, decades) {
   const pen = fit(canvas, inner, lines);
@@ -28,8 +28,8 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
   const n = last - first;
   if (!n) return;
 
-  // 1 / P: one stepped area on a logarithmic axis, each column as wide as above.
-  const tall = (lines / decades) * Math.log10(2); // of a bit
+  // 1 / P: a stepped area on a logarithmic axis, with the heat map's columns.
+  const tall = (lines / decades) * Math.log10(2); // pixels of a bit
   pen.beginPath();
   pen.moveTo(0, lines);
   for (let i = 0; i < n; i++) {
@@ -44,7 +44,7 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
   const arrows = { room, n, colour: traces.surprisal.line.color };
   beyond(pen, (i) => store.bits(first + i) * tall > lines, arrows);
 
-  // Perplexities: lines, cut off where the axis ends.
+  // Running perplexities: lines, clipped at the axis's end.
   pen.save();
   pen.beginPath();
   pen.rect(0, 0, inner, lines);
@@ -69,7 +69,7 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
 }
 
 /**
- * Arrows along an upper edge, wherever what is drawn goes on beyond it.
+ * Draw arrows along the upper edge where a line goes beyond it.
  * @param {CanvasRenderingContext2D} pen @param {(i: number) => boolean} is
  * @param {{ room: number, n: number, colour: string }} place
  */

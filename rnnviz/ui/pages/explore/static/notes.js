@@ -1,4 +1,4 @@
-// Sentences under the text, each in a line of its own, there only while they are true.
+// Notes below the text, a line each, shown while they are true.
 
 import { button, find, make, put } from "../../../browser/static/dom.js";
 
@@ -6,7 +6,7 @@ export class Notes {
   /** @type {Record<string, HTMLElement>} */
   lines = {};
 
-  /** @param {HTMLElement} root @param {() => void} moved what to do when there are more lines, or fewer */
+  /** @param {HTMLElement} root @param {() => void} moved called when the number of lines may have changed */
   constructor(root, moved) {
     this.place = find(root, "div.rv-notes");
     this.moved = moved;
@@ -14,7 +14,7 @@ export class Notes {
   }
 
   /**
-   * Say a sentence, or with "" none, in the line of this name; a button after it does what it says.
+   * Show a sentence in the line of this name, "" for none, with an optional button after it.
    * @param {string} name @param {string} sentence @param {{ text: string, act: () => void }} [offer]
    */
   tell(name, sentence, offer) {

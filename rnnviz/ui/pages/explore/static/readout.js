@@ -1,4 +1,4 @@
-// Figures in words: the row of numbers, and what stands where the reader points.
+// The row of numbers on the text, and the sentence on the character and unit under the pointer.
 
 import { visible } from "../../../browser/static/characters.js";
 import { find, numberRow, put } from "../../../browser/static/dom.js";
@@ -9,7 +9,7 @@ import { Descriptions } from "./descriptions.js";
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Store } from "./store.js" */
 
-const WHOLE = /** @type {const} */ (["characters", "perplexity", "bits", "unknown"]); // of the whole text
+const WHOLE = /** @type {const} */ (["characters", "perplexity", "bits", "unknown"]); // numbers of the whole text
 const NAMES = /** @type {const} */ (["characters", "perplexity", "entropy", "unknown"]);
 
 export class Readout {
@@ -39,7 +39,7 @@ export class Readout {
   }
 
   /**
-   * How undecided the network is after t characters, and soon, in words, what the pictures show.
+   * Show the entropy of the prediction after t characters; after a pause, set the pictures' text alternatives.
    * @param {Store} store @param {string[]} list @param {number} t @param {number | null} pin
    * @param {number | null} unit
    */
@@ -48,14 +48,14 @@ export class Readout {
     this.findings.later(store, list, t, () => this.pinned(store, list, pin, unit));
   }
 
-  /** What is pinned, as a sentence. @param {Store} store @param {string[]} list @param {number | null} pin @param {number | null} unit */
+  /** The sentence on the pin, or "". @param {Store} store @param {string[]} list @param {number | null} pin @param {number | null} unit */
   pinned(store, list, pin, unit) {
     if (pin === null || pin < store.start || pin >= store.stop) return "";
     return `${this.sentence(store, list, pin, unit, true, (c) => spoken(c, this.say))}.`;
   }
 
   /**
-   * What stands at character t, where the reader points; null for nowhere.
+   * Show the sentence on character t, under the pointer; null for none.
    * @param {Store} store @param {string[]} list @param {number | null} t @param {number | null} unit
    * @param {boolean} pinned
    */
@@ -65,7 +65,7 @@ export class Readout {
     notice.hidden = t !== null;
   }
 
-  // A screen reader hears what its reader has asked for with a key, and nothing else.
+  // The live region below changes only after a key, so that a screen reader announces nothing unasked.
 
   /** @param {string} character */
   wrote(character) {

@@ -1,4 +1,4 @@
-// Temperature, top-k and top-p: they reshape the bars, and Continue draws from what they leave.
+// The sliders of temperature, top-k and top-p. They reshape the bars, and continuations are drawn from the result.
 
 import { find, put } from "../../../browser/static/dom.js";
 
@@ -6,8 +6,8 @@ import { find, put } from "../../../browser/static/dom.js";
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Shape } from "./types" */
 
-const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100]; // of top-k; the slider's end is all of them
-const SHARES = 20; // steps of top-p
+const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100]; // values of top-k; the slider's end stands for all symbols
+const SHARES = 20; // steps of top-p; the last stands for 1
 
 /** @type {Shape} */
 export const PLAIN = { temperature: 1, top_k: null, top_p: null };
@@ -15,7 +15,7 @@ export const PLAIN = { temperature: 1, top_k: null, top_p: null };
 export class SamplingControls {
   /**
    * @param {HTMLElement} root @param {Say} say @param {Numbers} numbers
-   * @param {number} symbols how many there are to draw from @param {() => Shape} shape
+   * @param {number} symbols the vocabulary size @param {() => Shape} shape the present values
    * @param {(changes: Partial<Shape>) => void} change
    */
   constructor(root, say, numbers, symbols, shape, change) {
@@ -40,7 +40,7 @@ export class SamplingControls {
     this.draw();
   }
 
-  /** Show what is chosen. */
+  /** Show the present values. */
   draw() {
     const { say, numbers, dials } = this;
     const { temperature, top_k, top_p } = this.shape();
@@ -59,7 +59,7 @@ export class SamplingControls {
     this.plain.hidden = temperature === 1 && top_k === null && top_p === null;
   }
 
-  /** @param {HTMLInputElement} dial @param {number} value @param {string} text what it means */
+  /** @param {HTMLInputElement} dial @param {number} value the slider's @param {string} text the value in words */
   set(dial, value, text) {
     if (dial.value !== String(value)) dial.value = String(value);
     dial.ariaValueText = text;

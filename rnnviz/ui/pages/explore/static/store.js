@@ -1,4 +1,4 @@
-// What the browser knows of the text: arrays as long as it, kept up to date from answers, and the window's arrays.
+// The live view's data in the browser: arrays as long as the text, updated by each answer, and the window's arrays.
 
 /** @import { Answer, Arrays, Fixed } from "./types" */
 
@@ -14,7 +14,7 @@ export class Column {
     this.data = new Kind(1024);
   }
 
-  /** Replace everything from `from` on. @param {number} from @param {ArrayLike<number>} values */
+  /** Replace all values from index `from` on. @param {number} from @param {ArrayLike<number>} values */
   put(from, values) {
     const length = from + values.length;
     if (length > this.data.length) {
@@ -28,7 +28,7 @@ export class Column {
 }
 
 export class Store {
-  /** @type {Fixed} the part of the answers that no keystroke changes */
+  /** @type {Fixed} the unchanging part of the answers */
   fixed;
   digest = "";
   revision = 0;
@@ -54,23 +54,23 @@ export class Store {
   chances = new Float32Array();
   /** @type {Float32Array} */
   entropies = new Float32Array();
-  /** @type {Float32Array | null} what predictions become before they are drawn from */
+  /** @type {Float32Array | null} the window's reshaped predictions */
   reshaped = null;
-  /** @type {Float32Array | null} what the memoryless network makes of the same symbols, while it is shown */
+  /** @type {Float32Array | null} the memoryless network's probabilities of the same symbols, while it is shown */
   others = null;
-  /** @type {Float32Array | null} what a character costs more without each of those before it, bits */
+  /** @type {Float32Array | null} the bits by which a character's surprisal rises without each of those before it */
   why = null;
   /** @type {Uint16Array | null} */
   rows = null;
 
   /**
-   * Take an answer in. False if it continues one that never arrived here: then everything must be asked again.
+   * Take an answer. Returns false if it continues one that never arrived: then everything must be asked for again.
    * @param {Answer} header @param {Arrays} arrays
    */
   apply(header, arrays) {
     const { known, start, stop, held } = header;
     const continues = this.revision > 0 && header.revision === this.revision + 1;
-    if (known > 0 && !continues) return false; // answers come by two ways, and one may overtake another
+    if (known > 0 && !continues) return false; // answers come on two paths, so one may overtake another
     if (header.static) {
       this.fixed = header.static;
       this.digest = header.digest;
@@ -90,7 +90,7 @@ export class Store {
     this.listed = Math.min(this.fixed.listed, this.fixed.symbols.length + 1);
     const old = this.start;
     const [low, high] = held;
-    const end = high > low ? high + 1 : high; // one prediction more than characters
+    const end = high > low ? high + 1 : high; // n characters have n + 1 predictions
     this.states = assemble(this.states, old, arrays.states, this.units, start, stop, low, high);
     this.next = assemble(this.next, old, arrays.next, this.listed, start, stop + 1, low, end);
     this.chances = assemble(this.chances, old, arrays.chances, this.listed, start, stop + 1, low, end);
@@ -118,7 +118,7 @@ export class Store {
     return Math.exp(-this.nll.data[t]);
   }
 
-  /** How many bits more the character that `why` is about costs without character t, if that was found out. @param {number} t */
+  /** The bits by which the surprisal of the character of `why` rises without character t; undefined if unknown. @param {number} t */
   without(t) {
     const { why, head } = this;
     return why && head.why !== undefined && t < head.why ? why[t - head.why + why.length] : undefined;
@@ -129,12 +129,12 @@ export class Store {
     return this.ids[t] === 0;
   }
 
-  /** Whether the prediction after t characters is here. @param {number} t */
+  /** Whether the store has the prediction after t characters. @param {number} t */
   holds(t) {
     return Boolean(this.head) && t >= this.start && t <= this.stop;
   }
 
-  /** What was expected after t characters, most probable first. @param {number} t */
+  /** The prediction after t characters, the most probable symbols first. @param {number} t */
   expected(t) {
     const from = (t - this.start) * this.listed;
     return Array.from({ length: this.listed }, (_, i) => ({
@@ -143,15 +143,15 @@ export class Store {
     }));
   }
 
-  /** What becomes of that, if anything. @param {number} t */
+  /** That prediction reshaped; undefined if it isn't. @param {number} t */
   redrawn(t) {
     return this.reshaped ? this.drawn(this.reshaped, t) : undefined;
   }
 
-  /** What the memoryless network makes of it, while that is shown. @param {number} t */
+  /** The memoryless network's prediction of the same symbols; undefined while it isn't shown. @param {number} t */
   beside(t) {
     const found = this.others ? this.drawn(this.others, t) : undefined;
-    // Of an unknown character the cost holds more, as `probability` does: that it is this one of all that are unknown.
+    // An unknown character's cost includes that of naming it among all unknown ones, as in `probability`.
     if (found && !this.reshaped && t < this.length) found.came = Math.exp(-this.forgetful.cost(t));
     return found;
   }
@@ -163,25 +163,25 @@ export class Store {
     return { p: row.subarray(0, listed), came: row[listed], left: row[listed + 1] };
   }
 
-  /** Bits. @param {number} t */
+  /** The entropy of the prediction after t characters, in bits. @param {number} t */
   entropy(t) {
     return this.entropies[t - this.start] / Math.LN2;
   }
 
-  /** How many rows the heat map has: a few, or one for each unit. */
+  /** The number of rows of the heat map: a few, or one a unit. */
   get shown() {
     return this.head.order === "steady"
       ? Math.min(this.units, this.fixed.few + this.named.length)
       : this.units;
   }
 
-  /** The named units that the heat map shows. */
+  /** The named units of the heat map's quantity and layer. */
   get named() {
     const { quantity, layer } = this.head;
     return this.fixed.named.filter((one) => one.quantity === quantity && one.layer === layer);
   }
 
-  /** The unit drawn in a row of the heat map. @param {number} row */
+  /** The unit of a row of the heat map. @param {number} row */
   unitAt(row) {
     return this.rows ? this.rows[row] : row;
   }
@@ -191,7 +191,7 @@ export class Store {
     return this.rows ? this.rows.indexOf(unit) : unit;
   }
 
-  /** The last of a scale's colours: figures/themes.py has one fewer than LEVELS steps. */
+  /** The index of a scale's last colour, LEVELS - 1 of figures/themes.py. */
   get lastLevel() {
     return this.fixed.themes.light.diverging.length - 1;
   }
@@ -202,11 +202,11 @@ export class Store {
     const { low, high } = this.fixed.quantities[quantity];
     const value = low + (this.states[(t - this.start) * this.units + unit] / this.lastLevel) * (high - low);
     if (quantity !== "cell") return value;
-    return (value * this.fixed.reach.cell[value < 0 ? 0 : 1][layer][unit]) / high; // it has no bounds: see unit_order.py
+    return (value * this.fixed.reach.cell[value < 0 ? 0 : 1][layer][unit]) / high; // scaled by the unit's reach, see unit_order.py
   }
 
   /**
-   * That value in words: exact where the answer has it; no more than a bound where the colours end before it may.
+   * A value in words: exact if the answer has it, else by its colour; a bound if the colour is at an open end.
    * @param {number} t @param {number} unit @param {(value: number) => string} number
    */
   told(t, unit, number) {
@@ -219,13 +219,13 @@ export class Store {
     return bound + number(this.value(t, unit));
   }
 
-  /** The character of an integer; "" for <unk>. @param {number} id */
+  /** The character of a symbol's id; "" for <unk>. @param {number} id */
   symbol(id) {
     return id === 0 ? "" : this.fixed.symbols[id - 1];
   }
 }
 
-/** The running perplexity of costs in nats. */
+/** Running perplexities, from costs in nats. */
 export class Running {
   sums = new Column(Float64Array);
 
@@ -238,20 +238,20 @@ export class Running {
     );
   }
 
-  /** Of character t. @param {number} t */
+  /** The cost of character t, in nats. @param {number} t */
   cost(t) {
     return this.sums.data[t] - (t ? this.sums.data[t - 1] : 0);
   }
 
-  /** After character t. @param {number} t */
+  /** The perplexity of characters 0 … t. @param {number} t */
   perplexity(t) {
     return Math.exp(this.sums.data[t] / (t + 1));
   }
 }
 
 /**
- * Rows start .. end - 1 of a window: those from `low` to `high` are in `old`, whose first row is `origin`;
- * `fresh` holds the others in their order.
+ * Rows start .. end - 1 of a window, `width` numbers each: those from `low` to `high` - 1 come from `old`, whose first
+ * row is `origin`, the others from `fresh`, in their order.
  * @template {Numbers} A
  * @param {A} old @param {number} origin @param {A} fresh @param {number} width
  * @param {number} start @param {number} end @param {number} low @param {number} high

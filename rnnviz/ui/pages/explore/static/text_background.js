@@ -1,8 +1,7 @@
-// The colours behind the text: painted on a canvas under the transparent text area.
+// The colours behind the text, painted on a canvas below the transparent text area.
 //
-// Where each character stands is asked of a mirror: the same text in the same font and width, never painted.
-// Only what can be seen is asked for, and what stands still is not asked for twice, so that a key costs
-// the same in a long text as in a short one.
+// A mirror gives each character's box: an element with the same text, font and width, never painted. Only visible
+// characters are measured, and unmoved ones not again. So a key costs the same in a long text as in a short one.
 
 import { leading, toUnit } from "../../../browser/static/characters.js";
 import { place } from "../../../browser/static/dom.js";
@@ -10,22 +9,22 @@ import { fit } from "../../../browser/static/heat.js";
 
 /** @import { Store } from "./store.js" */
 
-/** @typedef {[left: number, top: number, right: number, bottom: number]} Rect in the mirror */
-/** @typedef {"point" | "pin"} Mark the frames around single characters */
-/** @typedef {{ left: number, top: number }} Origin */
-/** @typedef {{ unknown: string, written: string, wash: string }} Pens under what the network doesn't know, and what it wrote */
+/** @typedef {[left: number, top: number, right: number, bottom: number]} Rect a box, in the mirror's pixels */
+/** @typedef {"point" | "pin"} Mark a frame around a single character */
+/** @typedef {{ left: number, top: number }} Origin the mirror's corner on the screen */
+/** @typedef {{ unknown: string, written: string, wash: string }} Pens colours of unknown characters and of the network's */
 
-const ABOVE = 60; // pixels above what can be seen in which boxes are still kept
-const BREAK = 7; // pixels that stand for a line break, which has no width
+const ABOVE = 60; // pixels above the visible part in which boxes are still kept
+const BREAK = 7; // pixels painted for a line break, which has no width
 
 export class TextBackground {
-  node = document.createTextNode("\u200b"); // a line break at the end takes room if something follows
+  node = document.createTextNode("\u200b"); // a zero-width space last: a final line break is laid out only before text
   range = document.createRange();
   text = "";
   /** @type {string[]} */
   points = [];
   astral = false;
-  /** @type {Rect[]} of the characters from `first` on */
+  /** @type {Rect[]} boxes of the characters from `first` on */
   boxes = [];
   first = 0;
   doubted = Infinity; // boxes from this character on may be wrong
@@ -48,7 +47,7 @@ export class TextBackground {
   }
 
   /**
-   * Follow the text, of which the first `start` and the last `tail` characters are as before.
+   * Follow a change of the text; its first `start` and last `tail` characters are the same.
    * @param {string} text @param {string[]} points @param {boolean} astral @param {number} start @param {number} tail
    */
   follow(text, points, astral, start, tail) {
@@ -62,8 +61,8 @@ export class TextBackground {
   }
 
   /**
-   * What stands from character t on has moved, and perhaps what stands on its line and on the line before:
-   * those are looked at when boxes are next needed.
+   * Drop the boxes from character t on. Those on its line and the line before may have moved too: `confirm` checks
+   * them when boxes are next needed.
    * @param {number} t
    */
   forget(t) {
@@ -78,8 +77,8 @@ export class TextBackground {
   }
 
   /**
-   * Keep the lines in doubt that have not moved. Of characters that follow one another from left to right, the
-   * last one tells: to ask for every box is slow in a long text.
+   * Keep the doubted lines that have not moved. In a run from left to right, the last box decides: to measure every
+   * box is slow in a long text.
    * @param {Origin} origin
    */
   confirm(origin) {
@@ -94,14 +93,14 @@ export class TextBackground {
     }
   }
 
-  /** Whether box i is still right. @param {number} i @param {Origin} origin */
+  /** Whether box i is unmoved. @param {number} i @param {Origin} origin */
   stands(i, origin) {
     const t = this.first + i;
     const now = this.box(t, toUnit(this.text, t, this.astral), origin);
     return now.every((side, k) => Math.abs(side - this.boxes[i][k]) < 0.01);
   }
 
-  /** Another width or another font: everything has moved. */
+  /** Drop all boxes, after a change of width or font. */
   reset() {
     this.boxes.length = 0;
     this.scroll = this.area.scrollTop;
@@ -119,13 +118,13 @@ export class TextBackground {
     return [left, rect.top - origin.top, right, rect.bottom - origin.top];
   }
 
-  /** Where the mirror's text begins on the screen. @returns {Origin} */
+  /** The corner of the mirror's text on the screen. @returns {Origin} */
   get origin() {
     const frame = this.mirror.getBoundingClientRect();
     return { left: frame.left + this.mirror.clientLeft, top: frame.top + this.mirror.clientTop };
   }
 
-  /** Scroll the place before character t into sight. @param {number} t */
+  /** Scroll the place before character t into view. @param {number} t */
   reveal(t) {
     const { area, points } = this;
     const { scrollTop: seen, clientHeight: height } = area;
@@ -137,7 +136,7 @@ export class TextBackground {
     this.scroll = area.scrollTop;
   }
 
-  /** Know the boxes of all characters that can be seen. */
+  /** Measure the boxes of all visible characters. */
   measure() {
     const { points, scroll: top, origin } = this;
     const bottom = top + this.height;
@@ -161,15 +160,15 @@ export class TextBackground {
     }
   }
 
-  /** The first character whose line reaches below `top`, found by halving. @param {number} top @param {Origin} origin */
+  /** The first character whose line reaches below `top`, by binary search. @param {number} top @param {Origin} origin */
   seenFirst(top, origin) {
     const bottom = (/** @type {number} */ t) => this.box(t, toUnit(this.text, t, this.astral), origin)[3];
     return leading(top < 4 ? 0 : this.points.length, (t) => bottom(t) < top - ABOVE / 2);
   }
 
   /**
-   * Paint behind each character its colour, a CSS colour or "", and underline with dots what is unknown, or what the
-   * network wrote, which has a wash of its own where the pens have one.
+   * Paint each character's background, a CSS colour or "". Unknown characters are underlined with dots, the network's
+   * with a line, and also with the pens' wash behind them if there is one.
    * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf
    * @param {(t: number) => boolean} writtenOf @param {Pens} pens
    */
@@ -198,7 +197,7 @@ export class TextBackground {
     this.placeMarks();
   }
 
-  /** Frame a character, or none. @param {Mark} kind @param {number | null} t */
+  /** Frame a character; null for none. @param {Mark} kind @param {number | null} t */
   frame(kind, t) {
     if (this.at[kind] === t) return;
     this.at[kind] = t;
@@ -217,7 +216,7 @@ export class TextBackground {
     }
   }
 
-  /** The character under a point of the screen, or null. @param {number} x @param {number} y */
+  /** The character at a point of the screen, or null. @param {number} x @param {number} y */
   under(x, y) {
     const origin = this.canvas.getBoundingClientRect();
     const [left, top] = [x - origin.left, y - origin.top + this.scroll];
@@ -227,7 +226,8 @@ export class TextBackground {
 }
 
 /**
- * The colour of each character: what another rests on, by the unit that the store holds, or by its surprisal.
+ * A function that gives each character's colour: by its worth to the pinned one, by the chosen unit's value, or by its
+ * surprisal.
  * @param {Store} store @param {Record<string, string[]>} palettes @param {"why" | "unit" | "surprisal"} by
  * @returns {(t: number) => string}
  */

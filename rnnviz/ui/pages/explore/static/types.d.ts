@@ -1,8 +1,8 @@
-// What rnnviz/ui/pages/explore sends: page.py the fixed part, live_session.py each answer.
+// Types of the answers of rnnviz/ui/pages/explore: page.py makes the unchanging part, live_session.py each answer.
 
 import type { Figure, Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
 
-/** How values become colours: figures/themes.py, Scale. */
+/** A scale from values to colours, see `Scale` in figures/themes.py. */
 export interface Scale {
   kind: "diverging" | "sequential";
   low: number;
@@ -11,7 +11,7 @@ export interface Scale {
 
 export type LiveTheme = Theme & { figure: Figure } & { [name: string]: unknown };
 
-/** What no keystroke changes. */
+/** The unchanging part of the answers, see `fixed` in initial_data.py. */
 export interface Fixed {
   words: Words;
   model: string;
@@ -26,13 +26,13 @@ export interface Fixed {
   few: number;
   listed: number;
   named: Named[];
-  unnamed: string; // why there is none
+  unnamed: string; // the sentence on the reason why no unit is named
   first: { quantity: string; layer: number; unit: number | null };
-  reach: Record<string, number[][][]>; // how far below and above 0 each unit of each layer goes: unit_order.py
+  reach: Record<string, number[][][]>; // each unit's reach, (2, L, H) by state: unit_order.py
   quantities: Record<string, Scale>;
   symbols: string[];
   ngram: string | null;
-  order: number; // of that
+  order: number; // n of the n-gram model
   memoryless: string | null; // the network that can be shown beside this one
   themes: Themes<LiveTheme>;
   surprisalFull: number;
@@ -41,7 +41,7 @@ export interface Fixed {
   temperature: number;
 }
 
-/** A unit whose meaning the model's card has confirmed: by what it responds to. */
+/** A named unit: its finding is confirmed on the model's card. */
 export interface Named {
   name: string;
   caption: string;
@@ -65,8 +65,8 @@ export interface Answer extends Header {
   layer: number;
   order: string;
   unit: number | null;
-  step?: Record<string, number>; // one unit's, `at` the pinned character: live_session.py
-  why?: number; // the character that the array of that name is about
+  step?: Record<string, number>; // the unit's step `at` the pinned character, see `step` in live_session.py
+  why?: number; // the character that the array `why` belongs to
   numbers: {
     characters: number;
     unknown: number;
@@ -90,7 +90,7 @@ export interface Arrays {
   ngram?: Float32Array;
   memoryless?: Float32Array;
   unit?: Uint8Array;
-  why?: Float32Array; // bits that a character costs more without each of those before it
+  why?: Float32Array; // bits by which a character's surprisal rises without each of those before it
   states: Uint8Array;
   next: Uint32Array;
   chances: Float32Array;
@@ -100,7 +100,7 @@ export interface Arrays {
   rows?: Uint16Array;
 }
 
-/** What can be clicked to be read: examples.py. */
+/** An example text, see examples.py. */
 export interface Example {
   name: string;
   text: string;
@@ -108,7 +108,7 @@ export interface Example {
   notice: string;
 }
 
-/** Whether another model reads a text better: model_suggestion.py. */
+/** The search for a model that reads the text better, see model_suggestion.py. */
 export interface Better {
   state: "pending" | "done" | "failed";
   own: number;
@@ -116,7 +116,7 @@ export interface Better {
   bits: number | null;
 }
 
-/** What an address says of the view: bookmark.py. */
+/** The view of an address, see bookmark.py. */
 export interface Arrival {
   quantity: string;
   layer: number;
@@ -131,20 +131,20 @@ export interface Arrival {
   cut: number | null;
 }
 
-/** How predictions are drawn from: scoring/sampling.py. */
+/** The parameters of sampling, see `Shape` in scoring/sampling.py. */
 export interface Shape {
   temperature: number;
   top_k: number | null;
   top_p: number | null;
 }
 
-/** A place in the picture: a character, and a unit if it is in the heat map. */
+/** A place in the figure: a character, and a unit if the place is in the heat map. */
 export interface Place {
   t: number;
   unit: number | null;
 }
 
-/** The picture's measures, in pixels. */
+/** The figure's measures, in pixels. */
 export interface Box {
   width: number;
   height: number;

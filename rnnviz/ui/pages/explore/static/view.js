@@ -1,4 +1,4 @@
-// The live view: what the parts tell one another.
+// The live view: it connects its parts, which don't know one another.
 
 import { Frames } from "../../../browser/static/animation_frames.js";
 import { BaseView } from "../../../browser/static/base.js";
@@ -25,7 +25,7 @@ import { around, heightFor } from "./visible_range.js";
 
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
-const OPEN = "[role='dialog'], [role='listbox'], [role='menu']"; // what Escape closes
+const OPEN = "[role='dialog'], [role='listbox'], [role='menu']"; // elements that Escape closes
 
 export class View extends BaseView {
   store = new Store();
@@ -50,36 +50,36 @@ export class View extends BaseView {
   /** @type {LiveTheme} */
   theme;
   font = "";
-  model = ""; // whose view this is
+  model = ""; // the model's name
   /** @type {Record<string, string[]>} the colours behind the text */
   behind = {};
-  /** @type {string[]} the characters of the text that the store speaks of */
+  /** @type {string[]} the characters of the text in the store */
   drawn = [];
-  /** @type {string[]} */
+  /** @type {string[]} the characters of the last ask */
   asked = [];
-  /** @type {unknown} the text that the page offered last */
+  /** @type {unknown} the number of the text that the page offered last */
   offer;
-  /** @type {string | undefined} the server's that the text is known to */
+  /** @type {string | undefined} the token of the server's session */
   session;
-  follow = true;
+  follow = true; // whether the window follows the caret
   shape = PLAIN;
-  told = 0; // the place that the bars are about
-  start = 0;
+  told = 0; // the place of the bars' prediction
+  start = 0; // the window's first character
   quantity = "hidden";
   layer = 0;
   order = "steady";
   /** @type {number | null} the unit that colours the text; null for surprisal */
   unit = null;
-  memoryless = false; // whether the network without memory is wanted beside
+  memoryless = false; // whether to compare with the network without memory
   /** @type {Place | null} */
   hover = null;
   /** @type {number | null} */
   pin = null;
-  why = false; // whether the text shows what the pinned character rests on
+  why = false; // whether the text's colours show each character's worth to the pinned one
   frames = new Frames(() => this.redraw());
   paint = new MessageChannel();
   onResize = () => this.resized();
-  /** Escape lets go wherever the focus is, but not while it closes something. @param {KeyboardEvent} event */
+  /** Escape unpins wherever the focus is, unless it closes an open element. @param {KeyboardEvent} event */
   onKey = (event) => {
     if (event.key === "Escape" && !this.editor.composing && !document.querySelector(OPEN)) this.release();
     else touch(this, event);
@@ -91,8 +91,8 @@ export class View extends BaseView {
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
     else this.presenting = new Presenting(root, () => this.presented(), false);
     this.focus = new Returning(root);
-    // Resolves to "" or to the address where Plotly was not found. Reading the library keeps the browser
-    // busy for a second: the first picture goes before it.
+    // Resolves to "", or to the address where Plotly is missing. Parsing the library blocks the browser for a second,
+    // so it waits until the first picture is painted. A message arrives after the paint; a frame's callback before it.
     this.plotly = new Promise((shown) => {
       this.paint.port1.onmessage = ({ data }) => {
         root.dataset.painted = data;
@@ -126,9 +126,9 @@ export class View extends BaseView {
 
   /** @param {Answer} header @param {Arrays} arrays */
   receive(header, arrays) {
-    const { text } = header; // it tells of one that may not be the one written here
-    // Not whole: it continues an answer that never arrived here, or was one to a view that is no more, or came
-    // by another way than the answer to a later ask.
+    const { text } = header; // the server's text, in the answer to a fresh ask; the editor's may differ
+    // Not whole: the answer continues one that never arrived, belongs to a former view, or was overtaken on the other
+    // path by the answer to a later ask.
     const whole = (this.link.newest(header) || text !== undefined) && this.store.apply(header, arrays);
     if (whole) this.drawn = text === undefined ? this.asked : Array.from(text);
     if (whole && header.static) this.build();
@@ -137,14 +137,14 @@ export class View extends BaseView {
       this.store.digest = "";
       this.link.wanted = true;
     } else if (text !== undefined) meet(this, text, header);
-    // It was asked for before the view was laid out, and now there is room for more.
+    // The ask was made before the layout, which has room for more columns.
     if (whole && !this.root.hidden && this.narrow) this.link.wanted = true;
     this.link.answered(header);
     if (whole && header.continuations) this.writing.take(header.continuations);
     if (whole) this.frames.ask();
   }
 
-  /** What is asked for, and kept for a view that is made anew. */
+  /** The choices that each ask contains, and that a remounted view restores. */
   get looks() {
     const { pin, why, quantity, layer, order, unit, memoryless, shape } = this;
     return { pin, why, quantity, layer, order, unit, memoryless, shape };
@@ -154,11 +154,11 @@ export class View extends BaseView {
     return this.editor ? remember(this) : this.before;
   }
 
-  /** Make the parts when the first answer is here; give them other words when the language changes. */
+  /** Make the parts at the first answer; later, set words of another language or the data of another model. */
   build() {
     const { root } = this;
     const { words, language, limit, symbols, temperature, model, first } = this.store.fixed;
-    if (this.model !== model) Object.assign(this, first, { model }); // another network has other units
+    if (this.model !== model) Object.assign(this, first, { model }); // unit numbers mean nothing in another network
     if (!this.editor) {
       this.shape = { ...PLAIN, temperature };
       this.editor = new Editor(root, limit, {
@@ -176,7 +176,7 @@ export class View extends BaseView {
       });
       this.figure.pad.addEventListener("keydown", (event) => steer(this, event));
       window.addEventListener("resize", this.onResize);
-      window.addEventListener("keydown", this.onKey, true); // before a list is closed
+      window.addEventListener("keydown", this.onKey, true); // capturing: before Escape closes a list
       this.observer = new ResizeObserver(this.onResize);
       this.bookmark = new Bookmark(this);
     }
@@ -219,7 +219,7 @@ export class View extends BaseView {
     const { shape, ...looks } = this.looks;
     const memoryless = looks.memoryless && store.fixed.memoryless !== null;
     this.asked = this.editor.points;
-    // A view that isn't laid out yet has no width: what fits is asked for when it has.
+    // Before the layout the view has no width: it asks again once it has.
     const all = this.figure.columns(this.asked.length, store.fixed.symbols.length);
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
     this.start = this.place(this.asked.length, columns);
@@ -237,7 +237,7 @@ export class View extends BaseView {
   typed() {
     this.follow = true;
     this.hover = null;
-    // The question was about another text: a key waits for no answer to it, and its colours make way.
+    // The colours of "why" belong to the former text, and their slow answer would delay the keys.
     if (this.why || (this.pin !== null && this.pin >= this.editor.points.length)) this.unpin();
     if (!this.writing.appending) this.writing.stop();
     this.link.ask();
@@ -250,7 +250,7 @@ export class View extends BaseView {
     this.link.ask();
   }
 
-  /** The caret went elsewhere: so does what the bars tell, and with it the window. */
+  /** Follow a moved caret with the bars and, if it leaves the window, with the window. */
   moved() {
     const { follow, store } = this;
     this.writing.stop();
@@ -261,7 +261,7 @@ export class View extends BaseView {
     else this.link.ask();
   }
 
-  /** Move the window to begin at a character. Whether it can be moved. @param {number} start */
+  /** Move the window's beginning to a character; returns whether it can be moved. @param {number} start */
   scroll(start) {
     const last = Math.max(0, this.store.length - this.columns);
     const to = Math.max(0, Math.min(last, start));
@@ -277,7 +277,7 @@ export class View extends BaseView {
     this.link.ask();
   }
 
-  /** Show fewer rows of the heat map, larger, around the chosen unit's. @param {number} count */
+  /** Show fewer, larger rows of the heat map, around the chosen unit's. @param {number} count 0 for all */
   zoom(count) {
     this.figure.zoomTo(count, this.unit === null ? 0 : this.store.row(this.unit));
     this.redraw();
@@ -305,11 +305,11 @@ export class View extends BaseView {
     const { t, unit } = place;
     if (unit === null) return this.wonder(t);
     this.pin = this.pin === t && !this.why && unit === this.unit ? null : t;
-    this.choose({ unit }); // what it does there
+    this.choose({ unit }); // the answer has the unit's step at the pin
     this.cursor();
   }
 
-  /** Ask what character t rests on; the same again, or null: no more. @param {number | null} t */
+  /** Ask "why" for character t; the same one again, or null, ends it. @param {number | null} t */
   wonder(t) {
     const again = this.why && this.pin === t;
     this.pin = again ? null : t;
@@ -323,7 +323,7 @@ export class View extends BaseView {
     this.why = false;
   }
 
-  /** Escape closes what is offered first, then lets go of the kept column, then of the unit. */
+  /** Escape's actions, one a press: close the continuations, end "why", unpin, deselect the unit, end the presentation. */
   release() {
     if (!this.writing.panel.hidden) return this.writing.stop();
     if (this.why) return this.wonder(null);
@@ -333,13 +333,13 @@ export class View extends BaseView {
     this.cursor();
   }
 
-  /** The caret's place, or the nearest that the window shows. */
+  /** The caret's place, or the nearest one in the window. */
   get here() {
     const { start, stop } = this.store;
     return Math.max(start, Math.min(stop, this.editor.caret));
   }
 
-  /** Show everywhere what the cursor is on: where the reader points, else what is kept, else the caret. */
+  /** Update all parts to the cursor's place: under the pointer, else pinned, else the caret's. */
   cursor() {
     const { store, drawn, figure, editor, hover, here, pin } = this;
     if (!store.head || !figure.view) return;
@@ -366,7 +366,7 @@ export class View extends BaseView {
     return this.figure.columns(this.store.length, this.store.fixed.symbols.length);
   }
 
-  /** Whether the picture has room for more of the text than is there. */
+  /** Whether the figure has room for more characters than the store's window. */
   get narrow() {
     const { store } = this;
     return store.stop - store.start < Math.min(this.columns, store.length);
@@ -383,7 +383,7 @@ export class View extends BaseView {
     this.cursor();
   }
 
-  /** Tell whoever watches what is on the screen: once the browser has painted the frame. */
+  /** Record the painted length in the element's dataset, for tests, and go on writing, after the browser's paint. */
   painted() {
     const { length } = this.store;
     requestAnimationFrame(() => {
@@ -392,7 +392,7 @@ export class View extends BaseView {
     });
   }
 
-  /** The colours behind the text: by what a character rests on, one unit's activation, or surprisal. */
+  /** Paint the text's background: by "why", by one unit, or by surprisal. */
   colour() {
     const { store, behind, drawn } = this;
     const byUnit = store.head.unit !== null && this.unit !== null;
@@ -406,7 +406,7 @@ export class View extends BaseView {
     this.figure.layOut(this.height, this.presenting?.on, this.store.fixed.named.length > 0);
   }
 
-  /** Hide the strip below the heat map, or show it again. */
+  /** Hide or show the perplexity below the heat map. */
   fold() {
     this.figure.folded = !this.figure.folded;
     this.layOut();
@@ -417,7 +417,7 @@ export class View extends BaseView {
     return heightFor(this.root, Boolean(this.presenting?.on));
   }
 
-  /** Larger letters, fewer lines: the caret stays in sight. */
+  /** Lay out after the presentation begins or ends: lines break elsewhere, so scroll to the caret. */
   presented() {
     this.editor.seeking = true;
     this.resized(true);

@@ -1,14 +1,14 @@
-// Which part of a text the picture shows, and how high it is.
+// The figure's window on the text, and its height.
 
 import { find } from "../../../browser/static/dom.js";
 
-const SHORTEST = 390; // pixels of the picture's height
-const TALLEST = 900;
-const BELOW = 34; // room for what stands under it
+const SHORTEST = 390; // pixels of the figure's height, at least
+const TALLEST = 900; // pixels of the figure's height, at most
+const BELOW = 34; // pixels for the elements below it
 
 /**
- * The window's first character, so that the caret is in sight; a window that begins at `start` moves only if it must.
- * @param {number} start @param {number} columns how many characters it shows
+ * The first character of a window that shows the caret; it is `start` if that window does.
+ * @param {number} start @param {number} columns characters in the window
  * @param {number} length of the text @param {number} caret
  */
 export function around(start, columns, length, caret) {
@@ -19,7 +19,7 @@ export function around(start, columns, length, caret) {
 }
 
 /**
- * As high as the window allows, so that nothing has to be scrolled; or as the picture's place says.
+ * The figure's height in pixels: all that the browser's window leaves, so that nothing scrolls; or its fixed height.
  * @param {HTMLElement} root @param {boolean} presenting
  */
 export function heightFor(root, presenting) {
