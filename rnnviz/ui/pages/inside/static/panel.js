@@ -1,4 +1,4 @@
-// One figure of the board, drawn by Plotly; the marks that follow the cursor are elements over it.
+// A panel of the dashboard: a figure drawn by Plotly, with elements over it that mark the cursor.
 
 import { together } from "../../../browser/static/alt_text.js";
 import { make, place, put } from "../../../browser/static/dom.js";
@@ -8,9 +8,9 @@ import { purge, react } from "../../../browser/static/plotly.js";
 /** @import { AboutPanel, Arrays } from "./types" */
 /** @import { View } from "./view.js" */
 
-const NEAR = 30; // pixels from a point at which it is pointed at
+const NEAR = 30; // pixels from the pointer to a point that it points at, at most
 
-/** A figure from the server with the arrays in their places; tables become rows. @param {Untyped} value @param {Arrays} arrays @returns {Untyped} */
+/** A figure from the server with its arrays filled in; matrices become lists of rows. @param {Untyped} value @param {Arrays} arrays @returns {Untyped} */
 function filled(value, arrays) {
   if (Array.isArray(value)) return value.map((v) => filled(v, arrays));
   if (value === null || typeof value !== "object") return value;
@@ -27,7 +27,7 @@ export class Panel {
   /** @type {Arrays} */
   arrays = {};
   drawn = "";
-  /** @type {Untyped} the traces, and Plotly's own layout, which knows where values stand */
+  /** @type {Untyped} the traces; `axes` is Plotly's computed layout, which converts values to pixels */
   data;
   /** @type {Untyped} */
   axes;
@@ -37,7 +37,7 @@ export class Panel {
     this.board = board;
     this.title = make("h2", "bd-title");
     this.plot = make("div", "bd-plot");
-    this.plot.ariaHidden = "true"; // the pad over it says what it shows
+    this.plot.ariaHidden = "true"; // the pad over it has the text alternative
     this.upright = make("i", "bd-upright");
     this.level = make("i", "bd-level");
     this.dot = make("i", "bd-dot");
@@ -75,7 +75,7 @@ export class Panel {
     );
   }
 
-  /** How wide its figure is, and whether it is in the window. */
+  /** The figure's width, and whether it is in the browser's window. */
   measure() {
     const { top, bottom } = this.frame.getBoundingClientRect();
     return { width: this.frame.clientWidth, seen: bottom > 0 && top < window.innerHeight };
@@ -85,17 +85,17 @@ export class Panel {
   async draw(theme, width) {
     const size = { width, height: this.about.height };
     const drawn = JSON.stringify([theme, size, this.about.figures[theme]]);
-    if (drawn === this.drawn) return; // an array is named after what is in it
+    if (drawn === this.drawn) return; // arrays' names are digests, so equal names mean equal contents
     const { data, layout } = filled(this.about.figures[theme], this.arrays);
     this.data = data;
     this.drawn = drawn;
     await react(this.plot, data, Object.assign(layout, size));
-    this.axes = /** @type {Untyped} */ (this.plot)._fullLayout;
+    this.axes = /** @type {Untyped} */ (this.plot)._fullLayout; // private, but Plotly has no public conversion to pixels
   }
 
   // ---- the cursor -----------------------------------------------------------------------------------
 
-  /** Where a point of the figure stands, in pixels. @param {number} x @param {number} y */
+  /** A point of the figure in pixels. @param {number} x @param {number} y */
   at(x, y) {
     const { xaxis, yaxis } = this.axes;
     return { left: xaxis._offset + xaxis.l2p(x), top: yaxis._offset + yaxis.l2p(y) };
@@ -118,7 +118,7 @@ export class Panel {
     if (link === "xy") place(this.level, { left: xaxis._offset, width: xaxis._length, top });
   }
 
-  /** The character under a point of the screen. @param {MouseEvent} event */
+  /** The character at the pointer, or null. @param {MouseEvent} event */
   find(event) {
     const { xaxis, yaxis } = this.axes ?? {};
     if (!xaxis || !yaxis) return null;

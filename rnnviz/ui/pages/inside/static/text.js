@@ -1,4 +1,4 @@
-// One text of the board: its head, its colours and its marks.
+// A text of the dashboard: its head, its colours and its marks.
 
 import { running, visible } from "../../../browser/static/characters.js";
 import { ColouredText } from "../../../browser/static/coloured.js";
@@ -27,7 +27,7 @@ export class Text {
     this.head = make("div", "bd-head", this.name, this.bars);
     this.flow = make("div", "bd-flow");
     this.element = make("div", "bd-text", this.head, this.flow);
-    const one = (/** @type {number} */ code) => (code === 10 && this.about.marked ? "⏎" : running(code)); // a place of many is one line
+    const one = (/** @type {number} */ code) => (code === 10 && this.about.marked ? "⏎" : running(code)); // a listed passage stays on one line
     /** @type {ColouredText<Chunk>} */
     this.text = new ColouredText(this.flow, {}, one);
     const choose = () =>
@@ -61,7 +61,7 @@ export class Text {
       flow.setAttribute("aria-label", about.linked ? board.say("text") : about.label);
     }
     const select = (/** @type {number} */ start, /** @type {number} */ stop) => {
-      getSelection()?.removeAllRanges(); // the answer marks it
+      getSelection()?.removeAllRanges(); // the answer marks the passage instead
       board.ask({ what: "span", value: [start, stop] });
     };
     const pick = (/** @type {number} */ t) => board.choose(t);
@@ -72,7 +72,7 @@ export class Text {
     text.take([{ index: 0, start: 0, codes: this.codes }]);
   }
 
-  /** A symbol that is expected next, with its probability. @param {string} symbol @param {number} p */
+  /** A symbol with its probability as a bar. @param {string} symbol @param {number} p */
   bar(symbol, p) {
     const bar = make("i");
     bar.style.width = `${Math.max(1, Math.round(60 * p))}px`;

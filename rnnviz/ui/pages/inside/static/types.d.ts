@@ -1,4 +1,4 @@
-// What rnnviz/ui/dashboard.py sends.
+// Types of the answers of rnnviz/ui/dashboard.py.
 
 import type { Figure, Header, Theme, Themes, WireArray, Words } from "../../../browser/static/types";
 
@@ -7,7 +7,7 @@ export type BoardTheme = Theme & { palettes: Record<string, [behind: string, let
   [name: string]: unknown;
 };
 
-/** A text, a colour behind each character. Arrays are named after what is in them. */
+/** A text, a colour behind each character. `codes`, `levels` and `values` are names of arrays: digests of contents. */
 export interface AboutText {
   codes: string;
   levels: string;
@@ -22,7 +22,7 @@ export interface AboutText {
   pick: number | null;
 }
 
-/** A figure with what to notice in it and what it doesn't show. */
+/** A figure with its two sentences, see `Panel` in dashboard.py. */
 export interface AboutPanel {
   name: string;
   title: string;

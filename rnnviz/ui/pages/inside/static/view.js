@@ -1,4 +1,4 @@
-// The board: coloured texts and figures on one cursor, and the conversation with the server.
+// The dashboard: coloured texts and figures that share one cursor, and its asks.
 
 import { address } from "../../../browser/static/address.js";
 import { BaseView } from "../../../browser/static/base.js";
@@ -15,7 +15,7 @@ import { Text } from "./text.js";
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Answer, Arrays, BoardTheme } from "./types" */
 
-/** Resolves when the screen shows what was drawn; at once where nothing is painted, in a hidden tab. */
+/** Resolves after the next paint; at once in a hidden tab, which has none. */
 function painted() {
   if (document.hidden) return Promise.resolve();
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
@@ -37,12 +37,12 @@ export class View extends BaseView {
   length = 0; // of the linked text
   width = 0;
   drawn = 0;
-  turn = 0; // the number of the newest drawing: an older one stops
-  /** @type {number | null} the character that is chosen */
+  turn = 0; // the number of the newest drawing; an older one stops
+  /** @type {number | null} the chosen character */
   at = null;
   /** @type {number | null} */
   hover = null;
-  /** @type {Fields} what belongs in the page's address: a part of it is run anew without the others */
+  /** @type {Fields} the page's values for the address: a rerun of a fragment alone sends them with the dashboard only */
   address = {};
   fields = () => this.address;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -69,7 +69,7 @@ export class View extends BaseView {
   close() {
     super.close();
     address?.leave("board", this.fields);
-    this.turn++; // figures that are still to be drawn are not wanted
+    this.turn++; // ends the drawing in progress
     clearTimeout(this.resizing);
     for (const one of [...this.texts, ...this.panels.values()]) one.close();
     this.style.remove();
@@ -88,7 +88,7 @@ export class View extends BaseView {
   receive(header, arrays) {
     this.head = header;
     this.arrays = arrays;
-    if (!this.link.wanted) this.at = header.at; // else the reader has gone on meanwhile
+    if (!this.link.wanted) this.at = header.at; // else the reader has chosen another one meanwhile
     this.say = sayer(header.words);
     this.numbers = new Numbers(header.language);
     label(this.root, this.say);
@@ -109,7 +109,7 @@ export class View extends BaseView {
     this.link.set(wanted);
   }
 
-  // ---- what a reader does -------------------------------------------------------------------------
+  // ---- the reader's actions -----------------------------------------------------------------------
 
   /** @param {number | null} t */
   point(t) {
@@ -155,7 +155,7 @@ export class View extends BaseView {
       const panel = this.panels.get(about.name) ?? new Panel(this);
       this.panels.set(about.name, panel);
       panel.set(about, this.arrays);
-      const here = this.grid.children[i] ?? null; // what is put where it stands would be laid out and painted anew
+      const here = this.grid.children[i] ?? null; // an insertion, even at the same place, costs a layout and a paint
       if (here !== panel.element) this.grid.insertBefore(panel.element, here);
     });
     if (this.hover !== null && this.hover >= this.length) this.hover = null;
@@ -165,11 +165,11 @@ export class View extends BaseView {
     if (!this.head) return;
     const theme = dress(this.root, this.head.themes);
     const { name } = theme;
-    put(this.style, rules(theme.palettes, theme)); // the same once more would have all of it styled and painted anew
+    put(this.style, rules(theme.palettes, theme)); // `put` skips equal rules, which would restyle and repaint everything
     for (const text of this.texts) text.paint(this.head.levels, theme.palettes[text.about.palette].length);
     this.legend(theme);
     this.width = this.root.clientWidth;
-    if (!this.width) return; // in a closed section: the observer tells when it opens
+    if (!this.width) return; // in a closed section; the observer draws once it opens
     const turn = ++this.turn;
     loadPlotly().then(async (url) => {
       if (url) this.said.textContent = this.say("missing", { url });
@@ -180,7 +180,7 @@ export class View extends BaseView {
     });
   }
 
-  /** The figures in the window first; the others when those are on the screen. @param {"light" | "dark"} theme @param {number} turn */
+  /** Draw the figures in the browser's window; after their paint, the others. @param {"light" | "dark"} theme @param {number} turn */
   async figures(theme, turn) {
     const all = [...this.panels.values()].map((panel) => ({ panel, ...panel.measure() }));
     for (const { panel, width, seen } of all) if (seen) await panel.draw(theme, width);
@@ -205,7 +205,7 @@ export class View extends BaseView {
     this.key.append(low, band, high);
   }
 
-  /** Show everywhere where the cursor is. */
+  /** Mark the cursor's character in all texts and figures. */
   mark() {
     const t = this.hover ?? this.at;
     for (const text of this.texts) text.mark(t, this.at);
@@ -213,7 +213,7 @@ export class View extends BaseView {
     put(this.said, t === null ? this.say(this.head.select ? "idle.select" : "idle") : this.tell(t));
   }
 
-  /** What is known of a character. @param {number} t */
+  /** The line on a character: its place and its value in each linked text. @param {number} t */
   tell(t) {
     const linked = this.texts.filter((text) => text.about.linked);
     const parts = [`${this.say("at", { n: this.numbers.whole(t + 1) })} ${linked[0]?.character(t) ?? ""}`];
