@@ -1,7 +1,7 @@
-// What a step is drawn on: the stage's colours and numbers, its controls, and what lights lie over.
+// The board of a step: its colours, number format, controls and picture, and the highlight over them.
 //
-// Controls are HTML elements that are made once and kept by name as long as every drawing asks for them, so
-// that what is typed or pulled is not lost; pictures are drawn anew (primitives.js).
+// A control's elements are kept by name while every drawing has that control, so that typing and dragging go on.
+// Pictures are made anew at each drawing (primitives.js).
 
 import { make, put } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/number_format.js";
@@ -14,21 +14,21 @@ export class Board {
   /** @type {SceneTheme} */
   theme;
   fonts = { text: "sans-serif", code: "monospace" };
-  inks = { dark: "#000000", light: "#ffffff" }; // one of which can be read on any colour
+  inks = { dark: "#000000", light: "#ffffff" }; // two letter colours, one of which is readable on any background
   numbers = new Numbers("en");
   /** @type {Record<string, string>} the words around every step */
   said = {};
   /** @type {Room | undefined} the class, if it answers */
   room;
-  /** @type {((pick?: number) => void) | null} shows the picture, where a question stands before it: an option is predicted */
+  /** @type {((pick?: number) => void) | null} shows the picture behind a question, with an option as prediction; null without */
   open = null;
-  /** @type {Map<string, Standing>} what symbols are in this picture: their shapes and values */
+  /** @type {Map<string, Standing>} the picture's symbols: their shapes and values */
   standing = new Map();
-  /** @type {HTMLElement[]} primitives.js's plots: Plotly changes one faster than it makes one */
+  /** @type {HTMLElement[]} the plots of primitives.js, kept because Plotly updates faster than it creates */
   plots = [];
   /** @type {Map<string, Untyped>} controls by name */
   kept = new Map();
-  /** Go to a step by its name, and ask for something there. @type {(name: string, ask?: object) => void} */
+  /** Go to a step by its name, with an ask for it. @type {(name: string, ask?: object) => void} */
   visit = () => {};
 
   /** @param {HTMLElement} root @param {Ask} ask @param {() => void} redraw */
@@ -39,7 +39,7 @@ export class Board {
     this.answers = make("div", "kit-answers");
     this.controls = make("div", "kit-controls");
     this.picture = make("div", "kit-picture");
-    this.picture.setAttribute("role", "group"); // named by what is to be noticed
+    this.picture.setAttribute("role", "group"); // view.js labels it with the step's notice
     this.lights = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     this.lights.setAttribute("class", "ln-lights");
     this.kit = make("div", "kit", this.answers, this.controls, this.picture);
@@ -55,7 +55,7 @@ export class Board {
     this.root.replaceChildren();
   }
 
-  /** A step can't be shown: why. @param {string} sentence */
+  /** Show the error that prevents a step. @param {string} sentence */
   trouble(sentence) {
     this.show([]);
     this.answers.hidden = true;
@@ -64,7 +64,7 @@ export class Board {
 
   // ---- colours and numbers ------------------------------------------------------------------------------
 
-  /** A value's colour on one of the theme's scales; ±`full` has the ends' colours. @param {number} value @param {Ramp} [scale] */
+  /** A value's colour on one of the theme's scales, whose ends are at ±`full`. @param {number} value @param {Ramp} [scale] */
   colour(value, scale = "diverging", full = 1) {
     const ramp = this.theme[scale];
     const share = scale === "diverging" ? (value / full + 1) / 2 : value / full;
@@ -72,7 +72,7 @@ export class Board {
     return ramp[Math.round(at * (ramp.length - 1))];
   }
 
-  /** What can be read on a colour. @param {string} colour */
+  /** The readable letter colour on a background, by its relative luminance (WCAG 2). @param {string} colour */
   ink(colour) {
     const [r, g, b] = [1, 3, 5].map((i) => (parseInt(colour.slice(i, i + 2), 16) / 255) ** 2.2);
     return this.inks[0.2126 * r + 0.7152 * g + 0.0722 * b > 0.26 ? "dark" : "light"];
@@ -84,9 +84,9 @@ export class Board {
   }
 
   /**
-   * Say which symbols of symbols.py an element of the picture stands for: each lights the other.
-   * @param {Element} element @param {string} names apart by spaces
-   * @param {unknown} [value] what it is here, if it is one @param {string} [shape]
+   * Tie an element of the picture to symbols of symbols.py: each highlights the other.
+   * @param {Element} element @param {string} names separated by spaces
+   * @param {unknown} [value] the symbol's value here, if there is one symbol @param {string} [shape]
    */
   stands(element, names, value, shape = "") {
     element.setAttribute("data-stands", names);
@@ -96,7 +96,7 @@ export class Board {
 
   // ---- controls -----------------------------------------------------------------------------------------
 
-  /** The controls of a step, those of another gone. @param {KitControl[]} controls */
+  /** Show a step's controls, and remove all others. @param {KitControl[]} controls */
   show(controls) {
     const names = new Set(controls.map(({ name }) => name));
     for (const [name, { element }] of this.kept)
@@ -123,9 +123,9 @@ export class Board {
 /** @typedef {(to: unknown) => void} Change */
 /** @typedef {{ element: HTMLElement, update: (control: KitControl, board: Board) => void }} Made */
 
-/** What makes each kind of control. @type {Record<string, (change: Change) => Made>} */
+/** Functions that make each kind of control. @type {Record<string, (change: Change) => Made>} */
 const MAKE = {
-  /** With `play` it has a button that moves it to its end, in longer steps as it gets further. */
+  /** A slider. With `play`, a button moves it to its end, in steps that grow with the value. */
   slider(change) {
     const [caption, input, output] = [make("span"), make("input"), make("output")];
     const plays = Object.assign(make("button", "ln-button ln-strong"), { type: "button" });
@@ -167,11 +167,11 @@ const MAKE = {
     };
   },
 
-  /** A line of text: every character is asked, but never within a composition. */
+  /** A text field, which asks at every character, but not while an input method composes. */
   field(change) {
     const [caption, input] = [make("span"), make("input")];
     Object.assign(input, { type: "text", spellcheck: false, autocomplete: "off" });
-    /** @type {string | undefined} what was typed since it has the focus */
+    /** @type {string | undefined} the text typed since the field has the focus */
     let own;
     const typed = () => {
       own = input.value;
@@ -182,7 +182,7 @@ const MAKE = {
     });
     input.addEventListener("compositionend", typed);
     input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.isComposing) input.blur(); // the keys are the lecture's again
+      if (event.key === "Enter" && !event.isComposing) input.blur(); // returns the keys to the lecture
     });
     const element = make("label", "ln-field", caption, input);
     return {
@@ -232,7 +232,7 @@ const MAKE = {
     };
   },
 
-  /** Without words for while it is on, it is gone then: what it shows is there. */
+  /** A button that switches a value on and off. Without words for "off", it is hidden while on. */
   toggle(change) {
     const element = Object.assign(make("button", "ln-button"), { type: "button" });
     return {

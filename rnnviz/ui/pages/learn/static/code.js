@@ -1,4 +1,4 @@
-// The code of the step that is shown, over its picture, and a button that copies it.
+// The panel with the step's code, over its picture, and a button that copies it.
 
 import { find, make, put } from "../../../browser/static/dom.js";
 
@@ -6,15 +6,15 @@ import { find, make, put } from "../../../browser/static/dom.js";
 /** @import { StepCode } from "./types" */
 
 export class CodePanel {
-  wanted = false; // at every step that has some
+  wanted = false; // whether the panel opens at every step with code
   open = false;
-  fresh = false; // its code is another than before
+  fresh = false; // whether its code has changed since the last layout
   /** @type {StepCode | null} */
   cell = null;
   /** @type {Say} */
   say = (name) => name;
 
-  /** @param {HTMLElement} root the view's @param {() => void} asked it is wanted, or not any more */
+  /** @param {HTMLElement} root the view's @param {() => void} asked called when `wanted` changes */
   constructor(root, asked) {
     this.asked = asked;
     this.panel = find(root, "aside.ln-code");
@@ -30,14 +30,14 @@ export class CodePanel {
     this.copier.onclick = () => this.copy();
   }
 
-  /** Open or close it, where the step has code. */
+  /** Open or close the panel, if the step has code. */
   toggle(open = !this.wanted) {
     if (!this.cell) return;
     this.wanted = open;
     this.asked();
   }
 
-  /** A step is shown. @param {StepCode | null} cell its code @param {Say} say */
+  /** Take a step's code. @param {StepCode | null} cell @param {Say} say */
   show(cell, say) {
     const { code = "" } = cell ?? {};
     const another = code !== this.code.textContent;
@@ -57,7 +57,7 @@ export class CodePanel {
     this.fresh = true;
   }
 
-  /** It stands on the screen: of new code the end is seen, as the numbers stand first. */
+  /** Scroll new code to its end after the layout: its first lines are only numbers. */
   placed() {
     if (this.fresh && this.open) this.code.scrollTop = this.code.scrollHeight;
     this.fresh = false;
@@ -65,7 +65,7 @@ export class CodePanel {
 
   async copy() {
     const { code = "" } = this.cell ?? {};
-    // Only a page that came safely, or from this machine, may write to the clipboard.
+    // Browsers give only https pages and localhost a clipboard; elsewhere the code is selected, to copy by keyboard.
     const copied = await Promise.resolve(navigator.clipboard?.writeText(code)).then(
       () => Boolean(navigator.clipboard),
       () => false,
@@ -75,7 +75,7 @@ export class CodePanel {
   }
 }
 
-/** Text that is scrolled by keys too. @param {string} className */
+/** A text element that keys can scroll too. @param {string} className */
 function scrolling(className) {
   return Object.assign(make("pre", className), { tabIndex: 0, role: "region" });
 }

@@ -1,4 +1,4 @@
-// Under the picture: the scene's steps, and the way to the other scenes.
+// The footer below the picture: the scene's steps, and links to the other scenes.
 
 import { find, make } from "../../../browser/static/dom.js";
 
@@ -12,7 +12,7 @@ export function moves(view, say) {
   const dots = button("", say("step", { n: step + 1, count: steps }), "ln-dots", () =>
     view.step(view.at + 1),
   );
-  // More dots than these would take the place of what is to be noticed.
+  // More dots would leave no room for the notice.
   for (let i = 0; i < steps && steps <= 10; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
   dots.append(make("span", "", step < steps ? `${step + 1}/${steps}` : say("appendix")));
   dots.title = say("next");

@@ -1,5 +1,5 @@
-// The formula beside the title: KaTeX's output, where every symbol is an element with its name in data-symbol,
-// and a button that nobody sees for each, in a row that Tab enters once and the arrows walk along.
+// The formula beside the title: KaTeX's output, with each symbol's name in data-symbol. For keyboards, each symbol has
+// an invisible button in a toolbar: one tab stop, and arrow keys move along it.
 
 import katex from "../../../browser/katex/katex.mjs";
 import { make } from "../../../browser/static/dom.js";
@@ -23,14 +23,14 @@ export const FACES = [
 /** @type {import("../../../browser/katex/katex.d.mts").Options} */
 export const OPTIONS = {
   throwOnError: false,
-  strict: (code) => (code === "htmlExtension" ? "ignore" : "error"), // the handles
+  strict: (code) => (code === "htmlExtension" ? "ignore" : "error"), // \htmlData sets data-symbol
   trust: ({ command }) => command === "\\htmlData",
 };
 
 /** @type {Promise<unknown> | undefined} */
 let typefaces;
 
-/** KaTeX's fonts, in the document: a shadow root's style sheet can't bring any. */
+/** Load KaTeX's fonts into the document: @font-face has no effect in a shadow root. */
 export function fonts() {
   typefaces ??= Promise.allSettled(
     FACES.map(([family, file, descriptors]) => {
@@ -67,7 +67,7 @@ export class Formula {
     return /** @type {HTMLElement[]} */ ([...this.row.children]);
   }
 
-  /** @param {string} latex @param {string} label @param {(name: string) => string} said what a symbol is */
+  /** @param {string} latex @param {string} label @param {(name: string) => string} said makes a symbol's description */
   show(latex, label, said) {
     this.row.setAttribute("aria-label", label);
     if (latex !== this.latex) {
@@ -94,13 +94,13 @@ export class Formula {
     );
   }
 
-  /** @param {string} name the symbol that is lit, or "" */
+  /** @param {string} name the highlighted symbol, or "" */
   light(name) {
     for (const element of this.symbols())
       element.classList.toggle("ln-lit", name !== "" && element.dataset.symbol === name);
   }
 
-  /** As large as there is room for. @param {number} room in pixels */
+  /** Shrink the formula to the room there is, to 0.6 of its size at least. @param {number} room in pixels */
   fit(room) {
     this.math.style.fontSize = "";
     const { width } = this.math.getBoundingClientRect();
@@ -121,7 +121,7 @@ export class Formula {
       all.forEach((button) => (button.tabIndex = button === next ? 0 : -1));
       next.focus();
     } else return;
-    event.preventDefault(); // the lecture has these keys otherwise
+    event.preventDefault(); // else these keys change the lecture's step
     event.stopPropagation();
   }
 }

@@ -1,4 +1,4 @@
-// A scene's title, and its formula beside it: as large as there is room for.
+// The header: a scene's title, and beside it its formula, as large as fits.
 
 import { find, make } from "../../../browser/static/dom.js";
 import { Formula } from "./formula.js";
@@ -28,7 +28,7 @@ export class Header {
   fit() {
     const { paddingLeft, paddingRight, columnGap, flexWrap } = getComputedStyle(this.root);
     const gaps = [paddingLeft, paddingRight, columnGap].reduce((sum, length) => sum + parseFloat(length), 0);
-    const alone = flexWrap === "wrap"; // on a phone the formula has a line of its own
+    const alone = flexWrap === "wrap"; // on a phone the formula is below the title
     this.formula.fit(this.root.clientWidth - (alone ? 0 : gaps + this.title.offsetWidth));
   }
 }

@@ -1,6 +1,6 @@
-// A symbol and what stands for it: pointing at one lights the other, and a tip says what it is here.
+// The highlight of a symbol in the formula and of its elements in the picture, with a tip that describes it.
 //
-// Lit is what is pointed at, else what has the focus, else what was pinned by a click or a tap.
+// Highlighted is the symbol under the pointer, else the one with the focus, else the one pinned by a click or a tap.
 
 import { find, make } from "../../../browser/static/dom.js";
 
@@ -9,16 +9,16 @@ import { find, make } from "../../../browser/static/dom.js";
 /** @import { Symbols, Standing } from "./types" */
 
 const SVG = "http://www.w3.org/2000/svg";
-const EDGE = 4; // pixels between what is lit and its frame
-const [ROWS, COLUMNS] = [4, 7]; // of a matrix that the tip shows whole; of a larger one it shows fewer
+const EDGE = 4; // pixels between an element and its frame
+const [ROWS, COLUMNS] = [4, 7]; // the largest matrix that the tip shows whole
 
-/** What an element of the picture stands for. @param {Event} event */
+/** The symbols of an event's element in the picture. @param {Event} event */
 function stood(event) {
   const element = /** @type {Element} */ (event.target).closest("[data-stands]");
   return element?.getAttribute("data-stands")?.split(" ") ?? [];
 }
 
-/** Decimals that tell numbers apart, three at most. @param {number[]} values */
+/** The number of decimals, three at most, with which all values are exact. @param {number[]} values */
 function digits(values) {
   return [0, 1, 2].find((n) => values.every((v) => Math.abs(v - Number(v.toFixed(n))) < 5e-5)) ?? 3;
 }
@@ -28,7 +28,7 @@ export class SymbolHighlight {
   formula;
   /** @type {Board} */
   board;
-  /** @type {Symbols} what each symbol is */
+  /** @type {Symbols} descriptions, by symbol */
   known = {};
   /** @type {Record<string, string>} */
   words = {};
@@ -36,7 +36,7 @@ export class SymbolHighlight {
   focused = "";
   pinned = "";
   lit = "";
-  /** @type {Element | null} what is pointed at in the picture */
+  /** @type {Element | null} the element of the picture under the pointer */
   target = null;
 
   /** @param {HTMLElement} root the view's */
@@ -49,7 +49,7 @@ export class SymbolHighlight {
   join(formula, board) {
     [this.formula, this.board] = [formula, board];
     const scene = board.root;
-    // Of several names, one that the formula has.
+    // An element may stand for several symbols: take one that the formula has.
     const from = (/** @type {Event} */ event) => {
       const names = stood(event);
       return names.find((name) => formula.symbols(name).length) ?? names[0] ?? "";
@@ -64,7 +64,7 @@ export class SymbolHighlight {
     });
   }
 
-  /** @param {string} name @param {EventTarget | null} [target] what is pointed at, in the picture */
+  /** @param {string} name @param {EventTarget | null} [target] the element under the pointer, in the picture */
   point(name, target = null) {
     if (name !== this.pointed) this.change({ pointed: name }, target);
   }
@@ -74,7 +74,7 @@ export class SymbolHighlight {
     if (name !== this.focused) this.change({ focused: name }, target);
   }
 
-  /** Light a symbol until it is clicked again, or another is. @param {string} name @param {EventTarget | null} [target] */
+  /** Highlight a symbol until it or another one is clicked. @param {string} name @param {EventTarget | null} [target] */
   pin(name, target = null) {
     this.change({ pinned: name === this.pinned ? "" : name }, target);
   }
@@ -86,12 +86,12 @@ export class SymbolHighlight {
     this.show();
   }
 
-  /** Another step: what was pinned is not meant any more. */
+  /** Unpin; called at another step. */
   forget() {
     this.pinned = this.pointed = "";
   }
 
-  /** Light what is to be lit, in the picture as it is now. */
+  /** Draw the highlight in the present picture. */
   show() {
     const { board, formula } = this;
     const name = [this.pointed, this.focused, this.pinned].find((one) => one in this.known) ?? "";
@@ -105,7 +105,7 @@ export class SymbolHighlight {
     if (name) this.explain(name);
   }
 
-  /** A frame around an element that is lit. @param {Element} element */
+  /** A frame around an element, within the picture. @param {Element} element */
   frame(element) {
     const [area, box] = [this.board.kit.getBoundingClientRect(), element.getBoundingClientRect()];
     const frame = document.createElementNS(SVG, "rect");
@@ -118,7 +118,7 @@ export class SymbolHighlight {
     return frame;
   }
 
-  /** Say what a symbol is, under the formula. @param {string} name */
+  /** Fill the tip with a symbol's description, shape and value. @param {string} name */
   explain(name) {
     const { is, shape } = this.known[name];
     /** @type {Standing} */
@@ -159,7 +159,7 @@ export class SymbolHighlight {
     return plain ? this.board.number(value, decimals) : this.board.numbers.power(value, 1);
   }
 
-  /** Below the symbol, and beside what is pointed at. @param {string} name */
+  /** Place the tip below the symbol, so that it doesn't cover the element under the pointer. @param {string} name */
   place(name) {
     const { tip, root } = this;
     const all = root.getBoundingClientRect();

@@ -1,4 +1,4 @@
-// The lecture's keys, wherever nothing else has them.
+// The lecture's keys, wherever no other element uses them.
 
 /** @import { View } from "./view.js" */
 
@@ -26,7 +26,7 @@ export function key(view, event) {
     ArrowUp: () => view.step(view.at - 1),
     ArrowRight: () => view.go(view.scene + 1),
     ArrowLeft: () => view.go(view.scene - 1),
-    // A clicker's two keys walk through everything.
+    // A presentation clicker has only these two keys: they walk through all steps and scenes.
     PageDown: () => view.room.reveal() || view.opens() || view.step(view.at + 1) || view.go(view.scene + 1),
     PageUp: () => view.step(view.at - 1) || view.go(view.scene - 1),
     p: () => view.presenting(!view.present),
@@ -34,7 +34,7 @@ export function key(view, event) {
     c: () => view.code.toggle(),
   };
   const letter = event.key.toLowerCase();
-  const hands = view.board.open && "abcdef".includes(letter); // what most hands were for
+  const hands = view.board.open && "abcdef".includes(letter); // the option that most hands were raised for
   const move = hands
     ? () => view.board.open?.("abcdef".indexOf(letter))
     : (moves[event.key] ?? moves[letter]);

@@ -1,5 +1,5 @@
-// The lecturer's window: notes, the next step, a clock, and what the room answers. It is a page of its own without
-// a session: the stage's window tells it what to show, and the room's answers as they come (presenter_channel.js).
+// The lecturer's window: notes, the next step, a stopwatch, and the room's answers. This page has no session: the
+// stage's window sends it the notes and the answers (presenter_channel.js).
 
 import { fill } from "../../../browser/static/messages.js";
 import { KEYS, name } from "./presenter_channel.js";
@@ -8,7 +8,7 @@ import { Stopwatch } from "./stopwatch.js";
 /** @import { DeskStep, RoomLive } from "./types" */
 
 const COLOURS = ["background", "text", "muted", "model", "came"];
-const PATIENCE = 1500; // milliseconds without an answer after which the stage counts as lost
+const PATIENCE = 1500; // milliseconds until a stage that doesn't answer counts as lost
 
 /** @param {string} id */
 const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -67,7 +67,7 @@ function show(said) {
   tick();
 }
 
-/** What the room answers, as it comes; null where there is none. @param {RoomLive | null} live */
+/** Show the room's answers so far; null without a room. @param {RoomLive | null} live */
 function room(live) {
   const place = at("room");
   const question = live?.question;
@@ -114,11 +114,11 @@ function press(pressed, shift = false) {
 document.addEventListener("keydown", (event) => {
   const { key: pressed, shiftKey, ctrlKey, metaKey, altKey } = event;
   if (ctrlKey || metaKey || altKey || !KEYS.includes(pressed)) return;
-  if (pressed === " " && /** @type {Element} */ (event.target).closest("button")) return; // it presses the button
+  if (pressed === " " && /** @type {Element} */ (event.target).closest("button")) return; // Space presses the button
   event.preventDefault();
   press(pressed, shiftKey);
 });
-// A button that was clicked lets go of the keys: Space means the next step again.
+// A clicked button loses the focus, so that Space is the next step again.
 document.addEventListener("pointerup", () =>
   setTimeout(() => /** @type {HTMLElement | null} */ (document.activeElement)?.blur()),
 );

@@ -1,25 +1,25 @@
-// The stage's side of the lecturer's window: what is shown goes there, keys pressed there come here.
+// The stage's side of the lecturer's window: it sends the step's notes, and receives keys.
 //
-// Both speak over a BroadcastChannel called `name(key)`; the window has the key in its address.
-//   stage → window   {kind: "step", …} a Desk's `said`; {kind: "room", room} what the class answers, as it comes;
-//                    {kind: "gone"} when the lecture is left
-//   window → stage   {kind: "hello"} it is there; {kind: "key", key, shift} one of KEYS was pressed;
+// Both sides use a BroadcastChannel called `name(key)`; the window's address contains the key.
+//   stage → window   {kind: "step", …} a PresenterChannel's `said`; {kind: "room", room} the class's answers so far;
+//                    {kind: "gone"} the lecture is left
+//   window → stage   {kind: "hello"} the window is open; {kind: "key", key, shift} one of KEYS was pressed;
 //                    {kind: "go", name} a step of the appendix is wanted
 
 import { fill } from "../../../browser/static/messages.js";
 
 /** @import { Answer, DeskKey, DeskStep, RoomLive, SceneTheme } from "./types" */
 
-/** Keys that drive the stage, wherever they are pressed. */
+/** Keys that drive the stage, also when pressed in the lecturer's window. */
 export const KEYS = [" ", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "PageDown", "PageUp"];
 
-const KEPT = "rnnviz-desk"; // this tab's key, from when it leaves the lecture until it is there again
-const SAID = ["pair", "room.answered"]; // words of the window that are the stage's too
+const KEPT = "rnnviz-desk"; // the storage key for this tab's key, between leaving the lecture and returning
+const SAID = ["pair", "room.answered"]; // the stage's words that the window needs too
 
 /** @param {string} key */
 export const name = (key) => `rnnviz-desk-${key}`;
 
-/** The colours that the window has of the stage's. @param {SceneTheme} theme */
+/** The colours of the stage's theme that the window uses. @param {SceneTheme} theme */
 function worn({ background, text, muted, grid, model, came }) {
   return { background, text, muted, grid, model, came };
 }
@@ -30,12 +30,12 @@ export class PresenterChannel {
   onLeave = () => sessionStorage.setItem(KEPT, this.key);
 
   /**
-   * @param {string} key the stage's own, where it has none from before
+   * @param {string} key used unless the tab has kept one
    * @param {(pressed: DeskKey) => void} press @param {(name: string) => void} go
    */
   constructor(key, press, go) {
     this.key = sessionStorage.getItem(KEPT) ?? key;
-    sessionStorage.removeItem(KEPT); // a copy of the tab is another stage
+    sessionStorage.removeItem(KEPT); // a duplicated tab copies the storage, but must be another stage
     window.addEventListener("pagehide", this.onLeave);
     this.channel = new BroadcastChannel(name(this.key));
     this.channel.onmessage = ({ data }) => {
@@ -45,14 +45,14 @@ export class PresenterChannel {
     };
   }
 
-  /** Open the window, or come back to it. */
+  /** Open the window, or focus it if it is open. */
   open() {
     const address = new URL("./presenter.html", import.meta.url);
     address.hash = this.key;
     window.open(address, `rnnviz-desk-${this.key}`, "popup,width=900,height=680")?.focus();
   }
 
-  /** What the stage shows now. @param {Answer} answer @param {SceneTheme} theme @param {RoomLive | null} room */
+  /** Send the present step's notes. @param {Answer} answer @param {SceneTheme} theme @param {RoomLive | null} room */
   show(answer, theme, room) {
     const { scene, step, steps, note, notice, language, words, titles } = answer;
     const names = Object.keys(words).filter((name) => name.startsWith("desk") || SAID.includes(name));
@@ -67,13 +67,13 @@ export class PresenterChannel {
     this.tell();
   }
 
-  /** The stage has other colours. @param {SceneTheme} theme */
+  /** Send the notes again after a change of theme. @param {SceneTheme} theme */
   wear(theme) {
     if (this.said) this.said.colours = worn(theme);
     this.tell();
   }
 
-  /** What the room says from now on; null once it is closed. @param {RoomLive | null} room */
+  /** Send the room's state; null once it is closed. @param {RoomLive | null} room */
   hear(room) {
     if (this.said) this.said.room = room;
     this.channel.postMessage({ kind: "room", room });

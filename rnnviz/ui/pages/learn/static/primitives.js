@@ -1,8 +1,8 @@
-// What a step is drawn with: the tree of rnnviz/lecture/primitives.py, without a coordinate.
+// The drawing of a step's picture from the tree of rnnviz/lecture/primitives.py, which has no coordinates.
 //
-// A step's answer has its controls, and a picture or, before it, a question. Every drawing makes the picture
-// anew; controls are kept, and what had the focus gets it back. Items that can be picked, bars that can be
-// pulled and matrices that can be edited ask for another value of a control.
+// A step's answer has its controls, and a picture or, before it, a question. Every drawing makes the picture anew, but
+// keeps the controls, and restores the focus. Items to pick, bars to drag and matrices to edit ask for another value
+// of a control.
 
 import katex from "../../../browser/katex/katex.mjs";
 import { make } from "../../../browser/static/dom.js";
@@ -14,13 +14,13 @@ import { answered, question } from "./question.js";
 /** @import { KitAnswer, KitNode } from "./types" */
 
 const SVG = "http://www.w3.org/2000/svg";
-const SMALLEST = 0.66;
+const SMALLEST = 0.66; // the least font size of a picture, in em of the stage's
 
 /** @param {Board} board @param {KitAnswer} data */
 export function draw(board, data) {
   board.open = null;
   board.standing = new Map();
-  if (board.room) board.room.next = null; // the picture says, where there is one
+  if (board.room) board.room.next = null; // the picture sets it again if there is a next letter
   board.show(data.controls);
   const pen = new Pen(board);
   const focused = /** @type {HTMLElement | null} */ (board.focused)?.dataset.key;
@@ -29,7 +29,7 @@ export function draw(board, data) {
   board.answers.hidden = !board.answers.childElementCount;
   fit(board.picture);
   for (const later of pen.later) later();
-  // Letters that come late have other widths: arrows between them and the picture's size are drawn anew.
+  // A font that loads later has other widths: draw arrows and fit the picture again.
   if (document.fonts.status === "loading") document.fonts.ready.then(() => board.redraw());
   if (focused) find(board.kit, focused)?.focus();
 }
@@ -37,7 +37,7 @@ export function draw(board, data) {
 /** @param {HTMLElement} kit @param {string} key @returns {HTMLElement | null} */
 const find = (kit, key) => kit.querySelector(`[data-key="${CSS.escape(key)}"]`);
 
-/** @type {Map<string, HTMLElement>} formulas as they were typeset: most stand in many pictures */
+/** @type {Map<string, HTMLElement>} typeset formulas, cached because most are in many pictures */
 const typesetting = new Map();
 
 /** Put a formula into an element. @param {string} latex @param {HTMLElement} into */
@@ -51,7 +51,7 @@ function typeset(latex, into) {
   into.replaceChildren(made.cloneNode(true));
 }
 
-/** Smaller type where the picture would be cut, down to SMALLEST of it; then it scrolls. @param {HTMLElement} picture */
+/** Shrink the font of a picture that overflows, down to SMALLEST; then it scrolls. Three turns, as lines break elsewhere after each. @param {HTMLElement} picture */
 function fit(picture) {
   picture.style.fontSize = "";
   for (let turn = 0; turn < 3; turn++) {
@@ -67,7 +67,7 @@ function fit(picture) {
 
 /** Draws one picture. */
 class Pen {
-  /** @type {(() => void)[]} what is done once the picture stands on the page */
+  /** @type {(() => void)[]} functions to call once the picture is on the page, as they measure it */
   later = [];
   plots = 0;
 
@@ -85,13 +85,13 @@ class Pen {
     return made;
   }
 
-  /** A colour by its name. @param {string} name */
+  /** A theme's colour by its name. @param {string} name */
   theme(name) {
     const { theme } = this.board;
     return String(theme[name] ?? theme.model);
   }
 
-  /** Let a click, Enter or Space ask. @param {HTMLElement | SVGElement} element @param {string} key @param {string} label @param {() => void} press */
+  /** Make an element a button, for click, Enter and Space. @param {HTMLElement | SVGElement} element @param {string} key @param {string} label @param {() => void} press */
   press(element, key, label, press) {
     element.dataset.key = key;
     element.dataset.pick = "";
@@ -142,7 +142,7 @@ class Pen {
     made.append(lines);
     this.later.push(() => {
       const from = made.getBoundingClientRect();
-      // All is measured before anything is added: each addition would have the page laid out anew.
+      // Measure all before any addition: each addition would force another layout.
       const ends = arrows.map((/** @type {string[]} */ [one, other]) => [
         this.edge(drawn[one], drawn[other]),
         this.edge(drawn[other], drawn[one]),
@@ -156,7 +156,7 @@ class Pen {
     return made;
   }
 
-  /** What an arrow meets of a part: from the side its numbers, from above and below its title too. @param {Element} part @param {Element} other */
+  /** The box of a part at which an arrow ends: its numbers alone from the side, with the title from above or below. @param {Element} part @param {Element} other */
   edge(part, other) {
     const [box, far] = [part.getBoundingClientRect(), other.getBoundingClientRect()];
     const inner = part.querySelectorAll(":scope > :is(.kit-entries, .kit-strip)");
@@ -164,7 +164,7 @@ class Pen {
     return beside && inner.length === 1 ? inner[0].getBoundingClientRect() : box;
   }
 
-  /** An arrow's name: over its middle, beside it where it is upright. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look @param {string} latex */
+  /** An arrow's name, over its middle, or beside an upright arrow. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look @param {string} latex */
   named(area, a, b, look, latex) {
     const name = make("span", looks("kit-arrow", look));
     typeset(latex, name);
@@ -177,7 +177,7 @@ class Pen {
     return name;
   }
 
-  /** From the edge of one box to that of another. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look */
+  /** An arrow from the edge of one box to that of another. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look */
   arrow(area, a, b, look) {
     const { theme } = this.board;
     const middle = (/** @type {DOMRect} */ box) => [
@@ -186,7 +186,7 @@ class Pen {
     ];
     const [[ax, ay], [bx, by]] = [middle(a), middle(b)];
     const [dx, dy] = [bx - ax, by - ay];
-    /** Where the line leaves a box, with a little room. */
+    /** The share of the line inside a box, with 5 pixels of room. */
     const share = (/** @type {DOMRect} */ box) =>
       Math.min((box.width / 2 + 5) / Math.abs(dx || 1e-9), (box.height / 2 + 5) / Math.abs(dy || 1e-9));
     const [s, e] = [share(a), 1 - share(b)];
@@ -214,7 +214,7 @@ class Pen {
     return group;
   }
 
-  /** What the room has answered; Space goes on from there. @param {KitNode} node */
+  /** The picture of the room's answers, from which Space goes on; a prompt before them. @param {KitNode} node */
   room({ key, parts: [without, prompt] }) {
     const { room } = this.board;
     if (!room?.door) return this.draw(without);
@@ -317,7 +317,7 @@ class Pen {
       .replace("{value}", cell.textContent);
   }
 
-  /** A field in an entry: Enter and leaving it keep the number, Escape doesn't. @param {HTMLElement} cell @param {[name: string, at: number, all: number[][][]]} edit @param {number} i @param {number} j @param {number} digits */
+  /** Edit an entry in a field: Enter and blur keep the number, Escape doesn't. @param {HTMLElement} cell @param {[name: string, at: number, all: number[][][]]} edit @param {number} i @param {number} j @param {number} digits */
   type(cell, [name, at, all], i, j, digits) {
     const values = all[at];
     const input = Object.assign(make("input"), {
@@ -406,7 +406,7 @@ class Pen {
     return made;
   }
 
-  /** A bar that is pulled, by the pointer or the arrow keys. @param {HTMLElement} bar @param {string} key @param {string} name @param {number} share @param {(share: number) => void} change */
+  /** Make a bar a slider, for the pointer and arrow keys. @param {HTMLElement} bar @param {string} key @param {string} name @param {number} share @param {(share: number) => void} change */
   pull(bar, key, name, share, change) {
     const said = { valuenow: share, valuemin: 0, valuemax: 1, label: name };
     for (const [part, value] of Object.entries(said)) bar.setAttribute(`aria-${part}`, String(value));
@@ -427,8 +427,8 @@ class Pen {
   }
 
   /**
-   * Follow the pointer from where it goes down until it goes up, whatever is drawn anew meanwhile.
-   * @param {Element} element @param {() => (event: PointerEvent) => void} begin measures it as it is then
+   * Follow a drag of an element, even if a drawing replaces it meanwhile: the listeners are on the window.
+   * @param {Element} element @param {() => (event: PointerEvent) => void} begin measures the element at the drag's start
    */
   drag(element, begin) {
     element.addEventListener("pointerdown", (down) => {
@@ -481,7 +481,7 @@ class Pen {
         "stroke-linecap": "round",
       });
       put("circle", { cx: at(px), cy: -at(py), r: 0.045, fill: this.theme(colour) });
-      const side = py < 0 ? -0.04 : 0.1; // a longer arrow passes on the other
+      const side = py < 0 ? -0.04 : 0.1; // on the inner side of the tip, away from a longer arrow in the same direction
       put("text", { x: at(px) + 0.06, y: side - at(py) }, name);
     }
     for (const [px, py] of points) {
@@ -545,7 +545,7 @@ class Pen {
   }
 }
 
-/** Class names. @param {string} first @param {string} [look] */
+/** The class names of a look. @param {string} first @param {string} [look] */
 function looks(first, look = "") {
   return [
     first,
@@ -557,7 +557,7 @@ function looks(first, look = "") {
 }
 
 /**
- * A plot's figure: names stand at the lines' ends, apart from one another.
+ * A plot's Plotly figure, with names at the lines' ends that don't overlap.
  * @param {Board} board @param {KitNode} node @param {HTMLElement} box
  */
 function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks, levels }, box) {
@@ -583,7 +583,7 @@ function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks
     zeroline: false,
     showline: true,
     fixedrange: true,
-    // Labels fit the margins: Plotly needn't measure each, which takes half of its time.
+    // Labels fit the margins, so Plotly need not measure each, which would take half of its time.
     ticklabeloverflow: "allow",
     tickangle: 0,
   };
@@ -659,13 +659,13 @@ function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks
   };
 }
 
-/** The length of the longest text, in Latin letters. @param {string[]} texts */
+/** The length of the longest text, in Latin letters; a Chinese one counts 1.8. @param {string[]} texts */
 function widest(texts) {
   const each = texts.map((words) => [...words].reduce((n, c) => n + (c > "\u2e80" ? 1.8 : 1), 0));
   return Math.max(0, ...each);
 }
 
-/** An axis's values and what they are called; a line end breaks a name. @param {Record<string, string>} names */
+/** An axis's ticks with names, escaped for Plotly's HTML; a line end breaks a name. @param {Record<string, string>} names */
 function called(names) {
   const plain = (/** @type {string} */ words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;");
   return {
@@ -675,7 +675,7 @@ function called(names) {
   };
 }
 
-/** The ends of values, with a little room. @param {number[]} values */
+/** The range of values, with 4 % of room at both ends. @param {number[]} values */
 function padded(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low || 1) * 0.04;
@@ -683,7 +683,7 @@ function padded(values) {
 }
 
 /**
- * Places as near as can be to those wanted, at least `least` apart, from `low` to `high`.
+ * Places near the wanted ones, at least `least` apart, from `low` to `high`: 40 turns that push close ones apart.
  * @param {number[]} wanted @param {number} least @param {number} low @param {number} high
  */
 function apart(wanted, least, low, high) {

@@ -1,4 +1,4 @@
-// The question that stands before a step's picture, and over it once it is answered.
+// A step's question: before its picture, and above the picture once the question is answered.
 
 import { make } from "../../../browser/static/dom.js";
 
@@ -6,11 +6,11 @@ import { make } from "../../../browser/static/dom.js";
 /** @import { KitAnswer, KitQuestion } from "./types" */
 
 const LETTERS = "ABCDEF";
-const OPEN = -2; // of the control `pick`: rnnviz/lecture/steps.py
-const SEEN = -1;
+const OPEN = -2; // the control `pick` before an answer, as in rnnviz/lecture/steps.py
+const SEEN = -1; // the picture is shown without a prediction
 
 /**
- * The room's votes for each option, in percent, once they are revealed.
+ * The room's votes for each option, in percent; undefined until they are revealed.
  * @param {Board} board @param {KitAnswer} data @returns {number[] | undefined}
  */
 function votes({ room }, { key }) {
@@ -19,7 +19,7 @@ function votes({ room }, { key }) {
   return all ? counts?.map((n) => Math.round((100 * n) / all)) : undefined;
 }
 
-/** What is asked before the picture is shown. @param {Board} board @param {KitAnswer} data */
+/** The question with its options, before the picture. @param {Board} board @param {KitAnswer} data */
 export function question(board, data) {
   const { text, options } = /** @type {KitQuestion} */ (data.question);
   const share = votes(board, data);
@@ -40,7 +40,7 @@ export function question(board, data) {
   return make("div", "kit-question", make("h2", "", text), ...picks);
 }
 
-/** The question over its picture: the right option, and what was predicted. @param {Board} board @param {KitAnswer} data */
+/** The question above its picture, with the right and the predicted option. @param {Board} board @param {KitAnswer} data */
 export function answered(board, data) {
   const { text, options, again, right, predicted } = /** @type {KitQuestion} */ (data.question);
   const share = votes(board, data);

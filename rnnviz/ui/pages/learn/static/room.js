@@ -1,4 +1,4 @@
-// The room that answers: followed while it is open, asked by Space, told to the lecturer's window.
+// The stage's side of the room: it polls the room while that is open, and sends the lecturer's wishes.
 
 import { sayer } from "../../../browser/static/messages.js";
 import { RoomPanel } from "./room_panel.js";
@@ -6,9 +6,9 @@ import { RoomPanel } from "./room_panel.js";
 /** @import { Words } from "../../../browser/static/types" */
 /** @import { RoomAnswer, RoomDoor, RoomLive, RoomWish } from "./types" */
 
-const KEPT = "rnnviz-room"; // the key of this tab's room, for when the page is loaded again
-const LEFT = "rnnviz-room-left"; // there once this tab has left the page: not in a copy of the tab
-const PAUSE = 1500; // milliseconds before another look after one that failed
+const KEPT = "rnnviz-room"; // the storage key for the key of this tab's room, needed after a reload
+const LEFT = "rnnviz-room-left"; // the storage key set when this tab leaves the page; a duplicated tab lacks it
+const PAUSE = 1500; // milliseconds after a failed poll
 
 export class Room {
   /** @type {RoomDoor | null} */
@@ -16,24 +16,24 @@ export class Room {
   /** @type {RoomLive | null} */
   live = null;
   trouble = "";
-  watches = false; // whether it is somebody else who may open a room
-  lost = false;
-  sheet = false; // whether the way in is shown large
-  /** @type {(() => void) | null} what goes on to the next letter, where there is one */
+  watches = false; // whether this is a visitor, who can't open a room
+  lost = false; // whether the last poll failed
+  sheet = false; // whether the address and the QR code are shown large
+  /** @type {(() => void) | null} goes on to the next letter, if there is one */
   next = null;
-  /** @type {RoomWish} what is asked of the server and not yet on its way */
+  /** @type {RoomWish} the wish for the next ask */
   pending = {};
-  /** @type {RoomWish} */
+  /** @type {RoomWish} the wish in the ask in flight */
   flying = {};
-  began = false;
+  began = false; // whether an answer has come
   /** @type {ReturnType<typeof sayer> | undefined} */
   say;
   following = new AbortController();
   onLeave = () => sessionStorage.setItem(LEFT, "1");
 
   /**
-   * @param {HTMLElement} root @param {() => void} start sends a wish @param {() => void} redraw
-   * @param {(live: RoomLive | null) => void} tell the lecturer's window
+   * @param {HTMLElement} root @param {() => void} start sends an ask @param {() => void} redraw
+   * @param {(live: RoomLive | null) => void} tell sends the state to the lecturer's window
    */
   constructor(root, start, redraw, tell) {
     this.start = start;
@@ -48,12 +48,12 @@ export class Room {
     window.removeEventListener("pagehide", this.onLeave);
   }
 
-  /** The question that the stage shows, if the room has heard of it. */
+  /** The question that the room has, or null. */
   get question() {
     return this.door && this.live?.question ? this.live.question : null;
   }
 
-  /** The answers to a question, once they are revealed. @param {string} key */
+  /** The question of this key with its answers, if they are revealed; else null. @param {string} key */
   revealed(key) {
     const { question } = this;
     return question?.revealed && question.key === key ? question : null;
@@ -73,7 +73,7 @@ export class Room {
     this.start();
   }
 
-  /** What an answer says of the room. @param {RoomAnswer} answer @param {Words} words */
+  /** Take the room's part of an answer. @param {RoomAnswer} answer @param {Words} words */
   take(answer, words) {
     const before = this.door;
     this.flying = {};
@@ -88,7 +88,7 @@ export class Room {
     this.words.show();
   }
 
-  /** A tab that has loaded the page again, or another of its addresses, has its room again. */
+  /** After a reload, or a return to the page in this tab, take the tab's room over. */
   claim() {
     const [how] = performance.getEntriesByType("navigation");
     const key = sessionStorage.getItem(KEPT);
@@ -98,7 +98,7 @@ export class Room {
     if (!this.door && key && again) this.ask({ key });
   }
 
-  /** Look at the room from now on, for as long as it is this one. */
+  /** Poll the room's state as long as it is the same room. */
   async follow() {
     this.following.abort();
     this.live = null;
@@ -139,7 +139,7 @@ export class Room {
     if (drawn) this.redraw();
   }
 
-  /** It was closed, by a server that stopped. */
+  /** Drop the room, which the server has closed. */
   gone() {
     this.following.abort();
     this.door = this.live = null;
@@ -151,7 +151,7 @@ export class Room {
 
   // ---- the lecturer ---------------------------------------------------------------------------------
 
-  /** The button "Ask the room". */
+  /** The action of the button "Ask the room": open the room, or show and hide its address. */
   press() {
     this.sheet = !this.sheet || !this.door;
     if (!this.door) this.ask({ open: true });
@@ -164,7 +164,7 @@ export class Room {
     this.tell(null);
   }
 
-  /** Hide the way in. Returns whether it was shown. */
+  /** Hide the address and the QR code; returns whether they were shown. */
   hide() {
     const { sheet } = this;
     this.sheet = false;
@@ -172,7 +172,7 @@ export class Room {
     return sheet;
   }
 
-  /** Show the answers, if there are any that aren't shown. Returns whether there were. */
+  /** Reveal the answers, if there are any to reveal; returns whether it did anything. */
   reveal() {
     if (this.hide()) return true;
     const { question } = this;
@@ -185,7 +185,7 @@ export class Room {
     if (this.question) this.ask({ again: this.question.number });
   }
 
-  /** What Space does for the room. Returns whether it did anything. */
+  /** The room's action for Space: reveal, or the next letter; returns whether it did anything. */
   space() {
     if (this.reveal()) return true;
     if (!this.question?.revealed || !this.next) return false;

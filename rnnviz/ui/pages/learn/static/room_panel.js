@@ -1,5 +1,5 @@
-// What stands on the stage of the room: the way in, how many have answered, what the lecturer can do.
-// Made once: an element that is replaced while it is pressed would lose the click.
+// The room's elements on the stage: address and QR code, the number of answers, the lecturer's buttons.
+// They are made once: a button that is replaced while pressed would lose its click.
 
 import { find, make, options, put } from "../../../browser/static/dom.js";
 
@@ -52,7 +52,7 @@ export class RoomPanel {
     this.line.append(this.lost, this.reminder, this.answered, this.reveal, this.again, this.next);
   }
 
-  /** Everything, as the room is now. */
+  /** Update all elements to the room's state. */
   show() {
     const { room } = this;
     const { say } = room;
@@ -71,7 +71,7 @@ export class RoomPanel {
     this.during(phones);
   }
 
-  /** The code and the address, for the last row. @param {number} phones */
+  /** Update the sheet with the QR code and the address, readable from the last row. @param {number} phones */
   wayIn(phones) {
     const { door, say, trouble, lost, sheet } = this.room;
     this.sheet.hidden = !sheet || !(door || trouble);
@@ -96,7 +96,7 @@ export class RoomPanel {
     options(this.places, /** @type {[string, string][]} */ (said), door.places[door.at].address);
   }
 
-  /** The line during a question, in place of what to notice. @param {number} phones */
+  /** Update the line during a question, which replaces the notice. @param {number} phones */
   during(phones) {
     const { question, say, lost, sheet, door, next } = this.room;
     const asks = Boolean(question && !question.revealed && !sheet);

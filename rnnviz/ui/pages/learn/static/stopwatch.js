@@ -1,12 +1,12 @@
-// How long the lecture has gone on: started, paused, set back; kept while its window is loaded again.
+// The lecture's stopwatch: start, pause, reset; its state outlasts a reload of the window.
 
 export class Stopwatch {
-  /** Milliseconds before the last start. */
+  /** Milliseconds counted before the last start. */
   before = 0;
-  /** @type {number | null} when it was started; null while it stands still */
+  /** @type {number | null} the time of the last start; null while it is paused */
   since = null;
 
-  /** @param {string} key what it is kept under @param {Pick<Storage, "getItem" | "setItem">} storage @param {() => number} now */
+  /** @param {string} key the storage key @param {Pick<Storage, "getItem" | "setItem">} storage @param {() => number} now */
   constructor(key, storage, now = Date.now) {
     this.key = key;
     this.storage = storage;
@@ -25,7 +25,7 @@ export class Stopwatch {
     return this.before + (this.since === null ? 0 : Math.max(0, this.now() - this.since));
   }
 
-  /** 7:05, 1:02:09 */
+  /** The time in words: 7:05, 1:02:09. */
   said() {
     const seconds = Math.floor(this.elapsed / 1000);
     const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];

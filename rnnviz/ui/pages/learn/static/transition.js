@@ -1,10 +1,10 @@
-// What two steps both show moves from its old place to its new one. The browser's own view transitions would hold
-// the picture back by a frame or two, and none but the newest see parts inside a component.
+// The transition between two steps: a part of both moves from its old place to its new one. The browser's own view
+// transitions would delay the picture by a frame or two, and most don't reach into a shadow root.
 
 const DURATION = 250; // milliseconds
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 
-/** The middle of each part that stands for a symbol, by its name and how many before it have that. @param {HTMLElement} picture */
+/** The centre of each outermost part with a symbol, by the symbol's name, with a ' for each earlier part of that name. @param {HTMLElement} picture */
 export function places(picture) {
   /** @type {Map<string, { part: Element, x: number, y: number }>} */
   const found = new Map();
@@ -18,7 +18,7 @@ export function places(picture) {
   return found;
 }
 
-/** Let parts come from where those of their names were. @param {HTMLElement} picture @param {ReturnType<typeof places>} before */
+/** Animate parts from the former places of the same names. @param {HTMLElement} picture @param {ReturnType<typeof places>} before */
 export function glide(picture, before) {
   for (const [name, { part, x, y }] of before.size ? places(picture) : []) {
     const from = before.get(name);

@@ -1,4 +1,4 @@
-// What rnnviz/ui/pages/learn sends.
+// Types of the answers of rnnviz/ui/pages/learn.
 
 import type { Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
 
@@ -25,14 +25,14 @@ export interface Answer extends Header {
   error?: string;
 }
 
-/** What poll.py says of the room. */
+/** The room's part of an answer, see poll.py. */
 export interface RoomAnswer {
   door: RoomDoor | null;
   trouble?: string;
   watches?: boolean;
 }
 
-/** The way into the room. */
+/** The room's address and QR code, see `Opened.door` in ui/room/rooms.py. */
 export interface RoomDoor {
   key: string;
   short: string;
@@ -42,7 +42,7 @@ export interface RoomDoor {
   at: number;
 }
 
-/** What is asked of the room. */
+/** The room's part of an ask, see poll.py. */
 export interface RoomWish {
   open?: boolean;
   key?: string;
@@ -51,7 +51,7 @@ export interface RoomWish {
   address?: string;
 }
 
-/** What ui/room/rooms.py tells the stage. */
+/** The room's state, see `look` in ui/room/rooms.py. */
 export interface RoomLive {
   edition: number;
   phones: number;
@@ -70,7 +70,7 @@ export interface RoomQuestion {
   told?: Untyped;
 }
 
-/** What the lecturer's window shows of a step. */
+/** A step's notes for the lecturer's window. */
 export interface Note {
   title: string;
   lines: string[];
@@ -79,7 +79,7 @@ export interface Note {
   appendix: [name: string, title: string][];
 }
 
-/** What the lecturer's window is told: numbers count from 1; `opens` is the scene's title. */
+/** The message to the lecturer's window; numbers count from 1, and `opens` is the scene's title. */
 export interface DeskStep extends Note {
   scene: number;
   step: number;
@@ -91,7 +91,7 @@ export interface DeskStep extends Note {
   room: RoomLive | null;
 }
 
-/** A key that was pressed in the lecturer's window. */
+/** A key pressed in the lecturer's window. */
 export interface DeskKey {
   key: string;
   shift: boolean;
@@ -102,19 +102,19 @@ export interface StepCode {
   code: string;
 }
 
-/** What each symbol of symbols.py is, and its shape in letters. */
+/** The symbols of symbols.py, each with its description and its shape in letters. */
 export type Symbols = Record<string, { is: string; shape: string }>;
 
-/** What a symbol is in the picture that is shown. */
+/** A symbol's shape and value in the present picture. */
 export interface Standing {
   shape?: string;
   value?: number | string | number[][];
 }
 
-/** Ask the server to change what it remembers. */
+/** Ask the server for other values of controls. */
 export type Ask = (change: Record<string, unknown>) => void;
 
-/** A part of a picture: rnnviz/lecture/primitives.py says what each kind has. */
+/** A part of a picture; rnnviz/lecture/primitives.py has the fields of each kind. */
 export interface KitNode {
   kind: string;
   stands?: string;
@@ -138,7 +138,7 @@ export interface KitControl {
   [more: string]: Untyped;
 }
 
-/** What a step answers: a picture, or the question before it. */
+/** A step's drawing: a picture, or the question before it. */
 export interface KitAnswer {
   key: string;
   controls: KitControl[];
@@ -146,7 +146,7 @@ export interface KitAnswer {
   question?: KitQuestion;
 }
 
-/** `right` and `predicted` are there with the picture. */
+/** A step's question; `right` and `predicted` come with the picture. */
 export interface KitQuestion {
   text: string;
   options: string[];

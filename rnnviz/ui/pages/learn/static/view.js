@@ -1,4 +1,4 @@
-// What stands around every scene: its size, its steps, the way to the others, keys, the address.
+// The Learn page's view around each step: size, words, asks, keys, and the address.
 
 import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
@@ -19,34 +19,34 @@ import { glide, places } from "./transition.js";
 
 /** @import { Answer, DeskKey } from "./types" */
 
-const BASE = 22; // units of a line of type: a board is measured in these, whatever the screen
-const WIDTH = 1240; // units that a stage has, across and down
-const HEIGHT = 540;
-const SMALLEST = 0.68; // pixels a unit: below, parts stand one below the other, and the picture scrolls
-const FOREIGN = ["lang"]; // what the page keeps in the address, which is not ours
+const BASE = 22; // the font size in units; a stage has a fixed number of units on any screen
+const WIDTH = 1240; // units of a stage's width
+const HEIGHT = 540; // units of a stage's height
+const SMALLEST = 0.68; // pixels of a unit, at least; a smaller screen stacks the parts, and the picture scrolls
+const FOREIGN = ["lang"]; // values of the address that belong to the page, not to this view
 
 const decoder = new TextDecoder();
 
 export class View extends BaseView {
   /** @type {Answer} */
   answer;
-  ready = false; // whether style sheet and typefaces are here
-  /** @type {[page: Uint8Array, newest: Uint8Array] | undefined} what the view that stood here before had heard */
+  ready = false; // whether the style sheets and fonts are loaded
+  /** @type {[page: Uint8Array, newest: Uint8Array] | undefined} the answers of the view that this one replaces */
   before = undefined;
   /** @type {Uint8Array | undefined} */
   newest;
-  /** @type {string | undefined} the name of a step to go to, until it is on its way */
+  /** @type {string | undefined} the name of a step to go to, until the answer comes */
   named;
-  /** @type {Record<number, number>} the last step known of each scene */
+  /** @type {Record<number, number>} the last known step, by scene */
   seen = {};
-  /** @type {object | null} what is asked of the scene and not yet on its way */
+  /** @type {object | null} changes of controls for the next ask */
   pending = null;
-  /** @type {object | null} */
+  /** @type {object | null} changes of controls in the ask in flight */
   flying = null;
   scene = 1;
   present = false;
   size = "";
-  drawn = ""; // the step that is on the stage
+  drawn = ""; // the step on the stage
   /** @type {number | undefined} */
   began;
   paint = new MessageChannel();
@@ -77,7 +77,7 @@ export class View extends BaseView {
     this.desks = find(root, "button.ln-desk");
     this.desks.onclick = () => this.desk.open();
     this.presents.onclick = () => this.presenting(!this.present);
-    // A button that was clicked lets go of the keys: Space means the next step again.
+    // A clicked button loses the focus, so that Space is the next step again.
     root.addEventListener("pointerup", () =>
       setTimeout(() => {
         const focused = /** @type {HTMLElement | null} */ (this.board.focused);
@@ -88,7 +88,7 @@ export class View extends BaseView {
     window.addEventListener("resize", this.onSize);
     this.observer = new ResizeObserver(this.onSize);
     this.observer.observe(/** @type {Element} */ (root.parentElement ?? root));
-    this.observer.observe(this.stage); // the room's line may be lower than what to notice
+    this.observer.observe(this.stage); // its height changes when the room's line replaces the notice
     this.paint.port1.onmessage = () => this.painted();
   }
 
@@ -112,7 +112,7 @@ export class View extends BaseView {
     return [this.data, this.newest];
   }
 
-  /** Made anew, it is handed the page's answer again: newer ones came over its own connection. @param {Uint8Array} data */
+  /** Take an answer. A remounted view gets the page's answer again; a newer one over its own connection replaces it. @param {Uint8Array} data */
   hear(data) {
     const [page, newest] = this.before ?? [];
     this.before = undefined;
@@ -140,7 +140,7 @@ export class View extends BaseView {
       this.present = answer.present;
       this.code.wanted = answer.query.code === "1";
     }
-    // A step asked for since then is not undone by an older answer.
+    // An older answer doesn't undo a step that was asked for since.
     if (!this.link.wanted || this.scene !== answer.scene) this.seen[answer.scene] = answer.step;
     this.link.answered(answer);
     this.dress();
@@ -166,12 +166,12 @@ export class View extends BaseView {
     this.board.said = this.answer.words;
   }
 
-  /** Everything around the picture that is said in words or dots. */
+  /** Set all words around the picture. */
   label() {
     const { words, titles, scene, notice } = this.answer;
     const say = sayer(words);
     this.head.show(this.answer, say);
-    const whole = notice.replaceAll(" %", "\u00a0%"); // no line begins with the sign
+    const whole = notice.replaceAll(" %", "\u00a0%"); // no-break space, so that no line begins with %
     this.notice.replaceChildren(make("b", "", say("notice")), whole);
     this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     moves(this, say);
@@ -187,7 +187,7 @@ export class View extends BaseView {
   // ---- asking -------------------------------------------------------------------------------------
 
   wish() {
-    // What was under way when an answer got lost is asked again.
+    // Changes in an ask whose answer was lost are asked for again.
     this.flying = { ...this.flying, ...this.pending };
     this.pending = null;
     const { scene, present, flying } = this;
@@ -198,7 +198,7 @@ export class View extends BaseView {
 
   /** @param {object} change */
   ask(change) {
-    if (this.scene !== this.answer.scene) return; // already leaving
+    if (this.scene !== this.answer.scene) return; // another scene has been asked for already
     this.pending = { ...this.pending, ...change };
     this.start();
   }
@@ -213,16 +213,16 @@ export class View extends BaseView {
     return this.seen[this.scene] ?? 0;
   }
 
-  /** @param {number} to whether there is such a step */
+  /** Go to a step of the scene; returns whether there is one. @param {number} to */
   step(to) {
     const last = this.scene === this.answer.scene ? this.answer.steps - 1 : Infinity;
-    if (to < 0 || (to > last && to > this.at)) return false; // behind the stops are those of the appendix
+    if (to < 0 || (to > last && to > this.at)) return false; // steps after the last stop are the appendix, reached by name
     this.seen[this.scene] = to;
     this.start();
     return true;
   }
 
-  /** Show what the step's question stands before. Returns whether there was one. */
+  /** Show the picture behind the step's question; returns whether there is a question. */
   opens() {
     const { open } = this.board;
     open?.();
@@ -237,7 +237,7 @@ export class View extends BaseView {
     this.start();
   }
 
-  /** A step by its name, and what is asked of it there. @param {string} name @param {object | null} [ask] */
+  /** Go to a step by its name, with changes of its controls. @param {string} name @param {object | null} [ask] */
   visit(name, ask = null) {
     this.named = name;
     this.flying = null;
@@ -259,7 +259,7 @@ export class View extends BaseView {
 
   // ---- the address --------------------------------------------------------------------------------
 
-  /** What brings this scene back, without a place of its own in the browser's history. */
+  /** Write the step's values into the address, without a new entry of the browser's history. */
   address() {
     const now = new URLSearchParams(window.location.search);
     const next = new URLSearchParams(this.answer.query);
@@ -271,7 +271,7 @@ export class View extends BaseView {
 
   // ---- drawing ------------------------------------------------------------------------------------
 
-  /** All the room there is: as wide as the page, and down to the window's lower edge. What is higher scrolls. */
+  /** Fill the page's width and the browser's window down to its lower edge; draw again if the stage's size has changed. */
   resized(always = false) {
     if (this.root.hidden || !this.ready) return;
     const top = this.root.getBoundingClientRect().top;
@@ -280,12 +280,12 @@ export class View extends BaseView {
     const size = `${this.stage.offsetWidth} ${this.stage.offsetHeight}`;
     if (!always && size === this.size) return;
     this.measure();
-    // A line of type decides how high the foot is, and that how much is left for the picture.
+    // The font size sets the footer's height, and so the stage's: if the stage has shrunk, measure once more.
     if (this.stage.offsetHeight < Number(this.size.split(" ")[1])) this.measure();
     this.redraw();
   }
 
-  /** The size of a line of type: a stage is WIDTH of its units across and HEIGHT down, or a phone's, and scrolls. */
+  /** Set the font size so that the stage is at least WIDTH × HEIGHT units, but not below SMALLEST. */
   measure() {
     const { offsetWidth: w, offsetHeight: h } = this.stage;
     this.size = `${w} ${h}`;
@@ -308,13 +308,13 @@ export class View extends BaseView {
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
   }
 
-  /** Tell whoever watches what is on the screen, and how long it took to get there. */
+  /** Record the painted step, and the time that it took, in the element's dataset, for tests. */
   painted() {
     const { dataset } = this.root;
     const { scene, step, seq } = this.answer;
     const rest = !this.link.waiting && !this.link.wanted;
     const drawn = (Number(dataset.drawn) || 0) + 1;
-    if (drawn === 1) (window.requestIdleCallback ?? setTimeout)(loadPlotly); // so that the first plot doesn't wait for it
+    if (drawn === 1) (window.requestIdleCallback ?? setTimeout)(loadPlotly); // ahead of the first plot
     for (const [name, value] of Object.entries({ scene, step, drawn, answered: seq, rest }))
       dataset[name] = String(value);
     if (this.began === undefined || !rest) return;
