@@ -1,8 +1,8 @@
-// The chunks of the text, as the server's viewer.py hands them out.
+// The chunks of the text in an answer of viewer.py.
 
 /** @import { Answer, Arrays, Chunk } from "./types" */
 
-/** What an answer holds of the text. @param {Answer} header @param {Arrays} arrays @returns {Chunk[]} */
+/** The chunks in an answer. @param {Answer} header @param {Arrays} arrays @returns {Chunk[]} */
 export function chunks({ spans }, arrays) {
   let from = 0;
   return spans.map(([index, start, stop]) => {
@@ -11,7 +11,7 @@ export function chunks({ spans }, arrays) {
       const u = part(name);
       return u && new Int32Array(u.buffer, u.byteOffset, u.length);
     };
-    const rank = /** @type {Int32Array} */ (signed("rank")); // below 0 for an unknown
+    const rank = /** @type {Int32Array} */ (signed("rank")); // negative for an unknown character
     const chunk = {
       index,
       start,
@@ -28,7 +28,7 @@ export function chunks({ spans }, arrays) {
   });
 }
 
-/** Everything known of a character of a chunk. @param {Chunk} chunk @param {number} position */
+/** The values of a chunk's character. @param {Chunk} chunk @param {number} position */
 export function tell(chunk, position) {
   const i = position - chunk.start;
   const { codes, nll, rank, unknown, entropy, versus, otherRank } = chunk;

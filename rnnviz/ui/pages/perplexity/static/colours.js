@@ -1,4 +1,4 @@
-// What the colours behind the text mean: how a character's cost becomes one, and a line that says so.
+// The colours behind the text: scales from a character's cost, and the legend.
 
 import { find, make } from "../../../browser/static/dom.js";
 
@@ -6,7 +6,7 @@ import { find, make } from "../../../browser/static/dom.js";
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Chunk, Fixed, Mode, ViewerTheme } from "./types" */
 
-/** How each mode colours. @param {Fixed} fixed @returns {Record<Mode, Scale<Chunk>>} */
+/** The scale of each mode. @param {Fixed} fixed @returns {Record<Mode, Scale<Chunk>>} */
 export function scales({ bands, surprisalFull, surprisalSteps, versusFull, versusSteps }) {
   const [top, half] = [surprisalSteps - 1, versusSteps >> 1];
   const bits = (/** @type {number} */ nats) => nats / Math.LN2;
@@ -36,7 +36,7 @@ export function colours({ surprisal, bands, versus }) {
   return { surprisal, rank: bands, versus };
 }
 
-/** @param {HTMLElement} root @param {Mode} mode @param {Fixed} fixed @param {ViewerTheme} theme @param {Say} say */
+/** Draw the legend of a mode, and its notice. @param {HTMLElement} root @param {Mode} mode @param {Fixed} fixed @param {ViewerTheme} theme @param {Say} say */
 export function explain(root, mode, fixed, theme, say) {
   const key = find(root, "span.vw-key");
   if (mode === "rank") {

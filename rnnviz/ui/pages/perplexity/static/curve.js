@@ -1,4 +1,4 @@
-// The curve above the text: Plotly draws it once; the marks that follow a reader are elements over it.
+// The curve above the text. Plotly draws it once; marks that move are elements over it.
 
 import { together } from "../../../browser/static/alt_text.js";
 import { leading } from "../../../browser/static/characters.js";
@@ -10,7 +10,7 @@ import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.j
 /** @import { Arrays, ViewerTheme } from "./types" */
 
 const HEIGHT = 190;
-/** @type {Record<string, number>} shares of the text that keys move by */
+/** @type {Record<string, number>} the share of the text by which a key moves */
 const STEPS = {
   ArrowLeft: -0.01,
   ArrowDown: -0.01,
@@ -24,7 +24,7 @@ export class Curve {
   /** @type {[first: number, last: number]} */
   sight = [0, 0];
   length = 1;
-  place = -1e9; // where the keys have moved to
+  place = -1e9; // the character that the keys have moved to
   /** @type {ArrayLike<number>} */
   position = [];
   /** @type {{ running: ArrayLike<number>, rolling: ArrayLike<number> }[]} */
@@ -41,7 +41,7 @@ export class Curve {
     this.listen();
   }
 
-  /** Take the server's lines. @param {Arrays} arrays @param {number} length @param {Numbers} numbers */
+  /** Take the lines of an answer. @param {Arrays} arrays @param {number} length @param {Numbers} numbers */
   set(arrays, length, numbers) {
     this.length = length;
     this.numbers = numbers;
@@ -51,7 +51,7 @@ export class Curve {
       this.lines.push({ rolling: arrays[`curveRolling${n}`], running: arrays[`curveRunning${n}`] });
   }
 
-  /** Returns the address where Plotly isn't, or "". @param {ViewerTheme} theme */
+  /** Draw the curve; resolves to "", or to the address where Plotly is missing. @param {ViewerTheme} theme */
   async draw(theme) {
     const missing = await loadPlotly();
     if (missing || !this.position.length) return missing;
@@ -71,14 +71,14 @@ export class Curve {
   }
 
   /**
-   * Say in words what is drawn: where each model's line ends, and where its text surprised most and least.
-   * @param {Say} say @param {string[]} names of the models @param {number} window of the rolling lines
+   * Set the text alternative: the end of each model's line, and the most and least surprising places.
+   * @param {Say} say @param {string[]} names of the models @param {number} window characters of the rolling mean
    */
   describe(say, names, window) {
     const { numbers, position } = this;
     if (!numbers) return;
     const told = this.lines.map(({ running, rolling }, n) => {
-      // What the first few characters cost is no passage yet.
+      // The rolling mean is partial before the first whole window.
       const first = Math.max(
         0,
         Array.from(position).findIndex((at) => at >= window),
@@ -94,11 +94,11 @@ export class Curve {
     this.plot.setAttribute("aria-label", together(...told));
   }
 
-  /** The part of the text that is in sight. @param {number} first @param {number} last */
+  /** Mark the visible part of the text. @param {number} first @param {number} last */
   see(first, last) {
     this.sight = [first, last];
     const percent = (/** @type {number} */ v) => `${(100 * v) / Math.max(1, this.length)}%`;
-    this.seen.hidden = last - first >= this.length; // all of it: nothing to point out
+    this.seen.hidden = last - first >= this.length; // no mark if the whole text is visible
     this.seen.style.left = percent(first);
     this.seen.style.width = `max(3px, ${percent(last - first)})`;
     this.pad.setAttribute("aria-valuenow", String(first + 1));
@@ -112,7 +112,7 @@ export class Curve {
     if (position !== null) this.cursor.style.left = `${(100 * position) / Math.max(1, this.length)}%`;
   }
 
-  /** The values drawn nearest to a place. @param {number} position */
+  /** The values at the drawn point nearest to a place. @param {number} position */
   values(position) {
     const at = leading(this.position.length - 1, (i) => this.position[i] < position + 1);
     const lines = this.lines.map(({ running, rolling }) => ({ running: running[at], rolling: rolling[at] }));
@@ -150,7 +150,7 @@ export class Curve {
   }
 }
 
-/** Where values are highest (sign 1) or lowest (−1). @param {ArrayLike<number>} values @param {1 | -1} sign @param {number} first */
+/** The index of the highest (sign 1) or lowest (−1) value, without NaN. @param {ArrayLike<number>} values @param {1 | -1} sign @param {number} first the index to begin at */
 function extreme(values, sign, first) {
   let best = first;
   for (let i = first + 1; i < values.length; i++)

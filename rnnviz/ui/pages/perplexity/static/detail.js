@@ -1,4 +1,4 @@
-// The panel beside the text: what is known of one character, and what was expected in its place.
+// The panel beside the text: one character's values, and the models' predictions of it.
 
 import { codeName, visible } from "../../../browser/static/characters.js";
 import { find, make } from "../../../browser/static/dom.js";
@@ -20,7 +20,7 @@ export class Detail {
 
   /**
    * @param {ReturnType<typeof tell> | null} facts
-   * @param {Told | null | undefined} told the server's lists, if they are here
+   * @param {Told | null | undefined} told the models' predictions, once they have come
    * @param {number} length of the text
    */
   show(facts, told, length) {
@@ -64,7 +64,7 @@ export class Detail {
   /** @param {Told["lists"][number]} list @param {string} came @param {boolean} several */
   list({ model, top, approximate }, came, several) {
     const { say, numbers } = this;
-    // While they are on their way the panel keeps its height.
+    // Empty rows until the predictions come, so that the panel's height doesn't change.
     /** @type {[string, number][]} */
     const none = Array.from({ length: 6 }, () => ["", 0]);
     const others = Math.max(

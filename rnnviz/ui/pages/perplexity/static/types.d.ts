@@ -1,4 +1,4 @@
-// What rnnviz/ui/pages/perplexity sends: surprise.py the fixed part, viewer.py each answer.
+// Types of the answers of rnnviz/ui/pages/perplexity: surprise.py makes the unchanging part, viewer.py each answer.
 
 import type { Figure, Header, Theme, Themes, WireArray, Words } from "../../../browser/static/types";
 
@@ -32,13 +32,13 @@ export interface Answer extends Header {
   jump?: [serial: number, start: number, stop: number];
 }
 
-/** What each model expected in the place of a character, most probable first. */
+/** Each model's prediction of a character, the most probable symbols first. */
 export interface Told {
   at: number;
   lists: { model: string; top: [string, number][] | null; approximate?: boolean }[];
 }
 
-/** What a passage costs, given all before it: nats a character, by each model. */
+/** A passage's cost given all before it, in nats a character, by model. */
 export interface Part {
   at: [start: number, stop: number];
   nats: number[];
@@ -46,7 +46,7 @@ export interface Part {
 
 export type Arrays = Record<string, WireArray>;
 
-/** A part of the text: its characters' code points and costs. */
+/** A chunk of the text: its characters' code points and values. */
 export interface Chunk {
   index: number;
   start: number;

@@ -1,4 +1,4 @@
-// The text viewer: what its parts tell one another, and the conversation with the server.
+// The text viewer: it connects the text, the curve and the panel, and makes the asks.
 
 import { BaseView } from "../../../browser/static/base.js";
 import { ColouredText, rules } from "../../../browser/static/coloured.js";
@@ -14,10 +14,10 @@ import { Detail } from "./detail.js";
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Answer, Arrays, Chunk, Fixed, Mode, Part, Told, ViewerTheme } from "./types" */
 
-const DWELL = 110; // milliseconds that a pointer rests before the server is asked about a character
+const DWELL = 110; // milliseconds that a pointer rests before the view asks for a character's predictions
 const MODES = /** @type {Mode[]} */ (["surprisal", "rank", "versus"]);
-const SHORT = 400; // characters below which the text needs no tall frame
-const TOLD = 400; // characters told about that are remembered
+const SHORT = 400; // characters of a text that needs no tall frame
+const TOLD = 400; // characters whose predictions are cached
 
 export class View extends BaseView {
   /** @type {ColouredText<Chunk>} */
@@ -40,18 +40,18 @@ export class View extends BaseView {
   mode = "surprisal";
   digest = "";
   jumped = 0;
-  first = false; // nothing of this text has been shown
+  first = false; // whether the next answer is the text's first
   width = 0;
   /** @type {number | null} */
   hover = null;
   /** @type {number | null} */
   pinned = null;
-  /** @type {[start: number, stop: number] | null} a passage */
+  /** @type {[start: number, stop: number] | null} the selected passage */
   part = null;
-  /** @type {Part | null} what it costs, once the server has said so */
+  /** @type {Part | null} the passage's cost, once it has come */
   cost = null;
-  lacking = false; // whether the chunk of the character to tell about isn't here
-  /** @type {number | null} the character that the server is asked about */
+  lacking = false; // whether the chunk of the panel's character is missing
+  /** @type {number | null} the character whose predictions to ask for */
   at = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   resting;
@@ -65,7 +65,7 @@ export class View extends BaseView {
     clearTimeout(this.resting);
   }
 
-  /** The page's own answer, with which a view is made anew, is the first: others came over its connection. */
+  /** The reader's place, for a remounted view: it gets the page's first answer again, not those over the connection. */
   memory() {
     return { digest: this.digest, place: this.text?.place() };
   }
@@ -92,7 +92,7 @@ export class View extends BaseView {
   }
 
   /**
-   * The unchanging part: another text, another model or language, or the page made anew.
+   * Take the unchanging part: of another text, model or language, or of the same after a remount.
    * @param {Answer} header @param {Fixed} fixed @param {Arrays} arrays
    */
   begin(header, fixed, arrays) {
@@ -160,7 +160,7 @@ export class View extends BaseView {
     if (!this.text) return { fresh: true };
     const wish = { chunks: this.text.missing().slice(0, 6), place: this.text.place(), static: this.digest };
     const part = this.part && !this.cost ? { part: this.part } : {};
-    // About a character only once its chunk is here: the place that is told with it is then where the reader stays.
+    // Ask for a character only once its chunk has come: until then `place` would not be the reader's final place.
     return this.at === null || this.lacking ? { ...wish, ...part } : { ...wish, ...part, at: this.at };
   }
 
@@ -171,7 +171,7 @@ export class View extends BaseView {
     else this.link.wanted = false;
   }
 
-  // ---- what a reader does -------------------------------------------------------------------------
+  // ---- the reader's actions -----------------------------------------------------------------------
 
   /** @param {number | null} position */
   point(position) {
@@ -201,7 +201,7 @@ export class View extends BaseView {
     this.need();
   }
 
-  /** Ask about a character, once the pointer has rested there. @param {number | null} position */
+  /** Ask for a character's predictions, once the pointer has rested there. @param {number | null} position */
   wonder(position) {
     clearTimeout(this.resting);
     if (position === null) return;
@@ -234,7 +234,7 @@ export class View extends BaseView {
     element.textContent = this.say("part", said);
   }
 
-  /** What the curve's values are at a place. @param {number | null} position */
+  /** Show the curve's values at a place; null: the curve's notice. @param {number | null} position */
   sayCurve(position) {
     this.curve.point(position);
     const { at, lines } = this.curve.values(position ?? 0);
@@ -329,7 +329,7 @@ export class View extends BaseView {
 
   draw() {
     this.width = this.root.clientWidth;
-    if (!this.width) return; // in a closed tab or section: the observer tells when it opens
+    if (!this.width) return; // in a closed tab or section; the observer draws once it opens
     this.curve.draw(this.theme).then((address) => {
       if (address) find(this.root, "p.vw-say").textContent = this.say("missing", { address });
     });
