@@ -1,4 +1,4 @@
-// One of the server's figures of a run against characters read, filled in.
+// A chart of a run against characters read: a figure from the server, filled with the answer's arrays.
 
 import { find, place } from "../../../browser/static/dom.js";
 import { gaps, purge, react } from "../../../browser/static/plotly.js";
@@ -6,12 +6,12 @@ import { gaps, purge, react } from "../../../browser/static/plotly.js";
 /** @import { Figure, Untyped } from "../../../browser/static/types" */
 /** @import { Curves } from "./types" */
 
-const LARGE = 20; // pixels of type for a projector
+const LARGE = 20; // pixels of the font for a projector
 
 export class Chart {
   /** @type {number | null} characters read at the mark */
   at = null;
-  /** @type {Untyped} Plotly's own, which knows where values stand */
+  /** @type {Untyped} Plotly's computed x axis, which converts values to pixels */
   axis;
 
   /** @param {HTMLElement} root */
@@ -34,13 +34,13 @@ export class Chart {
     this.point(this.at);
   }
 
-  /** Mark how far training was when the picture on the left was taken; null for now. @param {number | null} characters */
+  /** Mark the characters read at the snapshot in view; null: the newest one, without a mark. @param {number | null} characters */
   point(characters) {
     this.at = characters;
     const { axis } = this;
     this.mark.hidden = characters === null || !axis;
     if (characters === null || !axis) return;
-    const x = axis.d2p(Math.max(characters, 1e-9)); // an axis of logarithms has no 0
+    const x = axis.d2p(Math.max(characters, 1e-9)); // a logarithmic axis has no 0
     place(this.mark, { left: axis._offset + Math.max(0, Math.min(axis._length, x)) });
   }
 
@@ -49,7 +49,7 @@ export class Chart {
   }
 }
 
-/** Type and margins for a projector. @param {Untyped} layout */
+/** Enlarge fonts and margins for a projector. @param {Untyped} layout */
 function enlarge(layout) {
   for (const axis of Object.values(layout).filter((part) => part?.tickfont))
     axis.tickfont.size = axis.title.font.size = LARGE;

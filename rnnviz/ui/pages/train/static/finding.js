@@ -1,4 +1,4 @@
-// What the pictures of a run show, in words.
+// The text alternatives of a run's pictures.
 
 import { AltText, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
@@ -6,7 +6,7 @@ import { find } from "../../../browser/static/dom.js";
 /** @import { Words } from "./words.js" */
 /** @import { Answer, Frame, TrainTheme } from "./types" */
 
-/** Ends of the two scales, of the hidden state: figures/live.py. */
+/** The ends of the hidden state's two scales, as in figures/live.py. */
 const ENDS = { diverging: [-1, 1], sequential: [0, 4] };
 
 export class Findings {
@@ -30,7 +30,7 @@ export class Findings {
   }
 }
 
-/** Between which values a frame's states lie. @param {Words} words @param {Answer} head @param {Frame} frame @param {TrainTheme} theme */
+/** The sentence on the range of a frame's states. @param {Words} words @param {Answer} head @param {Frame} frame @param {TrainTheme} theme */
 function states(words, head, frame, theme) {
   const [low, high] = ENDS[head.scale];
   const last = theme[head.scale].length - 1;
@@ -45,7 +45,7 @@ function states(words, head, frame, theme) {
   return words.say("heat.finding", { when: words.when(frame), low: said[0], high: said[1], mean: said[2] });
 }
 
-/** Where each curve has come to. @param {Words} words @param {Answer} head @param {number | null} baseline */
+/** The sentences on the newest value of each curve. @param {Words} words @param {Answer} head @param {number | null} baseline */
 function ends({ say, numbers }, head, baseline) {
   return head.lines.flatMap((name) => {
     const p = name === "end" ? head.numbers.held_out : head.numbers[/** @type {"train"} */ (name)];

@@ -1,4 +1,4 @@
-// The probe's traces that the browser holds: the newest one, and the snapshots of a run by their step.
+// The frames of a run that the browser holds, traces of the sentence to watch: the newest, and snapshots by step.
 
 /** @import { Predictions, States, Untyped } from "../../../browser/static/types" */
 /** @import { About, Answer, Frame } from "./types" */
@@ -12,9 +12,9 @@ export class Frames {
   /** @type {Frame | null} */
   now = null;
 
-  /** Take an answer in. @param {Answer} header @param {Untyped} arrays */
+  /** Take an answer. @param {Answer} header @param {Untyped} arrays */
   apply(header, arrays) {
-    // Which units are shown is another matter once it is over.
+    // An ended run shows other units than a running one, so `alive` is part of the key.
     const run = `${header.run} ${header.born} ${header.alive}`;
     if (run !== this.run) {
       this.run = run;
@@ -31,13 +31,13 @@ export class Frames {
     if (!header.probe) this.now = null;
   }
 
-  /** Places on the slider: the snapshots, and the newest trace if it is newer than they are. */
+  /** The number of places on the slider: the snapshots, and the newest frame if it is newer. */
   get count() {
     const last = this.steps.at(-1) ?? -1;
     return this.steps.length + (this.now && this.now.step > last ? 1 : 0);
   }
 
-  /** @param {number} place on the slider */
+  /** The frame at a place on the slider, or null. @param {number} place */
   at(place) {
     if (place >= this.steps.length) return this.now;
     return this.held.get(this.steps[place]) ?? (this.now?.step === this.steps[place] ? this.now : null);
@@ -56,7 +56,7 @@ function frameOf(about, arrays, symbols) {
 }
 
 /**
- * One layer of a frame, as the heat map and the bars read it.
+ * One layer of a frame, as data of the heat map and the bars.
  * @param {Frame} frame @param {number} layer
  * @returns {States & Predictions & { length: number }}
  */

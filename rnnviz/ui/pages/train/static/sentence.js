@@ -1,4 +1,4 @@
-// The sentence to watch, each character above its column of the picture, on the colour of its surprisal.
+// The sentence to watch: each character above its column of the heat map, coloured by its surprisal.
 
 import { visible } from "../../../browser/static/characters.js";
 import { make, put } from "../../../browser/static/dom.js";
@@ -7,7 +7,7 @@ import { make, put } from "../../../browser/static/dom.js";
 
 /**
  * @param {HTMLElement} element @param {string[]} list its characters @param {Frame} frame
- * @param {string[]} colours from 0 bits to `full` @param {number} full @param {number} largest pixels of type
+ * @param {string[]} colours from 0 bits to `full` @param {number} full bits @param {number} largest pixels of the font, at most
  */
 export function drawSentence(element, list, frame, colours, full, largest) {
   while (element.childElementCount < list.length) element.append(make("span"));

@@ -1,8 +1,8 @@
-// What rnnviz/ui/pages/train/run_view.py sends.
+// Types of the answers of rnnviz/ui/pages/train/run_view.py.
 
 import type { Figure, Header, Shaped, Theme, Themes, Words } from "../../../browser/static/types";
 
-/** The traces of the figures name the arrays that they draw. */
+/** A theme with its figures, whose traces have names of arrays in place of values. */
 export type TrainTheme = Theme & { curve: Figure; details: Figure; surprisal: string[] } & {
   [name: string]: unknown;
 };
@@ -11,11 +11,11 @@ export interface Fixed {
   words: Words;
   language: string;
   themes: Themes<TrainTheme>;
-  baseline: number | null; // the n-gram's perplexity
-  surprisalFull: number; // bits at which the colour behind a character is at its strongest
+  baseline: number | null; // the n-gram model's perplexity
+  surprisalFull: number; // bits of the strongest colour behind a character
 }
 
-/** What the header says of one trace of the probe. */
+/** The header's entry of a frame, a trace of the sentence to watch. */
 export interface About {
   key: string;
   step: number;
@@ -28,10 +28,10 @@ export interface Answer extends Header {
   born: number;
   state: string;
   alive: boolean;
-  started: number; // another each time that it is started, 0 before
+  started: number; // a new number at each start, 0 before
   cell: string;
-  units: number; // of a layer
-  rows: number[][]; // of each layer, the units that are shown
+  units: number; // units of a layer
+  rows: number[][]; // the units shown, by layer
   seconds: number;
   scale: "diverging" | "sequential";
   probe: string;
@@ -47,15 +47,17 @@ export interface Answer extends Header {
   sample: string;
   sampled: string;
   counted: boolean;
-  /** What is drawn, in the order of the legend: names of traces that have words. */
+  /** The lines drawn, in the order of the legend: names of traces. */
   lines: string[];
   numbers: Record<"validation" | "held_out" | "train" | "speed" | "clipped" | "rate", number | null>;
 }
 
 export type Curves = Record<string, Float32Array>;
 
-/** One trace: T characters, L layers, the units that are shown; `states` are indices of colours, `next` and `came`
- * numbers of symbols, `nll` nats. */
+/**
+ * A frame: T characters, L layers, H units shown. `states` (T, L, H) are colour indices, `next` and `came` numbers of
+ * symbols, `nll` and `entropy` nats.
+ */
 export interface Frame extends About {
   states: Shaped<Uint8Array>;
   next: Shaped<Uint16Array>;

@@ -1,4 +1,4 @@
-// The training view: one run, followed while it goes on, or played again from its snapshots.
+// The training view: one run, followed while it trains, or replayed from its snapshots.
 
 import { BaseView } from "../../../browser/static/base.js";
 import { find, place, still } from "../../../browser/static/dom.js";
@@ -15,14 +15,14 @@ import { Words } from "./words.js";
 
 /** @import { Answer, Curves, Fixed, Frame, TrainTheme } from "./types" */
 
-const PACE = 170; // milliseconds a snapshot stays when played
-const BRIEF = 10; // seconds of training below which a run is played again at its end
-const TYPE = [20, 30]; // pixels of the sentence's characters, and for a projector
+const PACE = 170; // milliseconds of each snapshot in a replay
+const BRIEF = 10; // seconds of training; a shorter run is replayed at its end
+const TYPE = [20, 30]; // pixels of the sentence's font, at most: usual, and for a projector
 
-/** @type {Map<string, Fixed>} by digest: a view that is made anew finds its words and colours */
+/** @type {Map<string, Fixed>} unchanging parts by digest, kept for a remounted view */
 const fixedParts = new Map();
 
-let begun = 0; // the last start that was shown: a view that is made anew doesn't scroll there again
+let begun = 0; // the number of the last start shown: a remounted view doesn't scroll there again
 
 export class View extends BaseView {
   frames = new Frames();
@@ -40,14 +40,14 @@ export class View extends BaseView {
   theme;
   /** @type {ReturnType<typeof layerOf> | null} */
   layerShown = null;
-  /** @type {string[]} the probe's characters */
+  /** @type {string[]} the characters of the sentence to watch */
   list = [];
-  /** @type {Frame | null} the frame that is shown, or the last that was */
+  /** @type {Frame | null} the frame shown, or the last one */
   shown = null;
   digest = "";
   drawn = "";
   layer = 0;
-  /** @type {number | null} of the slider; null: the newest, whatever comes */
+  /** @type {number | null} the slider's place; null: always the newest frame */
   place = null;
   /** @type {number | null} */
   hover = null;
@@ -79,9 +79,9 @@ export class View extends BaseView {
     const fixed = fixedParts.get(header.digest);
     if (fixed) this.take(header, arrays, fixed);
     else {
-      this.link.wanted = true; // words and colours, at once
+      this.link.wanted = true; // the answer lacks words and colours: ask for them
       clearTimeout(this.again);
-      // An ask is lost while the page is still being put together, and a run that waits says nothing new by itself.
+      // An ask is lost while the page is being built, and a waiting run sends no new answer: ask once more.
       this.again = setTimeout(() => !this.fixed && this.link.go(), 2000);
     }
     this.link.answered(header);
@@ -102,19 +102,19 @@ export class View extends BaseView {
     this.digest = header.digest;
     if (changed) this.meet();
     else {
-      if (ended || resumed) this.shown = null; // other units are shown from now on
+      if (ended || resumed) this.shown = null; // its units are not those shown from now on
       if (resumed) this.follow();
-      // What was over in a moment is shown again, at a pace that can be followed.
+      // A run too brief to follow is replayed at a slower pace.
       if (ended && header.seconds < BRIEF && !still()) Object.assign(this, { place: 0, wantsPlay: true });
     }
     if (started) this.begin();
-    // What an answer to an ask lacks can't be read: it isn't asked for again at once.
+    // Snapshots that an answer to our own ask lacks can't be read: asking again at once would never end.
     if (changed || started || !this.link.owns(header)) this.fetch();
     if (this.wantsPlay && !this.frames.missing.length) this.play();
     this.draw();
   }
 
-  /** A run that wasn't on the screen before: follow it, or play what it has been through. */
+  /** Begin with another run: follow it, or replay an ended one. */
   meet() {
     const { head } = this;
     this.follow();
@@ -123,7 +123,7 @@ export class View extends BaseView {
     if (this.wantsPlay) this.place = 0;
   }
 
-  /** What was started just now is scrolled into view; a replay plays from its start. */
+  /** Scroll a run that has just been started into view; replay an ended one from its start. */
   begin() {
     const reveal = () => this.root.scrollIntoView({ block: "end", behavior: "smooth" });
     this.styled.then(() => setTimeout(reveal, 400));
@@ -132,7 +132,7 @@ export class View extends BaseView {
     Object.assign(this, { place: 0, wantsPlay: true });
   }
 
-  /** Ask for the snapshots that aren't here. */
+  /** Ask for missing snapshots, if the replay needs them. */
   fetch() {
     if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.link.ask();
   }
@@ -169,7 +169,7 @@ export class View extends BaseView {
         root.hidden = false;
         this.observer?.observe(root);
         this.draw(true);
-        // Reading the library keeps the browser busy for a second: the first picture goes before it.
+        // Parsing the library blocks the browser for a second, so it waits for the first picture.
         setTimeout(() => loadPlotly().then(() => this.draw(true)), 120);
       });
     }
@@ -199,7 +199,7 @@ export class View extends BaseView {
     this.timer = setInterval(() => this.tick(), PACE);
   }
 
-  /** Show the newest, whatever comes. */
+  /** Show the newest frame from now on. */
   follow() {
     this.pause();
     this.place = null;
@@ -260,7 +260,7 @@ export class View extends BaseView {
     slider.setAttribute("aria-valuetext", words.when(frame));
     this.picture(frame);
     const details = find(root, "details.rt-details");
-    details.hidden = !this.curves.norm.some(Number.isFinite); // a replay kept none
+    details.hidden = !this.curves.norm.some(Number.isFinite); // replays have no gradient norms
     const drawn = [head.drawn, this.digest, this.theme.name].join();
     if (window.Plotly && (drawn !== this.drawn || resized)) {
       this.drawn = drawn;

@@ -1,4 +1,4 @@
-// Everything the training view says: numbers, how far a run is, what is shown and what to notice.
+// The training view's words: numbers, progress, legends and notices.
 
 import { find, make, numberRow, options, put } from "../../../browser/static/dom.js";
 import { label, sayer } from "../../../browser/static/messages.js";
@@ -44,7 +44,7 @@ export class Words {
     };
     for (const name of [...NUMBERS, ...DETAILS]) {
       put(fields[name], shown[name]);
-      // What a shipped replay never kept is left out; a run that has just begun keeps its places.
+      // Numbers that a replay lacks are hidden; those of a run that has just begun keep their places.
       const kept = head.alive || shown[name] !== "–" || ["train", "probe"].includes(name);
       const group = /** @type {HTMLElement} */ (fields[name].parentElement);
       group.hidden =
@@ -75,7 +75,7 @@ export class Words {
     put(find(root, "span.rt-key"), say(`key.${head.scale}`));
   }
 
-  /** When a frame was taken. @param {Frame | null} frame */
+  /** A frame's step and perplexity in words. @param {Frame | null} frame */
   when(frame) {
     if (!frame) return "";
     const { numbers } = this;
@@ -99,7 +99,7 @@ export class Words {
     find(this.root, "section.rv-next").classList.toggle("rt-hidden", !frame);
   }
 
-  /** Which layer's units are shown, by their numbers. @param {number[][]} rows @param {number} layer */
+  /** Show the choice of a layer, and the numbers of its units. @param {number[][]} rows @param {number} layer */
   units(rows, layer) {
     find(this.root, "label.rt-layers").hidden = rows.length < 2;
     const layers = rows.map((_, n) => /** @type {[number, string]} */ ([n, this.say("layer.n", { n })]));
