@@ -1,4 +1,4 @@
-// A phone's page: shows what its room asks, and sends what is chosen.
+// A phone's page: it shows its room's question, and sends answers.
 
 /** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean }} Heard */
 
@@ -9,13 +9,13 @@ const room = location.pathname.replace(/\/$/, "");
 let heard = { state: "lost" };
 let language = navigator.language.startsWith("zh") ? "zh" : "en";
 let trouble = "";
-/** @type {number | undefined} the question asked when this phone's last answer came too late */
+/** @type {number | undefined} the question that was open when this phone's last answer came too late */
 let missed;
-/** @type {number | null} this phone's answer, as the room has it */
+/** @type {number | null} this phone's answer that the room has counted */
 let counted = null;
 let sent = Promise.resolve();
-let slept = Infinity; // since when the page is hidden
-const NAP = 10_000; // milliseconds after which a stream may be dead and not know it
+let slept = Infinity; // when the page was hidden; Infinity while it is visible
+const NAP = 10_000; // milliseconds hidden, after which a stream may be dead without an error event
 /** @type {EventSource | undefined} */
 let stream;
 
@@ -29,7 +29,7 @@ function say(name) {
   return said[language]?.[name] ?? said.en[name] ?? "";
 }
 
-/** Listen to the room, from anew. */
+/** Open a new stream of the room's state. */
 function listen() {
   stream?.close();
   if (!navigator.cookieEnabled) return show({ state: "stranger" });
@@ -43,13 +43,13 @@ function listen() {
   own.onerror = () => {
     if (own !== stream) return;
     if (heard.state !== "full") show({ ...heard, state: "lost" });
-    // A browser tries again by itself, except after a refusal: the server may be another one by now.
+    // The browser reconnects by itself, except after an HTTP error, as from a restarted server: load the page again.
     if (own.readyState === EventSource.CLOSED)
       setTimeout(() => location.reload(), 4000 + Math.random() * 4000);
   };
 }
 
-/** Send an answer, one after the other: the last is the one that counts. @param {number} answer */
+/** Choose an answer. Answers are sent one after another, so that the last one counts. @param {number} answer */
 function choose(answer) {
   const { number } = heard;
   show({ ...heard, mine: answer });
@@ -67,9 +67,9 @@ async function send(question, answer) {
   }
 }
 
-/** An answer has arrived, or has not. @param {number | undefined} question @param {string} why @param {Heard} now */
+/** Show an answer's outcome. @param {number | undefined} question @param {string} why the reason of a failure, or "" @param {Heard} now */
 function settle(question, why, now) {
-  const same = heard.number === question; // else the room has gone on meanwhile, and has said so
+  const same = heard.number === question; // else the stream has brought another question meanwhile
   if (same) trouble = why;
   if (now.missed) missed = same ? now.number : heard.number;
   if (!same) show(heard);
@@ -77,7 +77,7 @@ function settle(question, why, now) {
   else take(now);
 }
 
-/** Show what the room says. @param {Heard} said */
+/** Take and show the room's state. @param {Heard} said */
 function take(said) {
   counted = said.mine ?? null;
   show(said);
