@@ -1,5 +1,5 @@
-// What the Explore view asks, answered from the engine: rnnviz/ui/pages/explore/live_session.py in the browser. An answer
-// holds what the view hasn't got: of the text, what follows the common prefix; of the window, everything.
+// The answers to the live view's asks, from the engine: the counterpart of rnnviz/ui/pages/explore/live_session.py in the
+// browser, with the same headers and arrays.
 
 import { commonPrefix } from "../browser/static/characters.js";
 import { Reading, weigh, write } from "./engine.js";
@@ -9,17 +9,17 @@ import { Reading, weigh, write } from "./engine.js";
 /** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */
 
-const CONTINUE = 120; // characters that Continue writes at a time
-const WAYS = 80; // and of each of three ways
+const CONTINUE = 120; // characters of a continuation
+const WAYS = 80; // characters of each of several continuations
 
 export class Answers {
   revision = 0;
-  /** @type {number[]} the symbols that the last answer told of */
+  /** @type {number[]} the symbols of the last answer's text */
   told = [];
-  /** @type {Float32Array} the n-gram model's costs */
+  /** @type {Float32Array} the n-gram model's costs, in nats */
   counted = new Float32Array();
   coloured = "";
-  /** @type {[what: string, start: number, stop: number]} what of which characters the view has */
+  /** @type {[what: string, start: number, stop: number]} the quantity and layer, and the window, that the view has */
   sent = ["", 0, 0];
   /** @type {{ name: string, rows: number[][] }} */
   shaped = { name: "", rows: [] };
@@ -32,7 +32,7 @@ export class Answers {
     this.ids = new Map(made.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
     this.reading = new Reading(network, made.unknownCost);
     const { H } = network;
-    /** @type {Record<string, number[][][]>} how far below and above 0 each unit of each layer goes */
+    /** @type {Record<string, number[][][]>} each unit's reach, (2, L, H) by state: unit_order.py */
     this.reach = {};
     for (const [name, values] of Object.entries(made.reach)) {
       const layers = range(0, 2 * network.L).map((n) => [...values.subarray(n * H, (n + 1) * H)]);
@@ -40,7 +40,7 @@ export class Answers {
     }
   }
 
-  /** What an ask is about: its symbols, and which of them it asks about. @param {Ask} ask */
+  /** An ask's text, its symbols, and the character of its "why", or null. @param {Ask} ask */
   text(ask) {
     const { made, ids } = this;
     const text = (ask.fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
@@ -50,14 +50,14 @@ export class Answers {
     return { text, ids: symbols, why };
   }
 
-  /** Read, and tell. @param {Ask} ask @returns {Told} */
+  /** The answer to an ask, whose text is read at once. @param {Ask} ask @returns {Told} */
   answer(ask) {
     const about = this.text(ask);
     this.reading.read(about.ids, about.why);
     return this.tell(ask, about);
   }
 
-  /** What to tell of a text that has been read. @param {Ask} ask @param {{ text: string, ids: number[], why: number | null }} about @returns {Told} */
+  /** The answer to an ask whose text has been read. @param {Ask} ask @param {{ text: string, ids: number[], why: number | null }} about @returns {Told} */
   tell(ask, { text, ids, why }) {
     const { made, network, reading } = this;
     const { fixed } = made;
@@ -95,7 +95,7 @@ export class Answers {
       [start, low],
       [high, stop],
     ];
-    // The prediction after the last held character is held too.
+    // A window of n characters has n + 1 predictions; the view holds the one after its last held character too.
     const places = range(start, low).concat(range(low === high ? low : high + 1, stop + 1));
     const states = pieces.map(([from, to]) => reading.plane(quantity, layer, from, to));
     const most = places.map((t) => largest(reading.logs(t), Math.min(fixed.listed, network.V)));
@@ -153,7 +153,7 @@ export class Answers {
   }
 
   /**
-   * The index of each value's colour, of all units' values (n, H) or of one unit's (n,): live_session.py, `_levels`.
+   * Colour indices of all units' values (n, H), or of one unit's (n,), as `_levels` in live_session.py.
    * @param {Float32Array} values @param {string} quantity @param {number} layer @param {number} [unit]
    */
   levels(values, quantity, layer, unit) {
@@ -181,7 +181,7 @@ export class Answers {
     return this.levels(values, quantity, layer, unit);
   }
 
-  /** One unit's step at character t: live_session.py, `step`. @param {number} t @param {number} layer @param {number} unit */
+  /** One unit's step at character t, as `step` in live_session.py. @param {number} t @param {number} layer @param {number} unit */
   step(t, layer, unit) {
     const { made, network, reading } = this;
     const value = (/** @type {string} */ name, at = t) => reading.plane(name, layer, at, at + 1)[unit];
@@ -193,7 +193,7 @@ export class Answers {
   }
 
   /**
-   * The characters of the new window whose states the view has; [start, start] if none.
+   * Start and stop of the new window's columns that the view holds; [start, start] if none.
    * @param {string} what @param {number} start @param {number} stop @param {number} same
    * @returns {[number, number]}
    */
@@ -205,8 +205,8 @@ export class Answers {
   }
 
   /**
-   * What becomes of the predictions after start … stop characters before a draw; null while they stay as they are.
-   * Rows as predictions.py makes them: the listed probabilities, that of the symbol which came, how many are left.
+   * The reshaped predictions after start … stop characters, as rows of `redrawn` in predictions.py: the listed
+   * probabilities, that of the actual symbol, and the number of symbols left. Null while nothing is reshaped.
    * @param {number} start @param {number} stop @param {Shape} shape @param {number} kept
    */
   reshaped(start, stop, shape, kept) {
@@ -215,7 +215,7 @@ export class Answers {
     const name = JSON.stringify(shape);
     if (this.shaped.name !== name) this.shaped = { name, rows: [] };
     const { rows } = this.shaped;
-    rows.length = Math.min(rows.length, kept); // what came after the last of them is another
+    rows.length = Math.min(rows.length, kept); // the row at `kept` has the probability of another actual symbol
     const { reading, network, made } = this;
     const rest = range(start, stop + 1).map((t) => {
       rows[t] ??= drawn(reading.logs(t), Math.min(made.fixed.listed, network.V), shape, reading.ids[t]);
@@ -259,7 +259,7 @@ function joined(parts) {
   return out;
 }
 
-/** The k most probable symbols, the first of equals first. @param {Float32Array} logs @param {number} k */
+/** The k most probable symbols; among equals the lower id first, as in numpy's stable sort. @param {Float32Array} logs @param {number} k */
 function largest(logs, k) {
   /** @type {number[]} */
   const ids = [];
@@ -283,8 +283,8 @@ function drawn(logs, k, shape, came) {
 }
 
 /**
- * Whether a text is foreign to the model: scoring/contamination.py says why.
- * @param {number | null} own bits per character of the model's own text
+ * The reason why a text is foreign to the model, or "", as `why` in scoring/contamination.py.
+ * @param {number | null} own the model's usual bits per character
  * @param {number} characters @param {number} unknown @param {number | null} bits
  * @returns {"" | "unknown" | "surprise"}
  */

@@ -1,7 +1,7 @@
-// The page's one script: everything else is packed beside it. Plain, as it is no module.
+// The page's only script in plain text; all modules are packed. It is a classic script, without imports.
 
 /**
- * Make modules of sources; a NUL before an import's address marks one of those before it.
+ * Make modules of sources. An import whose path begins with a NUL is of an earlier source; a blob's address replaces it.
  * @param {[string, string][]} sources @returns {Record<string, string>} addresses by name
  */
 function load(sources) {
@@ -14,7 +14,7 @@ function load(sources) {
   return at;
 }
 
-/** What an element of the page holds: base64 of gzip. @param {string} id @returns {Promise<Uint8Array>} */
+/** Unpack and remove an element's content, base64 of gzip. @param {string} id @returns {Promise<Uint8Array>} */
 async function unpacked(id) {
   const element = document.getElementById(id);
   const text = atob(element?.textContent ?? "");
@@ -48,4 +48,4 @@ async function page() {
   start({ made, arrays, markup, styles, plotly, say }, document);
 }
 
-if (typeof DecompressionStream !== "undefined") page().catch(say); // else what stands there already is true
+if (typeof DecompressionStream !== "undefined") page().catch(say); // else the page's text, "open it in a newer browser", stays

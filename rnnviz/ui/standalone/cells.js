@@ -1,8 +1,8 @@
-// The recurrences of rnnviz/networks/cells.py: one step of one layer, every part by its name.
+// The recurrences of rnnviz/networks/cells.py: one step of one layer, with every gate by its name.
 
 /** @import { Config, Tensors } from "./types" */
 
-/** The named parts of a step; of a cell with gates that see the state, in the order of torch's blocks. */
+/** The gates and the candidate of each cell; for GRU and LSTM in the order of torch's weight blocks. */
 const GATES = {
   mlp: [],
   rnn: [],
@@ -12,7 +12,7 @@ const GATES = {
 };
 
 const sigmoid = (/** @type {number} */ x) => 1 / (1 + Math.exp(-x));
-const positive = (/** @type {number} */ x) => (x >= 0 ? x + 0.5 : sigmoid(x)); // minGRU's candidate
+const positive = (/** @type {number} */ x) => (x >= 0 ? x + 0.5 : sigmoid(x)); // g of minGRU's candidate: continuous and positive
 
 /**
  * out = W x + b, for W (out.length, x.length) by rows.
@@ -21,7 +21,7 @@ const positive = (/** @type {number} */ x) => (x >= 0 ? x + 0.5 : sigmoid(x)); /
 export function affine(out, W, x, b) {
   const [rows, columns] = [out.length, x.length];
   for (let i = 0, at = 0; i < rows; i++) {
-    let [one, two, three, four] = [b[i], 0, 0, 0]; // four sums at a time: an addition waits for no other
+    let [one, two, three, four] = [b[i], 0, 0, 0]; // four independent sums: no addition waits for the one before
     let j = 0;
     for (; j + 3 < columns; j += 4, at += 4) {
       one += W[at] * x[j];
@@ -35,8 +35,9 @@ export function affine(out, W, x, b) {
 }
 
 /**
- * The same of n vectors x, `stride` apart in `rows`, the first at `from`: a row for each. Two rows of W and four vectors
- * at a time: each number that is loaded serves several sums. `rows` has room for n rounded up to fours.
+ * W x + b for n vectors x, `stride` apart in `rows`, the first at `from`; the result has a row for each vector.
+ * A hot path: two rows of W and four vectors at a time, so that each loaded number serves several sums. `rows` and the
+ * result have room for n rounded up to a multiple of four.
  * @param {Float32Array} W @param {Float32Array} rows @param {Float32Array} b
  * @param {{ n: number, stride: number, from: number }} where
  */
@@ -72,7 +73,7 @@ export function affines(W, rows, b, { n, stride, from }) {
 }
 
 /**
- * What a step has and makes: the input's part W x + b, the state before and after it, a cell before and after it.
+ * A step's arrays: `driven` is W x + b; `before` and `after` are the hidden state, `cell` and `next` the cell state.
  * @typedef {{ driven: Float32Array, before: Float32Array, after: Float32Array, cell: Float32Array, next: Float32Array }} Step
  */
 
@@ -82,7 +83,7 @@ const STEPS = { mlp: plain, rnn: plain, gru, lstm, mingru };
 /** @param {Layer} layer @param {Step} step */
 function plain({ units: H, carried, relu }, { driven, after }) {
   for (let i = 0; i < H; i++) {
-    const a = driven[i] + carried[i]; // without a state nothing is carried
+    const a = driven[i] + carried[i]; // for an MLP, `carried` stays 0
     after[i] = relu ? Math.max(0, a) : Math.tanh(a);
   }
 }
@@ -121,12 +122,12 @@ function mingru({ units: H, parts }, { driven, before, after }) {
   }
 }
 
-/** Whether there is a cell beside the state. @param {Config["cell"]} cell */
+/** Whether a cell has a cell state C beside the hidden state. @param {Config["cell"]} cell */
 export const hasCell = (cell) => cell === "lstm";
 
 const NONE = new Float32Array();
 
-/** One layer: what it makes of an input and of its state before. */
+/** One layer: its weights, and its step. */
 export class Layer {
   /** @param {Config} config @param {Tensors} tensors @param {number} n */
   constructor(config, tensors, n) {
@@ -142,14 +143,14 @@ export class Layer {
     this.c = of("bias_hh");
     this.driven = new Float32Array(this.b.length); // W x + b
     this.carried = new Float32Array(this.b.length); // U h + c
-    /** @type {Record<string, Float32Array>} what the gates were at the last step */
+    /** @type {Record<string, Float32Array>} the gates' values at the last step */
     this.parts = Object.fromEntries(this.gates.map((name) => [name, new Float32Array(this.units)]));
   }
 
   /**
-   * A step: from the input's part and the state before to the state, and a cell, after it.
+   * Make a step: fill `after`, and `next` for an LSTM.
    * @param {Float32Array} driven W x + b @param {Float32Array} before @param {Float32Array} after
-   * @param {Float32Array} [cell] before @param {Float32Array} [next] the cell after
+   * @param {Float32Array} [cell] the cell state before @param {Float32Array} [next] the cell state after
    */
   step(driven, before, after, cell = NONE, next = NONE) {
     if (this.U && this.c) affine(this.carried, this.U, before, this.c);

@@ -1,18 +1,18 @@
 // A network read in the browser, one character after another, by the recurrences of cells.js.
 //
-//   tensors       as in a model's file, float32: torch's names, shapes and order of gates
-//   states        a row for the start symbol and one for each character; a row is (layers, units)
-//   predictions   of a row: the log-probabilities of every symbol, in nats
+//   tensors       float32, with torch's names, shapes and order of gates, as in a model's file
+//   states        a row (L, H) for the start symbol, and one for each character
+//   predictions   for each row, the log-probabilities (V,) of all symbols, in nats
 //
-// A text that changes is read anew from where it differs: a keystroke costs one character.
+// A changed text is read again only from the first difference on: a keystroke costs one character.
 
 import { commonPrefix } from "../browser/static/characters.js";
 import { affine, affines, hasCell, Layer } from "./cells.js";
 
 /** @import { Config, Left, Tensors } from "./types" */
 
-const FIRST = 256; // rows that there is room for at first
-const REACH = 64; // characters that are left out: analysis/occlusion.py, LAST
+const FIRST = 256; // rows of the first allocation
+const REACH = 64; // characters that "why" leaves out, as LAST in analysis/occlusion.py
 
 /** A model's weights, and one step through all its layers. */
 export class Network {
@@ -23,15 +23,15 @@ export class Network {
     this.L = config.layers;
     this.H = config.hidden_size;
     this.embedding = tensors["embedding.weight"];
-    this.readout = tensors["readout.weight"] ?? this.embedding; // tied: its first V rows
+    this.readout = tensors["readout.weight"] ?? this.embedding; // tied weights: the embedding's first V rows
     this.bias = tensors["readout.bias"];
     this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
     this.hasCell = hasCell(config.cell);
-    /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, made when first met */
+    /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, cached at the symbol's first use */
     this.table = Array(this.V + 1);
   }
 
-  /** The first layer's part of symbol `id`; V is the start symbol. @param {number} id */
+  /** The first layer's W x + b for symbol `id`; V is the start symbol. @param {number} id */
   driven(id) {
     const made = this.table[id];
     if (made) return made;
@@ -39,16 +39,16 @@ export class Network {
     const row = new Float32Array(b.length);
     const X = this.config.embedding_size;
     if (X) affine(row, W, this.embedding.subarray(id * X, (id + 1) * X), b);
-    else for (let i = 0; i < row.length; i++) row[i] = W[i * (this.V + 1) + id] + b[i]; // one-hot: a column
+    else for (let i = 0; i < row.length; i++) row[i] = W[i * (this.V + 1) + id] + b[i]; // a one-hot x selects a column of W
     this.table[id] = row;
     return row;
   }
 
   /**
-   * Read symbol `id`: all layers, from the states in `before` to those in `after`, (L · H,) each.
+   * Read symbol `id` through all layers, from the states `before` to `after`, (L · H,) each.
    * @param {number} id @param {Float32Array} before @param {Float32Array} after
-   * @param {Float32Array} [cells] @param {Float32Array} [next]
-   * @param {(n: number, parts: Record<string, Float32Array>) => void} [look] at a layer's gates
+   * @param {Float32Array} [cells] cell states before @param {Float32Array} [next] cell states after
+   * @param {(n: number, parts: Record<string, Float32Array>) => void} [look] called with each layer's gates
    */
   step(id, before, after, cells, next, look) {
     const { H } = this;
@@ -68,7 +68,7 @@ export class Network {
   }
 
   /**
-   * Read symbol `id` in the first n of several texts, whose states are rows, in place.
+   * Read symbol `id` in the first n of several texts, in place: a row of states (L · H,) for each text.
    * @param {number} id @param {number} n @param {Float32Array} hidden @param {Float32Array} [cells]
    */
   abreast(id, n, hidden, cells) {
@@ -101,18 +101,18 @@ export class Network {
   }
 }
 
-/** A text read by a network: its states, and what each character cost. */
+/** A text read by a network: its states, and each character's cost. */
 export class Reading {
   /** @type {number[]} */
   ids = [];
-  done = 0; // how many of them are read
+  done = 0; // symbols read so far
   rows = FIRST;
-  /** The prediction that the last row gives, and the row. */
+  /** The number of characters after which `prediction` is; -1 for none. */
   ahead = -1;
-  /** @type {Left | null} */
+  /** @type {Left | null} the last "why" */
   left = null;
 
-  /** @param {Network} network @param {number} unknownCost nats on top of -log P(<unk>) */
+  /** @param {Network} network @param {number} unknownCost nats of an unknown character beyond -log P(<unk>) */
   constructor(network, unknownCost) {
     this.network = network;
     this.unknownCost = unknownCost;
@@ -120,15 +120,15 @@ export class Reading {
     this.width = width;
     this.hidden = new Float32Array(FIRST * width);
     this.cells = network.hasCell ? new Float32Array(FIRST * width) : undefined;
-    this.nll = new Float32Array(FIRST); // of character t, nats
-    this.entropy = new Float32Array(FIRST); // of the prediction after t characters, nats
+    this.nll = new Float32Array(FIRST); // the cost of character t, in nats
+    this.entropy = new Float32Array(FIRST); // the entropy of the prediction after t characters, in nats
     this.prediction = new Float32Array(network.V);
     const zeros = new Float32Array(width);
     network.step(network.V, zeros, this.row(0), network.hasCell ? zeros : undefined, this.cell(0));
     this.look(0);
   }
 
-  /** The states after t characters. @param {number} t */
+  /** The hidden states (L · H,) after t characters. @param {number} t */
   row(t) {
     return this.hidden.subarray(t * this.width, (t + 1) * this.width);
   }
@@ -138,7 +138,7 @@ export class Reading {
     return this.cells?.subarray(t * this.width, (t + 1) * this.width);
   }
 
-  /** Have the prediction after t characters in `prediction`. @param {number} t */
+  /** Compute the prediction after t characters, into `prediction`, and its entropy. @param {number} t */
   look(t) {
     if (this.ahead === t) return;
     this.network.predict(this.row(t), this.prediction);
@@ -148,7 +148,7 @@ export class Reading {
     this.entropy[t] = Math.max(0, entropy);
   }
 
-  /** Room for `length` characters. @param {number} length */
+  /** Make room for `length` characters. @param {number} length */
   grow(length) {
     if (length + 1 <= this.rows) return;
     this.rows = Math.max(length + 1, 2 * this.rows);
@@ -164,9 +164,9 @@ export class Reading {
   }
 
   /**
-   * Read a text's symbols, of which what is before the first difference has been read: a character at a time.
-   * Whoever stops in between goes on by another call. Then ask about character `why`.
-   * @param {number[]} ids @param {number | null} why @yields {number} how many are read, or as large a share
+   * Read a text's symbols from the first difference on, one at a time; then compute "why" for a character. The caller
+   * may stop in between: the next call goes on from the symbols read.
+   * @param {number[]} ids @param {number | null} why @yields {number} symbols read, or during "why" a share of them
    */
   *steps(ids, why = null) {
     const { network } = this;
@@ -190,8 +190,8 @@ export class Reading {
   }
 
   /**
-   * Find out what character t costs more without each of the last REACH before it: each is left out, and the text read
-   * on from there, side by side as in analysis/occlusion.py.
+   * Compute the bits by which the cost of character t rises without each of the last REACH characters before it. For
+   * each one left out, the text is read on from there; all side by side, as in analysis/occlusion.py.
    * @param {number} t @yields {number} a share of the text's length
    */
   *leave(t) {
@@ -199,7 +199,7 @@ export class Reading {
     const first = Math.max(0, t - REACH);
     const n = t - first;
     const [hidden, cells] = [this.hidden, this.cells].map((states) => {
-      const rows = new Float32Array((n + 3) * width); // room for fours
+      const rows = new Float32Array((n + 3) * width); // `affines` reads four rows at a time
       rows.set(states?.subarray(first * width, t * width) ?? []);
       return rows;
     });
@@ -216,7 +216,7 @@ export class Reading {
     this.left = { at: t, bits };
   }
 
-  /** log P (V,) after t characters. @param {number} t */
+  /** log P (V,) of the symbols after t characters, in nats. @param {number} t */
   logs(t) {
     if (t === this.ahead) return this.prediction;
     const out = new Float32Array(this.network.V);
@@ -225,7 +225,7 @@ export class Reading {
   }
 
   /**
-   * A quantity of a layer over characters start … stop - 1: (stop - start, H). Gates are computed anew.
+   * A quantity of a layer over characters start … stop - 1, (stop - start, H). Gates are not kept but computed again.
    * @param {string} quantity @param {number} layer @param {number} start @param {number} stop
    */
   plane(quantity, layer, start, stop) {
@@ -251,7 +251,7 @@ export class Reading {
 }
 
 /**
- * What is drawn from: symbols, most probable first, and their weights; scoring/sampling.py says why.
+ * The sampling distribution, as in scoring/sampling.py: symbols, the most probable first, and their weights.
  * @param {Float32Array} logs (V,) @param {{ temperature: number, top_k: number | null, top_p: number | null }} shape
  */
 export function weigh(logs, { temperature, top_k, top_p }) {
@@ -271,10 +271,10 @@ export function weigh(logs, { temperature, top_k, top_p }) {
 }
 
 /**
- * Characters that follow the first t of a reading, which stays as it is.
+ * A continuation of the first t characters of a reading, which doesn't change: symbols drawn one after another.
  * @param {Reading} reading @param {number} t @param {number} length
  * @param {{ temperature: number, top_k: number | null, top_p: number | null }} shape
- * @param {() => number} [chance] from 0 to 1
+ * @param {() => number} [chance] a uniform random number, from 0 to 1
  */
 export function write(reading, t, length, shape, chance = Math.random) {
   const { network, width } = reading;

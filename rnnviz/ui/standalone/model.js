@@ -1,4 +1,4 @@
-// A model made of a page's arrays.
+// The model of a page, from its arrays.
 
 import { Answers } from "./answers.js";
 import { Network } from "./engine.js";
@@ -6,7 +6,7 @@ import { Counts } from "./ngram.js";
 
 /** @import { Arrays, Level, Made, Tensors } from "./types" */
 
-/** A number of 16 bits as IEEE 754 has it. @param {number} half */
+/** The value of a half-precision number (IEEE 754 binary16) from its bits. @param {number} half */
 function widened(half) {
   const [sign, exponent, fraction] = [half >> 15 ? -1 : 1, (half >> 10) & 31, half & 1023];
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
@@ -15,13 +15,13 @@ function widened(half) {
 
 const WIDE = Float32Array.from({ length: 65536 }, (_, half) => widened(half));
 
-/** What begins with `kind`, without it. @param {Arrays} arrays @param {string} kind */
+/** The arrays whose names begin with `kind`, by the rest of the name. @param {Arrays} arrays @param {string} kind */
 const of = (arrays, kind) =>
   Object.entries(arrays).flatMap(([name, values]) =>
     name.startsWith(kind) ? [/** @type {const} */ ([name.slice(kind.length), values])] : [],
   );
 
-/** A model's weights, stored in 16 bits or in 32. @param {Arrays} arrays @returns {Tensors} */
+/** A model's weights in float32, stored in 16 or 32 bits. @param {Arrays} arrays @returns {Tensors} */
 export function tensors(arrays) {
   return Object.fromEntries(
     of(arrays, "weight:").map(([name, values]) => {
@@ -39,7 +39,7 @@ export function answers(made, arrays) {
     const [k, part] = name.split(".");
     levels[k] = { ...levels[k], [part]: values };
   }
-  const tables = /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // in order: keys are digits
+  const tables = /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // integer keys come in ascending order
   const network = new Network(made.config, tensors(arrays));
   const rows = Object.fromEntries(of(arrays, "rows:"));
   const counts = tables.length ? new Counts(network.V, tables) : null;

@@ -1,14 +1,15 @@
 // An n-gram model's costs, from the tables that rnnviz/networks/kneser_ney.py estimates.
 //
-//   keys      of each level but the first, increasing: (the node of all but the last symbol) · (V + 1) + the last
-//   share     of each node: the first summand of P; the last entry is that of "never seen", 0
-//   backoff   of each node as a context; of "never seen", 1
+//   keys      the nodes' keys in ascending order: (the node of all but the last symbol) · (V + 1) + the last symbol;
+//             the first level has none, as a symbol is its own node
+//   share     each node's first summand of P; the last entry, of the node "never seen", is 0
+//   backoff   each node's factor as a context; the last entry, of "never seen", is 1
 
 import { leading } from "../browser/static/characters.js";
 
 /** @import { Level } from "./types" */
 
-/** The node of a key; the last one, "never seen", where there is none. @param {Level} level @param {number} key */
+/** The node of a key; without one, the last node, "never seen". @param {Level} level @param {number} key */
 function find({ keys, share }, key) {
   const at = leading(keys.length, (i) => keys[i] < key);
   return keys[at] === key ? at : share.length - 1;
@@ -21,7 +22,7 @@ export class Counts {
     this.levels = levels;
   }
 
-  /** The nodes of the n-grams that end at position t, the shortest first. @param {number[]} ids @param {number} t -1: the start symbol */
+  /** The nodes of the n-grams that end at position t, the shortest first. @param {number[]} ids @param {number} t the last position; -1 is the start symbol */
   nodes(ids, t) {
     const { base, levels } = this;
     const found = levels.map(({ share }) => share.length - 1);
@@ -34,7 +35,7 @@ export class Counts {
     return found;
   }
 
-  /** -log P in nats of the symbols from `from` on, given all before. @param {number[]} ids @param {number} from @param {number} unknownCost */
+  /** The costs −log P in nats of the symbols from `from` on, given all before. @param {number[]} ids @param {number} from @param {number} unknownCost */
   costs(ids, from, unknownCost) {
     const out = new Float32Array(ids.length - from);
     let before = this.nodes(ids, from - 1);

@@ -1,4 +1,4 @@
-// The Explore view in a page of its own: an engine answers in the server's place.
+// The live view in a model's page, where an engine answers in place of the server.
 
 import { again, mount } from "../pages/explore/static/embedded.js";
 import { View } from "../pages/explore/static/view.js";
@@ -7,7 +7,7 @@ import { Reader } from "./reader.js";
 
 /** @import { Ask, Parts, Told } from "./types" */
 
-/** The view, fed with answers that are objects already. */
+/** The live view with answers that are objects, not bytes. */
 class Alone extends View {
   /** @param {any} data @returns {any} */
   decode(data) {
@@ -29,7 +29,7 @@ export function start(parts, page) {
     view.hear(/** @type {any} */ (data));
   };
   const reader = new Reader(answers(made, arrays), hear, (done, length) => {
-    link.long = true; // a newer text may take this one's place
+    link.long = true; // a newer text may replace this one
     link.wait();
     bar.hidden = false;
     bar.value = done / length;

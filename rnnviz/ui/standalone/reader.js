@@ -1,12 +1,12 @@
-// Who reads: the page itself, a little at a time. What takes less than a frame is answered at once, so that a key is in
-// the next one; with a longer text, keys and frames come first.
+// The reader of a text, on the page's own thread, a piece at a time. A text that takes less than a frame is answered at
+// once, so that a key is in the next frame; during a longer one, keys and frames come first.
 
 /** @import { Answers } from "./answers.js" */
 /** @import { Ask, Told } from "./types" */
 
-const FEW = 8; // milliseconds of reading after which others come first
+const FEW = 8; // milliseconds of reading between two pauses
 
-/** Let what waits come first: a newer text, a key, a frame. @returns {Promise<unknown>} */
+/** Pause for waiting events: a newer text, a key, a frame. A message, because a timeout of 0 takes 4 ms. @returns {Promise<unknown>} */
 const others = () =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -18,13 +18,13 @@ const others = () =>
   });
 
 export class Reader {
-  /** @type {Ask | null} what isn't answered yet */
+  /** @type {Ask | null} the ask without an answer */
   wanted = null;
   busy = false;
 
   /**
    * @param {Answers} answers @param {(answer: Told) => void} hear
-   * @param {(done: number, length: number) => void} progress told while a long text is read
+   * @param {(done: number, length: number) => void} progress called while a long text is read
    */
   constructor(answers, hear, progress) {
     this.answers = answers;
@@ -32,7 +32,7 @@ export class Reader {
     this.progress = progress;
   }
 
-  /** A newer text takes the place of what is still being read. @param {Ask} wish */
+  /** Answer an ask; it replaces an older one that is still being read. @param {Ask} wish */
   async ask(wish) {
     this.wanted = wish;
     if (this.busy) return;
@@ -49,10 +49,10 @@ export class Reader {
       if (done === about.ids.length || performance.now() - since < FEW) continue;
       this.progress(done, about.ids.length);
       await others();
-      if (this.wanted !== wish) return; // what has been read of it stays
+      if (this.wanted !== wish) return; // the next reading goes on from the common prefix
       since = performance.now();
     }
     this.wanted = null;
-    this.hear(this.answers.tell(wish, about)); // the page may ask anew
+    this.hear(this.answers.tell(wish, about)); // last, as the view may ask again inside this call
   }
 }

@@ -1,4 +1,4 @@
-// What build.py puts into the page, and what the page's parts hand to one another.
+// Types of the page's contents, from build.py, and of the data between its modules.
 
 import type { Fixed, Answer as Header } from "../pages/explore/static/types";
 
@@ -21,21 +21,21 @@ export interface Level {
   backoff: Float32Array;
 }
 
-/** All that the engine needs but the weights. */
+/** All data of the engine, except the weights. */
 export interface Made {
   fixed: Fixed;
   digest: string;
   opening: string;
   config: Config;
   unknownCost: number;
-  normaliser: Record<string, string>; // what becomes of a character before it is read
+  normaliser: Record<string, string>; // replacements of characters before they are read
   /** the unit of each row, by order, layer and quantity */
   rows: Record<string, Uint16Array>;
-  /** how far below and above 0 each unit goes, (2, L, H), by quantity */
+  /** each unit's reach below and above 0, (2, L, H), by state */
   reach: Record<string, Float32Array>;
 }
 
-/** What the view wants to see: Ask in rnnviz/ui/pages/explore/live_session.py. */
+/** The view's ask, see `Ask` in rnnviz/ui/pages/explore/live_session.py. */
 export interface Ask {
   client?: string;
   seq?: number;
@@ -61,29 +61,29 @@ export interface Ask {
 type Numbers = { [name in keyof Header["numbers"]]: Header["numbers"][name] | null };
 export type Answer = Omit<Header, "numbers"> & { numbers: Numbers };
 
-/** weight:NAME, level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY */
+/** Arrays by name: weight:NAME, level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY, reach:STATE. */
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
 
-/** What character `at` costs more without each of those before it, bits. */
+/** The bits by which the cost of character `at` rises without each of those before it. */
 export interface Left {
   at: number;
   bits: Float32Array;
 }
 
-/** What the view is told. */
+/** An answer to the view. */
 export interface Told {
   header: Answer;
   arrays: Arrays;
 }
 
-/** What boot.js hands to page.js. */
+/** The argument of page.js's `start`, from boot.js. */
 export interface Parts {
   made: Made;
   arrays: Arrays;
   markup: string;
   styles: string;
-  /** the library's source, unpacked when it is wanted */
+  /** unpacks the source of Plotly */
   plotly: () => Promise<BlobPart>;
-  /** tell the reader what went wrong */
+  /** shows an error on the page */
   say: (error: unknown) => void;
 }
