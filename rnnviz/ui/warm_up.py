@@ -1,8 +1,8 @@
 """The warm-up: imports and first results, computed before a reader needs them.
 
 - While the browser opens: the first page's imports.
-- Later, while no reader asks for anything: torch, which only scoring needs, and whose import takes longer than
-  a page should take to appear.
+- Later, while no reader asks for anything: torch, which only scoring needs. Its import takes longer than a
+  page should take to appear.
 
 Packages that import all their modules are imported here, before any thread starts. With one thread importing
 the package and another one of its modules, each waits for the other; Python breaks the deadlock with a
