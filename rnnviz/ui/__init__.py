@@ -6,6 +6,6 @@ browser/     the components' browser files, and the numbers' way to them
 jobs/        work that outlasts a script run
 hosting/     visitors, the lecturer's key, limits
 room/        a class that answers with phones
-server/      the server's start, end and first request
+server/      the guard of requests, the server's start, the end of sessions
 standalone/  a model's page, which needs no server
 """

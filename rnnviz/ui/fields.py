@@ -112,8 +112,8 @@ class Field(Generic[T]):
         of       the object the value belongs to, such as a text's checksum
         why      makes the sentence on a value that is not among the options any more; None: no sentence
 
-        The value becomes `usual` if the reader has set none, if the one set is not among `options` any more,
-        or if `of` has changed since.
+        The reader's value is dropped for `usual` once it is not among `options` any more, or once `of` has
+        changed.
         """
         memo, came = self._memo, address.arrival()
         usual = self.default if usual is None else usual

@@ -31,7 +31,7 @@ class Scratch:
             except (portalocker.LockException, OSError):  # no locks on this file system
                 (self.path / LOCK).unlink(missing_ok=True)  # `sweep` leaves folders without the file alone
                 break
-            # Between mkdtemp and the lock, another process's `sweep` may have removed the folder.
+            # Before the lock was taken, another process's `sweep` may have removed the folder.
             if (self.path / LOCK).is_file():
                 break
         atexit.register(self.remove)

@@ -46,12 +46,11 @@ def expected(trace: Trace, start: int, stop: int) -> Rows:
 
 
 def redrawn(shape: Shape) -> Compute[tuple[Trace, Trace]]:
-    """A `Compute` for predictions reshaped by temperature, top-k and top-p: one float32 array (n, live.NEXT +
-    2).
+    """A `Compute` for predictions reshaped by temperature, top-k and top-p: one float32 array.
 
-    Columns: the probabilities of the symbols that `expected` lists, the probability of the actual character
-    (0 after the last), and the number of symbols left to draw from. Of the two traces of one text, the first
-    predicts, and the second lists symbols.
+    Its shape is (n, live.NEXT + 2). A row has the probabilities of the symbols that `expected` lists. Then
+    follow the probability of the actual character (0 after the last) and the number of symbols left to draw
+    from. Of the two traces of one text, the first predicts, and the second lists symbols.
     """
 
     def compute(traces: tuple[Trace, Trace], start: int, stop: int) -> Rows:

@@ -11,9 +11,9 @@ import { drawLines } from "./lines.js";
 /** @import { Box, LiveTheme, Place } from "./types" */
 
 const WIDEST = 400; // columns, at most, as in live_session.py
-// Pixels: `left` for the axes' numbers, `names` for units' names, the heights of a `title` and of the `strip` of
-// letters, the width of a column with a letter (`narrow`) or a Chinese one (`wide`), the least height of a row with a
-// `legible` number, and the font size of a `number`.
+// In pixels. `left` is the room for the axes' numbers, `names` that for units' names. `title` and `strip` are heights,
+// of a title and of the letters. A column with a letter is `narrow` or, with a Chinese one, `wide`. A row with a number
+// is at least `legible` high, and `number` is the number's font size.
 const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 12 };
 const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
 const PHONE = 560; // pixels of width below which units' names are not beside their rows

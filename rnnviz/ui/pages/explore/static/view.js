@@ -127,8 +127,8 @@ export class View extends BaseView {
   /** @param {Answer} header @param {Arrays} arrays */
   receive(header, arrays) {
     const { text } = header; // the server's text, in the answer to a fresh ask; the editor's may differ
-    // Not whole: the answer continues one that never arrived, belongs to a former view, or was overtaken on the other
-    // path by the answer to a later ask.
+    // Not whole: the answer continues one that never arrived, or belongs to a former view. Or the answer to a later ask
+    // has overtaken it on the other path.
     const whole = (this.link.newest(header) || text !== undefined) && this.store.apply(header, arrays);
     if (whole) this.drawn = text === undefined ? this.asked : Array.from(text);
     if (whole && header.static) this.build();
