@@ -148,7 +148,7 @@ def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
     own = context.info
     uniform = _("uniform guess, unknown characters spelled out") if unknown else _("uniform guess")
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
-    letters = _("this text's own character counts, known beforehand: a bound, not a prediction")
+    letters = _("this text's own character counts: a bound, not a prediction")
     usual = [
         Row(title(own), _("the chosen model"), own),
         Row(uniform, guess, own, "uniform"),
@@ -194,7 +194,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         width="stretch",
         height="content",
         column_config={
-            heads[0]: column.TextColumn(width="large"),
+            heads[0]: column.TextColumn(width=280),  # the longest name, and all of "What it is" at 1280
             heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=ROOM * guess),
         },
         key="against",
