@@ -84,7 +84,9 @@ def served() -> None:
                 proxyless.open(address + "/_stcore/health", timeout=PATIENCE)
                 break
             time.sleep(0.1)
-        for path, wanted in (("/", b"<html"), ("/plotly/plotly.min.js", b"plotly")):
+        from rnnviz.ui.browser.views import ADDRESS
+
+        for path, wanted in (("/", b"<html"), (f"{ADDRESS}/plotly/plotly.min.js", b"plotly")):
             assert wanted in proxyless.open(address + path, timeout=PATIENCE).read(), path
     finally:
         started.terminate()

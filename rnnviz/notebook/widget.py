@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import anywidget
@@ -18,7 +16,7 @@ from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui.browser.modules import PACKAGE, modules
+from rnnviz.ui.browser.modules import PACKAGE, modules, plotly
 from rnnviz.ui.pages.explore.initial_data import fixed, opening
 from rnnviz.ui.pages.explore.live_session import LIMIT, Ask, LiveSession
 
@@ -133,8 +131,8 @@ class Live(anywidget.AnyWidget):
 
 
 def _plotly() -> bytes:
-    """Plotly's drawing library, from Plotly's own package; b"" without it."""
-    found = find_spec("plotly")
-    if found is None or found.origin is None:
+    """Plotly's drawing library; b"" if it isn't installed."""
+    try:
+        return (plotly() / "plotly.min.js").read_bytes()
+    except ConfigError:
         return b""
-    return (Path(found.origin).parent / "package_data" / "plotly.min.js").read_bytes()

@@ -1,4 +1,4 @@
-"""The app's parts for `st.App`: the script, routes (pages, Plotly, views' files, sockets) and middleware."""
+"""The app's parts for `st.App`: the script, routes (pages, views' files, sockets) and middleware."""
 
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 
 from rnnviz.ui import error_messages, process_threads, warm_up  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import view_socket, views
@@ -36,7 +35,6 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
         "lifespan": lifespan,
         "routes": [
             Route("/{page:page}", _page),
-            Mount("/plotly", StaticFiles(directory=views.plotly())),
             *views.routes(settled=not watched),
             *view_socket.routes(),
             *serving.routes(),

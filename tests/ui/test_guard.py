@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
+from rnnviz.ui.browser.views import ADDRESS
 from rnnviz.ui.server.guard import answers_to, hostname
 from tests.browser.driving import ROOT, serve
 
@@ -23,7 +24,7 @@ WEBSOCKET = (
     f"Sec-WebSocket-Key: {base64.b64encode(bytes(16)).decode()}",
     "Sec-WebSocket-Protocol: streamlit",
 )
-PAGES = ("/", "/perplexity", "/_stcore/health", "/_stcore/host-config", "/plotly/plotly.min.js")
+PAGES = ("/", "/perplexity", "/_stcore/health", "/_stcore/host-config", f"{ADDRESS}/plotly/plotly.min.js")
 
 
 @contextmanager

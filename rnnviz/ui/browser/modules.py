@@ -1,8 +1,11 @@
-"""A browser module with all its imports, for a notebook's cell and for a page that needs no server."""
+"""Browser modules as text, for a notebook's cell and for a page that needs no server; Plotly's file."""
 
 import posixpath
 import re
+from importlib.util import find_spec
 from pathlib import Path
+
+from rnnviz.errors import ConfigError
 
 PACKAGE = Path(__file__).parents[2]
 
@@ -31,3 +34,11 @@ def modules(entry: str) -> dict[str, str]:
 
     visit(entry)
     return found
+
+
+def plotly() -> Path:
+    """The folder of plotly.min.js, in Plotly's package. Raises ConfigError if that isn't installed."""
+    found = find_spec("plotly")
+    if found is None or found.origin is None:
+        raise ConfigError("a page needs Plotly's drawing library: pip install plotly")
+    return Path(found.origin).parent / "package_data"

@@ -13,7 +13,6 @@ import mimetypes
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.errors import install
+from rnnviz.ui.browser.modules import plotly
 
 UI = Path(__file__).parents[1]
 KIT = UI / "browser" / "static"
@@ -83,14 +82,6 @@ ADDRESS = f"/views/{_digest()}"
 def address(folder: Path) -> str:
     """The URL path of a folder of FOLDERS, without the server's name."""
     return f"{ADDRESS}/{folder.relative_to(UI).as_posix()}"
-
-
-def plotly() -> Path:
-    """The folder of plotly.min.js. Raises SystemExit, with the command that installs it, without Plotly."""
-    found = find_spec("plotly")
-    if found is None or found.origin is None:
-        raise SystemExit(f"rnnviz needs plotly: {install('app')}")
-    return Path(found.origin).parent / "package_data"
 
 
 class _Settled(StaticFiles):

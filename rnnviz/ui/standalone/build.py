@@ -33,7 +33,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.ui.browser.modules import PACKAGE, modules
+from rnnviz.ui.browser.modules import PACKAGE, modules, plotly
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import named_units, unit_order
 from rnnviz.ui.pages.explore.initial_data import fixed, opening
@@ -217,10 +217,7 @@ def contents(page: str) -> str:
 @cache
 def _plotly() -> str:
     """Plotly's file, packed. Raises ConfigError if Plotly isn't installed."""
-    found = find_spec("plotly")
-    if found is None or found.origin is None:
-        raise ConfigError("a page needs Plotly's drawing library: pip install plotly")
-    return _packed((Path(found.origin).parent / "package_data" / "plotly.min.js").read_bytes())
+    return _packed((plotly() / "plotly.min.js").read_bytes())
 
 
 def _fonts() -> str:
