@@ -195,7 +195,7 @@ def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
         ),
     }.items():
         checkpoint.save(tiny("rnn", card=card), tmp_path / f"{name}.safetensors")
-        assert model_card.in_words({**card, "name": name}) == []
+        assert list(model_card.in_words({**card, "name": name})) == []
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     for page, name in product(("explore", "perplexity"), ("bare", "odd")):
         app = open_app(page, model=name)
