@@ -1,6 +1,5 @@
 """The button that removes a reader's texts at once, not only after the session ends."""
 
-import gc
 import threading
 
 import streamlit as st
@@ -57,11 +56,6 @@ def forget() -> None:
     for name in PASTED:
         state[name] = ""
     uploads.drop_all()
-    timer = threading.Timer(SOON, _give_back)  # by then the next run has replaced the page's objects
+    timer = threading.Timer(SOON, free_memory.collect)  # by then the next run has replaced the page's objects
     timer.daemon = True
     timer.start()
-
-
-def _give_back() -> None:
-    gc.collect()  # a session's objects form reference cycles, which counting alone doesn't free
-    free_memory.give_back()

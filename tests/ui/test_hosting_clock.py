@@ -45,7 +45,7 @@ def test_who_uploads_without_running_a_page_is_watched_too(monkeypatch: pytest.M
         is_active_session = staticmethod(lambda session: False)
         close_session = staticmethod(closed.append)
 
-    def give_back() -> None:
+    def collect() -> None:
         raise Over
 
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
@@ -54,7 +54,7 @@ def test_who_uploads_without_running_a_page_is_watched_too(monkeypatch: pytest.M
     monkeypatch.setattr(sessions.st, "get_option", lambda name: 0)
     monkeypatch.setattr(sessions, "SELDOM", 0.0)
     monkeypatch.setattr(sessions.runtime, "get_instance", Server)
-    monkeypatch.setattr(sessions, "_give_back", give_back)
+    monkeypatch.setattr(sessions.free_memory, "collect", collect)
     with pytest.raises(Over):
         asyncio.run(asyncio.wait_for(sessions.reap(), 10))
     assert closed == [HERE]

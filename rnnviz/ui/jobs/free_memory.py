@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import gc
 from collections.abc import Callable
 
 LARGE = 1 << 20
@@ -35,3 +36,9 @@ def give_back() -> None:
     trim = _glibc("malloc_trim")
     if trim is not None:
         trim(0)
+
+
+def collect() -> None:
+    """Free a session's objects, which form reference cycles, and return their memory to the system."""
+    gc.collect()
+    give_back()

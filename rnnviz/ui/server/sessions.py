@@ -5,7 +5,6 @@ another session ends: on a quiet evening it frees nothing.
 """
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -98,7 +97,7 @@ async def reap() -> None:
             for session in gone:
                 _visitors.pop(session, None)
             close(gone, server.close_session)
-            await asyncio.to_thread(_give_back)
+            await asyncio.to_thread(free_memory.collect)
 
 
 def close(sessions: Iterable[str], one: Callable[[str], None]) -> None:
@@ -118,8 +117,3 @@ def _sweep(there: set[str]) -> None:
 
     if visitors.serving.is_set():  # in a process that serves no visitors, `there` knows none of them
         visitors.sweep(there)
-
-
-def _give_back() -> None:
-    gc.collect()  # a session's objects form reference cycles
-    free_memory.give_back()
