@@ -94,11 +94,12 @@ def gpu_driver() -> bool:
 
 def digest(info: ModelInfo) -> str:
     """The SHA-256 of a model's file in hexadecimal, which keys of its results contain."""
-    return _digest(*_version(info))
+    return file_digest(*_version(info))
 
 
-@functools.lru_cache(maxsize=256)
-def _digest(path: str, changed: int, size: int) -> str:
+@functools.lru_cache(maxsize=1000)
+def file_digest(path: str, changed: int, size: int) -> str:
+    """The SHA-256 of a file in hexadecimal, computed again only if its time or size has changed."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -1,8 +1,6 @@
 """The comparison of several runs: a chart of their curves, and a table to download."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from rnnviz.i18n import _
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training import runs
 from rnnviz.training.folder import RunFolder
+from rnnviz.ui import model_cache
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import rounded
 from rnnviz.ui.pages.perplexity import download
@@ -92,14 +91,9 @@ def _text(run: runs.Run) -> str:
     path = RunFolder(run.path).text
     try:
         about = path.stat()
-        return _checksum(str(path), about.st_size, about.st_mtime_ns)
+        return model_cache.file_digest(str(path), about.st_mtime_ns, about.st_size)
     except OSError:
         return f"of {run.id} alone"
-
-
-@lru_cache(maxsize=1000)
-def _checksum(path: str, size: int, changed: int) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _title(run: runs.Run) -> str:
