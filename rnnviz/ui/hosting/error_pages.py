@@ -89,7 +89,7 @@ def _page(request: HTTPConnection, name: str, link: str, again: int = 0, **value
         language=spoken, title=title, said=said, link=link, called=called, again=again, style=_style()
     )
     wait = {"Retry-After": str(again)} if again else {}
-    return HTMLResponse(page, STATUS[name], {**_headers(), **wait})
+    return HTMLResponse(page, STATUS[name], {**headers(style=_style()), **wait})
 
 
 @cache
@@ -105,11 +105,17 @@ def _style() -> str:
 
 
 @cache
-def _headers() -> dict[str, str]:
-    style = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
+def headers(**inline: str) -> dict[str, str]:
+    """The headers of a page in one file. Its policy allows the `inline` style and script by their hashes, and
+    requests to its own origin alone.
+    """
+    allowed = "".join(
+        f"{kind}-src 'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'; "
+        for kind, text in inline.items()
+    )
     return {
         "Content-Security-Policy": (
-            f"default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; "
+            f"default-src 'none'; {allowed}img-src data:; connect-src 'self'; base-uri 'none'; "
             "form-action 'none'; frame-ancestors 'none'"
         ),
         "Cache-Control": "no-store",

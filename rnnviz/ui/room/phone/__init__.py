@@ -1,7 +1,5 @@
 """The phones' page: one file of a few kilobytes, which loads no other."""
 
-import base64
-import hashlib
 import json
 from functools import cache
 from html import escape
@@ -9,6 +7,7 @@ from pathlib import Path
 
 from rnnviz.i18n import N_, translations
 from rnnviz.sentences import LANGUAGES
+from rnnviz.ui.hosting.error_pages import headers
 
 HERE = Path(__file__).parent
 
@@ -69,18 +68,5 @@ def _file(name: str) -> str:
     return (HERE / name).read_text("utf-8")
 
 
-def _hash(name: str) -> str:
-    return base64.b64encode(hashlib.sha256(_file(name).encode()).digest()).decode()
-
-
-HEADERS = {
-    "Content-Security-Policy": (
-        f"default-src 'none'; script-src 'sha256-{_hash('phone.js')}'; "
-        f"style-src 'sha256-{_hash('phone.css')}'; "
-        "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
-"""Headers of every page. Its policy allows its own script and style, and requests to its own origin alone."""
+HEADERS = headers(script=_file("phone.js"), style=_file("phone.css"))
+"""Headers of every page."""
