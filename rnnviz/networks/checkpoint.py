@@ -303,6 +303,14 @@ def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
     return _in_numpy(*stored) if isinstance(stored, tuple) else stored
 
 
+def yardstick(card: Mapping[str, Any]) -> NgramModel | None:
+    """The n-gram model that a network's card names; None if it isn't on this machine."""
+    for info in available()[0]:
+        if (info.name, info.kind) == (card.get("ngram"), "ngram"):
+            return cast("NgramModel", load_numpy(info.path))
+    return None
+
+
 def _in_numpy(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
     from rnnviz.networks.numpy_engine import weights_from
     from rnnviz.networks.numpy_model import NumpyModel

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rnnviz.errors import ConfigError, ModelNotFoundError, install
+from rnnviz.errors import ConfigError, install
+from rnnviz.networks.checkpoint import yardstick
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 
@@ -43,17 +44,4 @@ def live(
         raise ConfigError(
             "the live view in a notebook needs anywidget: {command}", command=install("notebook")
         ) from None
-    return Live(model, text, _named_in(model.card) if ngram is None else ngram, temperature)
-
-
-def _named_in(card: Any) -> NgramModel | None:
-    """The n-gram model that a card names; None if not installed."""
-    from rnnviz.networks.checkpoint import load
-    from rnnviz.networks.ngram import NgramModel
-
-    name = card.get("ngram")
-    try:
-        found = load(name, device="cpu") if isinstance(name, str) else None
-    except ModelNotFoundError:
-        return None
-    return found if isinstance(found, NgramModel) else None
+    return Live(model, text, yardstick(model.card) if ngram is None else ngram, temperature)

@@ -77,7 +77,7 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
         target.write_text(damaged, "utf-8")
         assert cli.main(check, develop=[command.check_page]) == 1
     assert cli.main(order, more=[command.page]) == 0
-    assert target.read_text("utf-8") == page == build.page(info, build.yardstick(info))
+    assert target.read_text("utf-8") == page == build.page(info, checkpoint.yardstick(info.card))
 
 
 def test_it_speaks_chinese_if_asked(info: ModelInfo, tmp_path: Path) -> None:

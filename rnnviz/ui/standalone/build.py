@@ -139,14 +139,6 @@ def parts(
     return header, {**_weights(info.path), **tables, **_orders(model)}
 
 
-def yardstick(info: checkpoint.ModelInfo) -> NgramModel | None:
-    """The n-gram model that a model's card names; None if it isn't on this machine."""
-    for other in checkpoint.available()[0]:
-        if (other.name, other.kind) == (info.card.get("ngram"), "ngram"):
-            return cast(NgramModel, checkpoint.load_numpy(other.path))
-    return None
-
-
 def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The file's tensors in their stored precision; float16 as raw <u2, which JavaScript decodes."""
     found: dict[str, npt.NDArray[Any]] = {}

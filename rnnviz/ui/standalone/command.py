@@ -56,6 +56,6 @@ def _made(model: str, output: Path, language: str) -> tuple[bytes, bool]:
 
     info = checkpoint.read_info(checkpoint.find(model))
     with i18n.speaking(language):
-        made = build.page(info, build.yardstick(info))
+        made = build.page(info, checkpoint.yardstick(info.card))
     there = output.read_text("utf-8", errors="replace") if output.is_file() else ""
     return made.encode(), build.contents(there) == build.contents(made)

@@ -110,6 +110,6 @@ def _built(path: Path, _language: str, _time: int, _bytes: int) -> Made:
     from rnnviz.ui.standalone import build  # here, because only a shared page needs its imports
 
     info = checkpoint.read_info(path)
-    page = build.page(info, build.yardstick(info)).encode()
+    page = build.page(info, checkpoint.yardstick(info.card)).encode()
     packed = gzip.compress(page, 6, mtime=0)
     return Made(packed, len(page), f'"{hashlib.sha256(page).hexdigest()[:20]}"')
