@@ -4,17 +4,26 @@ Pages are laid side by side before they are built, for some of them stand outsid
 file that is no page, such as a module, becomes its text, as a site has no copy of the code.
 """
 
+import inspect
 import posixpath
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+import plotly
+
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.figures.gallery import GALLERY, TEXT  # noqa: E402, as the tests stand beside the package
+
 BUILD = ROOT / "build" / "site"
 MERMAID = ROOT / "node_modules" / "@mermaid-js" / "tiny" / "dist" / "mermaid.tiny.js"
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 WORKER = ROOT / "node_modules" / "iframe-worker" / "shim" / "index.js"
 THEME = ROOT / "docs" / "theme"
 ICON = ROOT / "rnnviz" / "ui" / "icon.svg"
@@ -106,6 +115,18 @@ def relinked(text: str, path: str) -> str:
     return outside_code(text, lambda part: FILE.sub(file, LINK.sub(link, part)))
 
 
+def gallery() -> str:
+    """The page of the pictures that the package draws, each with the lines that draw it."""
+    begin = "```python\nimport rnnviz\nfrom rnnviz import gradients, units\n```"
+    parts = [f"# Gallery\n\nPictures that the package draws, and the lines that draw each, after\n\n{begin}"]
+    for title, make in GALLERY.items():
+        body = "".join(inspect.getsourcelines(make)[0][2:])
+        code = textwrap.dedent(body).replace("return ", "figure = ").replace("TEXT", repr(TEXT))
+        html = make().update_layout(width=720, height=320).to_html(full_html=False, include_plotlyjs=False)
+        parts.append(f"## {title}\n\n```python\n{code}```\n\n{html}")
+    return "\n\n".join(parts)
+
+
 def lay(folder: Path) -> None:
     """All that the site is built from, in `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -120,19 +141,23 @@ def lay(folder: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         head = "---\nlang: zh\n---\n\n" if name.endswith(".zh.md") else ""
         place.write_text(head + relinked((ROOT / path).read_text("utf-8"), path), "utf-8")
+    (folder / "gallery.md").write_text(gallery(), "utf-8")
 
 
 def finish(folder: Path) -> None:
-    """What zensical would have fetched from another host: what draws a page's diagrams, and what lets a page
-    that was opened from a folder search."""
+    """What zensical would have fetched from another host: what draws a page's diagrams and figures, and what
+    lets a page that was opened from a folder search."""
     shutil.copy(WORKER, folder / "assets" / "worker.js")
-    shutil.copy(MERMAID, folder / "assets")
+    drawing = {'class="mermaid"': MERMAID, 'class="plotly-graph-div"': PLOTLY}
+    for script in drawing.values():
+        shutil.copy(script, folder / "assets")
     for page in folder.rglob("*.html"):
         text = page.read_text("utf-8")
         assets = "../" * (len(page.relative_to(folder).parts) - 1) + "assets"
         text = text.replace("https://unpkg.com/iframe-worker/shim", f"{assets}/worker.js")
-        if 'class="mermaid"' in text:
-            text = text.replace("</head>", f'<script src="{assets}/mermaid.tiny.js"></script></head>', 1)
+        for drawn, script in drawing.items():
+            if drawn in text:
+                text = text.replace("</head>", f'<script src="{assets}/{script.name}"></script></head>', 1)
         page.write_text(text, "utf-8")
 
 

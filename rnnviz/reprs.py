@@ -1,14 +1,14 @@
 """Objects at the prompt: a repr of one screen at most, and in a notebook a picture.
 
-`rnnviz.notebook.html_repr` draws the pictures, `rnnviz.sentences` writes what may be said. Both stand above
-the classes that derive from these, so they are imported by name when they are asked for.
+`rnnviz.notebook` draws the pictures, `rnnviz.sentences` writes what may be said. Both stand above the classes
+that derive from these, so they are imported by name when they are asked for.
 """
 
 from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-PICTURES, SENTENCES = "rnnviz.notebook.html_repr", "rnnviz.sentences"
+PICTURES, PLOTS, SENTENCES = "rnnviz.notebook.html_repr", "rnnviz.notebook.figure", "rnnviz.sentences"
 
 FEW = 8
 """Entries of a list that are shown one by one, at most."""
@@ -26,7 +26,25 @@ class Brief:
         return f"{type(self).__name__}({', '.join(f'{name}={_brief(value)}' for name, value in shown)})"
 
 
-class Pictured:
+class Drawn:
+    """An object with a picture, or several: `plot` draws one."""
+
+    def plot(self, panel: str = "") -> Any:
+        """The picture as a Plotly Figure: `.show()` opens it, `.write_html(path)` keeps it.
+
+        panel  of a finding, the name of one of its `panels()`; "": the first
+
+        Raises ConfigError where there is none, for instance of a model.
+
+        >>> import rnnviz
+        >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
+        >>> trace.plot().data[0].z.shape  # units, characters
+        (256, 7)
+        """
+        return import_module(PLOTS).figure(self, panel)
+
+
+class Pictured(Drawn):
     """An object with a picture in a notebook: static HTML, without a script. A finding that is printed says
     below its repr what may be said, in the terminal's language.
     """

@@ -19,6 +19,7 @@ from rnnviz.analysis.linearisation import Reading, place, read
 from rnnviz.arrays import Doubles, Floats, Ids, read_only
 from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
 from rnnviz.networks.numpy_model import Network
+from rnnviz.reprs import Drawn
 from rnnviz.text.characters import visible
 
 MAX_SQUARE = 1_000
@@ -29,7 +30,7 @@ MAX_ROW = 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Connectivity:
+class Connectivity(Drawn):
     """Connectivity of each prediction of a text of T characters. All arrays are read-only.
 
     targets  (T,)    the symbols whose log P was differentiated, one a row

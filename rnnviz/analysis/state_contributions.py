@@ -21,10 +21,11 @@ from rnnviz.findings import Panel, Square, words
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import layer_parts
 from rnnviz.networks.numpy_model import Network
+from rnnviz.reprs import Drawn
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Remaining:
+class Remaining(Drawn):
     """A layer's linear recurrence over a text of T characters; arrays are float64 and read-only.
 
     keep   (T + 1, H) A of each step, the start symbol's first

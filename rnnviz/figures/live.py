@@ -133,6 +133,12 @@ def scale(quantity: str, span: str = "tanh") -> Scale:
     return themes.GATE
 
 
+def scale_of(trace: Trace) -> Scale:
+    """The colour scale of a trace's H, in its last layer."""
+    read = trace.weights
+    return scale("hidden", read.layers[-1].activation if read.cell in KINDS else "tanh")
+
+
 def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
     """One quantity of one layer over characters start .. stop - 1, (n, H) float32."""
     if quantity == "hidden":

@@ -20,7 +20,6 @@ from rnnviz.figures import live
 from rnnviz.figures.export import markup
 from rnnviz.figures.themes import LIGHT, SURPRISAL_FULL, palette, ramp
 from rnnviz.findings import Bars, Finding
-from rnnviz.networks.config import KINDS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible
@@ -46,8 +45,7 @@ def trace(read: Trace) -> dict[str, Any]:
         return {"kind": "empty", "said": repr(read)}
     layer = read.hidden.shape[1] - 1
     shown = read[max(0, len(read) - live.COLUMNS) :]
-    activation = read.weights.layers[layer].activation if read.weights.cell in KINDS else "tanh"
-    scale = live.scale("hidden", activation)
+    scale = live.scale_of(read)
     anchors = scale.anchors(LIGHT)
     values = shown.hidden[:, layer].T  # (H, n)
     colours = ramp(LIGHT.surprisal, 32)
