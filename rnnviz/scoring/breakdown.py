@@ -1,7 +1,7 @@
 """Breakdown of a text's perplexity: its course, its lines, its passages, and two models' difference.
 
 Everything streams, in constant memory. Costs are nats, as in `rnnviz.scoring.perplexity`: the sum over all
-lines is the Report's.
+lines is the Score's.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.scoring.column_files import STRETCH, ColumnFiles
-from rnnviz.scoring.perplexity import of_sum
+from rnnviz.scoring.totals import of_sum
 
 # The passages that surprised a model most, or least: they don't overlap, and are cut between words and lines.
 #

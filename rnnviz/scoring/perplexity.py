@@ -12,7 +12,7 @@ vocabularies compare in bits per character. Memory does not grow with the text.
 
 The cut of a text and the machine move no figure by more than 1e-4 of itself, except on texts that make a
 network magnify rounding with every step: one letter repeated for ever, say, or a language it never read.
-`Report.unsettled` counts the characters where that was noticed; `precise=True` computes in float64.
+`Score.unsettled` counts the characters where that was noticed; `precise=True` computes in float64.
 """
 
 import os
@@ -34,13 +34,10 @@ from rnnviz.networks.progress import Clock, mapped, run
 from rnnviz.scoring.language_model import PIECE, advanced, scorer_of
 from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
-from rnnviz.scoring.report import Progress as Progress
-from rnnviz.scoring.report import Report as Report
-from rnnviz.scoring.report import Sum as Sum
-from rnnviz.scoring.report import Totals, no_probability
-from rnnviz.scoring.report import costs as costs
-from rnnviz.scoring.report import of_sum as of_sum
+from rnnviz.scoring.reader import ReadsItself
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
+from rnnviz.scoring.score import Score
+from rnnviz.scoring.totals import Progress, Totals, costs, no_probability
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
@@ -70,7 +67,7 @@ class Piece:
 def running(nll: npt.ArrayLike) -> Doubles:
     """The perplexity of each prefix, (T,), of costs in nats (T,)."""
     nll = np.asarray(nll, np.float64)
-    with np.errstate(over="ignore"):  # beyond float64 a perplexity is infinite, as in a report
+    with np.errstate(over="ignore"):  # beyond float64 a perplexity is infinite, as in a score
         return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
 
 
@@ -88,22 +85,22 @@ def perplexity(
     column: str | None = None,
     each: Callable[[RowScore], None] | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
-) -> Report:
-    """The perplexity of a text, a file, or the rows of a file under `model`, as a Report.
+) -> Score:
+    """The perplexity of a text, a file, or the rows of a file under `model`, as a Score.
 
     text      a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
     path      a file in place of `text`; here a str is a path, too
     encoding  the file's encoding; None: found from the file
     progress  called about ten times a second, and at the end: with `characters`, `perplexity`, `fraction`
-    name      the text's name in the report
+    name      the text's name in the score
     precise   read in sequence, in float64 throughout, with the weights as they are stored: many times slower
     costs     called with the nats of the characters, (k,) at a time, in order
-    given     a context, read first and not counted: the report is of log P(text | given)
+    given     a context, read first and not counted: the score is of log P(text | given)
     change    changes a network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list of changes
 
     column    the file has rows (.jsonl, .csv, .parquet, also .jsonl.gz and so on), each a text that is read
               from its beginning. `column` names the column of the texts ("": the only one with texts), and
-              `given` the column of their contexts. The report is of all rows together. Parquet and packed
+              `given` the column of their contexts. The score is of all rows together. Parquet and packed
               files are always read so
     each      called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
               or a `fault`
@@ -114,16 +111,16 @@ def perplexity(
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
-    >>> report = rnnviz.perplexity(model, "The Time Traveller smiled.")
-    >>> report.characters, report.unknown, round(report.perplexity, 1)
+    >>> score = rnnviz.perplexity(model, "The Time Traveller smiled.")
+    >>> score.characters, score.unknown, round(score.perplexity, 1)
     (26, 0, 2.3)
     >>> traveller = rnnviz.perplexity(model, "Traveller", given="The Time ")
     >>> traveller.given_characters, round(traveller.perplexity, 2)
     (9, 1.09)
     >>> import io
     >>> rows, found = io.BytesIO(b'{"said": "It is late."}\\n{"said": "Good night."}'), []
-    >>> report = rnnviz.perplexity(model, rows, name="rows.jsonl", column="said", each=found.append)
-    >>> report.characters, [round(row.perplexity, 1) for row in found]
+    >>> score = rnnviz.perplexity(model, rows, name="rows.jsonl", column="said", each=found.append)
+    >>> score.characters, [round(row.perplexity, 1) for row in found]
     (22, [9.5, 7.3])
     """
     text, path = text_or_file(text, path)
@@ -135,12 +132,10 @@ def perplexity(
             raise ConfigError("costs are those of one text's characters; rows have none in order")
         if change is not None:
             raise ConfigError("change= goes with one text; rows are read without")
-        report = run(
-            score_rows(model, file, precise=precise, each=each and partial(_each_row, each)), progress
-        )
-        if report.damage is not None:
-            raise report.damage
-        return report
+        rows = run(score_rows(model, file, precise=precise, each=each and partial(_each_row, each)), progress)
+        if rows.damage is not None:
+            raise rows.damage
+        return rows
     if each is not None:
         raise ConfigError("each=… is called with rows, and goes with column=…; received a text")
     steps = score(
@@ -176,8 +171,8 @@ def score(
     given: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
     enough: Callable[[int], bool] | None = None,
-) -> Generator[Progress, None, Report]:
-    """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
+) -> Generator[Progress, None, Score]:
+    """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Score.
 
     piece   characters handed to the model at a time; affects the pace alone
     each    called with every Piece, with ranks and entropies
@@ -211,7 +206,7 @@ def score(
         )
     if step is not None:
         yield step
-    return Report(
+    return Score(
         file=source.name,
         model=model.name,
         encoding=source.encoding,
@@ -219,7 +214,9 @@ def score(
         normalised=source.normaliser.changed,
         precise=precise,
         unsettled=getattr(scorer, "unsettled", 0),
-        **totals.figures(),
+        learned=isinstance(model, ReadsItself),
+        normaliser=model.normaliser,
+        **totals.figures(model.vocabulary),
     )
 
 

@@ -63,7 +63,7 @@ def test_a_table_holds_what_scoring_says_to_every_digit(
     assert table["rank"].tolist() == expected.rank.tolist()  # type: ignore[union-attr]
     assert table["entropy"].astype(np.float32).tolist() == expected.entropy.tolist()  # type: ignore[union-attr]
     # The column adds up to the perplexity, as a reader would add it.
-    assert float(np.exp(table["nll"].mean())) == pytest.approx(source.report.perplexity, rel=1e-6)
+    assert float(np.exp(table["nll"].mean())) == pytest.approx(source.score.perplexity, rel=1e-6)
 
 
 def test_a_name_that_is_a_formula_is_text_in_a_spreadsheet() -> None:

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from rnnviz.scoring.interval import averages
 from rnnviz.scoring.perplexity import UniformModel, perplexity, pieces
+from rnnviz.scoring.score import averages
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 
@@ -24,11 +24,11 @@ def test_they_are_those_of_all_costs_and_of_the_means() -> None:
 
 
 def test_one_text_or_the_same_again_is_its_own_average() -> None:
-    report = perplexity(tiny("gru"), text=TEXT)
-    for reports in ([report], [report] * 3):
-        found = averages(reports)
-        assert found.micro == pytest.approx(report.perplexity)
-        assert found.macro == pytest.approx(report.perplexity)
+    score = perplexity(tiny("gru"), text=TEXT)
+    for scores in ([score], [score] * 3):
+        found = averages(scores)
+        assert found.micro == pytest.approx(score.perplexity)
+        assert found.macro == pytest.approx(score.perplexity)
 
 
 def test_a_uniform_guess_is_its_own_average_whatever_the_lengths() -> None:

@@ -43,7 +43,7 @@ def test_the_curve_is_the_running_perplexity_at_its_points(book: Record, points:
     assert (curve.position[0], curve.position[-1], curve.window) == (1, n, window)
     assert np.all(np.diff(curve.position) > 0)
     np.testing.assert_allclose(curve.running, running(book.read("nll"))[curve.position - 1], rtol=1e-12)
-    assert curve.running[-1] == pytest.approx(book.report.perplexity, rel=1e-7)
+    assert curve.running[-1] == pytest.approx(book.score.perplexity, rel=1e-7)
     nll = book.read("nll").astype(np.float64)
     rolling = [math.exp(nll[max(p - window, 0) : p].mean()) for p in curve.position]
     np.testing.assert_allclose(curve.rolling, rolling, rtol=1e-9)
@@ -117,7 +117,7 @@ def test_passages_stay_apart_and_within_reach(book: Record, stretch: int) -> Non
     assert all(b <= c for (_, b), (c, _) in pairwise(spans))
     assert all(30 <= b - a <= 50 for a, b in spans)
     most, least = book.surprising_passages(20, 10), book.surprising_passages(20, 10, least=True)
-    assert most[-1].mean_nll > math.log(book.report.perplexity) > least[-1].mean_nll
+    assert most[-1].mean_nll > math.log(book.score.perplexity) > least[-1].mean_nll
 
 
 def test_a_short_text_is_one_passage_and_equals_come_in_order(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_lines_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
     assert [made.text(s.start, s.stop) for s in lines] == text.splitlines(keepends=True)
     assert lines.total == len(lines)
     assert sum(s.characters for s in lines) == len(text)
-    assert sum(s.bits for s in lines) == pytest.approx(made.report.bits_per_character * len(text), rel=1e-6)
+    assert sum(s.bits for s in lines) == pytest.approx(made.score.bits_per_character * len(text), rel=1e-6)
     for s in lines:
         assert s.perplexity == pytest.approx(math.exp(costs[s.start : s.stop].mean()), rel=1e-5)
         assert s.bits == pytest.approx(costs[s.start : s.stop].sum() / math.log(2), rel=1e-5)
@@ -166,7 +166,7 @@ def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
     assert d.total == pytest.approx(values.sum(), rel=1e-5)
     n = len(book)
     assert d.total / n == pytest.approx(
-        math.log(other.report.perplexity) - math.log(book.report.perplexity), rel=1e-6
+        math.log(other.score.perplexity) - math.log(book.score.perplexity), rel=1e-6
     )
     assert difference(other, book).total == -d.total
     gaps = d.gaps(10, 30)

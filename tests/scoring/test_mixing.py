@@ -98,13 +98,13 @@ def test_it_learns_which_of_them_to_trust() -> None:
 
 def test_a_mixture_goes_wherever_a_model_goes(tmp_path: Path) -> None:
     model = MIXED["gru + 3-gram"]
-    report = perplexity(model, text=OTHER)
-    assert (report.model, report.unknown) == ("gru + 3-gram", len([c for c in OTHER if c not in TEXT]))
+    score = perplexity(model, text=OTHER)
+    assert (score.model, score.unknown) == ("gru + 3-gram", len([c for c in OTHER if c not in TEXT]))
     precise = perplexity(model, text=OTHER, precise=True)
-    assert precise.perplexity == pytest.approx(report.perplexity, rel=1e-5)
+    assert precise.perplexity == pytest.approx(score.perplexity, rel=1e-5)
     assert perplexity(model, text="he", given="A traveller! ").given_characters == 13
     kept = recorded(tmp_path, model, OTHER)
-    assert kept.report.perplexity == report.perplexity
+    assert kept.score.perplexity == score.perplexity
 
 
 def test_a_model_that_is_sure_of_the_wrong_thing() -> None:

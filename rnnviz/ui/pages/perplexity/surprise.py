@@ -125,7 +125,7 @@ class ScoredText:
                 self.trouble = describe(error)
                 readings = readings[:1]
         self._open = [record for record, _model in readings]
-        names = [record.report.model for record, _model in readings]
+        names = [record.score.model for record, _model in readings]
         if len(set(names)) < len(names):
             names = [f"{name} ({i})" for i, name in enumerate(names, 1)]
         self.names = names
