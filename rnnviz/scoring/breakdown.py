@@ -198,22 +198,8 @@ class Stretch:
     bits: float
 
 
-@dataclass(frozen=True)
-class Stretches:
-    """The first lines of a text; `total` counts all lines."""
-
-    rows: tuple[Stretch, ...]
-    total: int
-
-    def __iter__(self) -> Iterator[Stretch]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-def lines(scored: ColumnFiles, limit: int = 10_000) -> Stretches:
-    """The first `limit` lines with their perplexities; a line includes its line break."""
+def lines(scored: ColumnFiles, limit: int = 10_000) -> tuple[list[Stretch], int]:
+    """The first `limit` lines with their perplexities, and the number of all; a line has its line break."""
     rows: list[Stretch] = []
     total = 0
     for starts, stops, sums in line_sums(scored):
@@ -224,7 +210,7 @@ def lines(scored: ColumnFiles, limit: int = 10_000) -> Stretches:
         ):
             n = stop - start
             rows.append(Stretch(start, stop, n, of_sum(nats, n), nats / math.log(2)))
-    return Stretches(tuple(rows), total)
+    return rows, total
 
 
 def line_sums(scored: ColumnFiles) -> Iterator[tuple[Integers, Integers, Doubles]]:

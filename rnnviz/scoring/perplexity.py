@@ -19,13 +19,13 @@ import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Mask
-from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.numpy_engine import StateChange, combined
 from rnnviz.networks.numpy_model import weights_of
@@ -37,7 +37,7 @@ from rnnviz.scoring.language_model import UniformModel as UniformModel
 from rnnviz.scoring.reader import ReadsItself
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Score
-from rnnviz.scoring.totals import Progress, Totals, costs, no_probability
+from rnnviz.scoring.totals import Progress, Totals, costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
@@ -47,7 +47,7 @@ from rnnviz.text.vocabulary import UNKNOWN
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a scored text: n characters, after `start` others.
+    """A stretch of a scored text, n characters.
 
     nll      (n,) nats, -log P, the unknown characters' whole cost included
     known    (n,) whether each character is in the vocabulary
@@ -55,7 +55,6 @@ class Piece:
     entropy  (n,) nats, of the prediction before the character came; None unless asked for
     """
 
-    start: int
     text: str
     nll: Doubles
     known: Mask
@@ -186,7 +185,7 @@ def score(
     source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
     totals = Totals(source)
     totals.given = _read(model, scorer, given)
-    for part in _pieces(model, scorer, source, piece, details=each is not None):
+    for part in _pieces(model, scorer, source, totals, piece, details=each is not None):
         if isinstance(part, Piece):
             if each is not None:
                 each(part)
@@ -197,8 +196,10 @@ def score(
             step = totals.progress()
             if enough is not None and enough(totals.characters):
                 break
+        else:
+            step = part
         if clock.due():
-            yield totals.progress() if isinstance(part, Piece) else totals.progress(*part)
+            yield step
             step = None
     if not totals.characters:
         raise EmptyTextError(
@@ -229,36 +230,6 @@ def _changed(model: LanguageModel, change: StateChange | Sequence[StateChange], 
     return CharScorer(engine, model.vocabulary.start, wide=False)
 
 
-def pieces(
-    model: LanguageModel,
-    path: Source | None = None,
-    *,
-    text: str | None = None,
-    encoding: str | None = None,
-    name: str | None = None,
-    piece: int | None = None,
-    details: bool = False,
-    given: str = "",
-) -> Iterator[Piece]:
-    """The cost of every character of a text, piece by piece; with `details` rank and entropy too.
-
-    Arguments and errors are as in `score`, but an empty text has no pieces.
-    """
-    source = SourceText(path, text, encoding, name, model.normaliser)
-    scorer = scorer_of(model, details=details, precise=False)
-    _read(model, scorer, given)
-    steps = _pieces(model, scorer, source, piece, details)
-    return (step for step in steps if isinstance(step, Piece))
-
-
-class _Doing(NamedTuple):
-    """The progress within a piece that is being read: see `Totals.progress`."""
-
-    characters: int
-    nats: float
-    share: float
-
-
 def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
     """Let the scorer read a context first; returns its length, normalised."""
     ids = model.vocabulary.encode(normalise(context, model.normaliser))
@@ -267,8 +238,8 @@ def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
 
 
 def _pieces(
-    model: LanguageModel, scorer: Scorer, source: SourceText, piece: int | None, details: bool
-) -> Iterator[Piece | _Doing]:
+    model: LanguageModel, scorer: Scorer, source: SourceText, totals: Totals, piece: int | None, details: bool
+) -> Iterator[Piece | Progress]:
     if piece is not None and piece < 1:
         raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
     start = 0
@@ -276,23 +247,29 @@ def _pieces(
     for text in source.pieces(length):
         ids = model.vocabulary.encode(text)
         unknown_cost = int((ids == UNKNOWN).sum()) * model.vocabulary.unknown_cost
-        log_p, rank, entropy = yield from _scores(scorer, ids, details, unknown_cost)
+        log_p, rank, entropy = yield from _scores(scorer, ids, details, totals, unknown_cost)
         nll = costs(log_p, ids, model.vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
-            raise no_probability(model.name, start + 1, start + len(text))
-        yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
+            raise CheckpointError(
+                "the model {name!r} gave no probability for a character between {first:,} and "
+                "{last:,}: its weights are damaged, or its training diverged; use another model",
+                name=model.name,
+                first=start + 1,
+                last=start + len(text),
+            )
+        yield Piece(text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
         start += len(text)
 
 
 def _scores(
-    scorer: Scorer, ids: Ids, details: bool, unknown_cost: float
-) -> Generator[_Doing, None, tuple[Doubles, npt.NDArray[np.int32] | None, Floats | None]]:
-    def doing(done: Any) -> _Doing:
+    scorer: Scorer, ids: Ids, details: bool, totals: Totals, unknown_cost: float
+) -> Generator[Progress, None, tuple[Doubles, npt.NDArray[np.int32] | None, Floats | None]]:
+    def progress(done: Any) -> Progress:
         share = done.characters / len(ids)
-        return _Doing(done.characters, done.nats + share * unknown_cost, share)
+        return totals.progress(done.characters, done.nats + share * unknown_cost, share)
 
     if isinstance(scorer, Stepwise):
-        scores = yield from mapped(scorer.advancing(ids, want=details), doing)
+        scores = yield from mapped(scorer.advancing(ids, want=details), progress)
     elif details:
         scores = scorer.advance_details(ids)
     else:

@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
-from rnnviz.errors import ConfigError, EmptyTextError, RnnvizError, TextError
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Clock
 from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
 from rnnviz.scoring.reader import ReadsItself
 from rnnviz.scoring.score import RowsScore
-from rnnviz.scoring.totals import Progress, Totals, no_probability, of_sum
+from rnnviz.scoring.totals import Progress, Totals, of_sum
 from rnnviz.text.characters import Normaliser
 from rnnviz.text.row_files import Fault, RowFile, Rows
 from rnnviz.text.validate import received
@@ -193,7 +193,13 @@ class _Work:
         """The scores of k rows, from their costs `found` (k, 3) and their contexts' lengths `given` (k,)."""
         finite = np.isfinite(found).all(axis=1)
         if not finite.all():
-            raise no_probability(self._model.name, 1, len(rows.texts[int(finite.argmin())]))
+            raise CheckpointError(
+                "the model {name!r} gave no probability for a character in row {row:,} of {file}: its "
+                "weights are damaged, or its training diverged; use another model",
+                name=self._model.name,
+                row=rows.start + int(finite.argmin()),
+                file=self._file.name,
+            )
         scores = []
         sums = zip(rows.texts, rows.faults, given.tolist(), found.tolist(), strict=True)
         for number, (text, fault, before, (known, nats, unknown)) in enumerate(sums, rows.start):

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids, Mask
-from rnnviz.errors import CheckpointError
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.word_count import WordCount
 
@@ -47,17 +46,6 @@ def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) ->
     """
     nll = -np.asarray(log_probabilities, np.float64)
     return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
-
-
-def no_probability(model: str, first: int, last: int) -> CheckpointError:
-    """The error for a prediction that is no number, at characters first … last, counted from 1."""
-    return CheckpointError(
-        "the model {name!r} gave no probability for a character between {first:,} and "
-        "{last:,}: its weights are damaged, or its training diverged; use another model",
-        name=model,
-        first=first,
-        last=last,
-    )
 
 
 class Sum:

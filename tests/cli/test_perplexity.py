@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,9 +13,10 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.dynamic import dynamic
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.mixing import mix
-from rnnviz.scoring.perplexity import perplexity, pieces
+from rnnviz.scoring.perplexity import perplexity
 from tests.cli.conftest import Run
 from tests.conftest import TEXT
+from tests.scoring.pieces import costs
 
 LONG = TEXT + "Größe: 道 and so on.\r\n" + TEXT
 
@@ -187,7 +187,7 @@ def test_a_text_says_where_as_many_characters_again_would_lie(
     files = ("even.txt", "drifts.txt", "b.txt")
     even, drifts, short = scored(*files, "--model", "tiny-gru", "--json").objects
     model = load(models_folder / "tiny-gru.safetensors")
-    found = interval(np.concatenate([p.nll for p in pieces(model, text=TEXT * 8)]))
+    found = interval(costs(model, TEXT * 8))
     assert even["interval"] == [pytest.approx(found.low), pytest.approx(found.high)]
     assert even["interval"][0] < even["perplexity"] < even["interval"][1]
     assert (drifts["interval"], short["interval"]) == (None, None)

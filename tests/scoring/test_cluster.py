@@ -15,13 +15,14 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.scoring import cluster as cluster_module
 from rnnviz.scoring.cluster import Cluster, cluster
-from rnnviz.scoring.perplexity import UniformModel, perplexity, pieces
+from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import Score
 from rnnviz.text.row_files import RowFile, open_rows
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.dask_machines import Machines
+from tests.scoring.pieces import pieces
 from tests.scoring.test_rows import scored
 
 pytest.importorskip("distributed")
@@ -85,8 +86,8 @@ def test_a_long_text_costs_what_it_costs_here(
 @pytest.mark.slow
 def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
     model, text = tiny("gru", name="tiny"), LONG[-530_000:]
-    here = list(pieces(model, text=text, details=True, given="The "))
-    afar = list(pieces(there.model(model), text=text, details=True, given="The "))
+    here = pieces(model, text, given="The ")
+    afar = pieces(there.model(model), text, given="The ")
     for column, tolerance in (("nll", 1e-5), ("entropy", 1e-5), ("rank", 0)):
         ours, theirs = (np.concatenate([getattr(p, column) for p in found]) for found in (here, afar))
         same = np.isclose(ours, theirs, rtol=tolerance, atol=tolerance)

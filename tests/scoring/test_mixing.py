@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring import mixing
 from rnnviz.scoring.mixing import mix
-from rnnviz.scoring.perplexity import UniformModel, perplexity, pieces
+from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.scoring.paper import AB, BC, Paper
+from tests.scoring.pieces import costs
 from tests.scoring.recorded import recorded
 from tests.scoring.test_compression import make
 
@@ -66,7 +67,7 @@ def by_hand(one: Paper, other: Paper, text: str) -> list[float]:
 def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
     text = text * (150 // len(text))  # the weights change four times
     expected = by_hand(AB, BC, text)
-    found = np.concatenate([part.nll for part in pieces(mix(AB, BC), text=text, piece=piece)])
+    found = costs(mix(AB, BC), text, piece=piece)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -110,7 +111,6 @@ def test_a_mixture_goes_wherever_a_model_goes(tmp_path: Path) -> None:
 def test_a_model_that_is_sure_of_the_wrong_thing() -> None:
     """P = 0 counts as e^-100, so that the other may be right; the weights stay within their bounds."""
     sure = Paper("ab", [[0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]])
-    (part,) = pieces(mix(sure, AB), text="b" * 4000)
-    assert np.isfinite(part.nll).all()
-    (alone,) = pieces(AB, text="b" * 4000)
-    assert part.nll[2000:].mean() < alone.nll[2000:].mean() + 0.1
+    mixed, alone = costs(mix(sure, AB), "b" * 4000), costs(AB, "b" * 4000)
+    assert np.isfinite(mixed).all()
+    assert mixed[2000:].mean() < alone[2000:].mean() + 0.1

@@ -15,11 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rnnviz.scoring.mixing import mix
-from rnnviz.scoring.perplexity import UniformModel, perplexity, pieces, running, score
+from rnnviz.scoring.perplexity import UniformModel, perplexity, running, score
 from rnnviz.scoring.totals import Progress, Sum, costs
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
 from tests.conftest import tiny
 from tests.scoring.paper import AB, BC, Paper
+from tests.scoring.pieces import costs as costs_of
 
 PAPER = AB
 UNKNOWN_CHARACTERS = UNICODE_SCALAR_VALUES - 2
@@ -109,15 +110,11 @@ def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
     assert (expected.file, expected.encoding, expected.certainty) == ("this text", None, None)
 
 
-def test_pieces_hold_the_cost_of_every_character() -> None:
+def test_every_character_has_its_cost() -> None:
     text = "abba道" * 100
-    parts = list(pieces(PAPER, text=text, piece=64))
-    assert [(p.start, p.text) for p in parts] == [(n, text[n : n + 64]) for n in range(0, 500, 64)]
-    nll, known = (np.concatenate([getattr(p, name) for p in parts]) for name in ("nll", "known"))
+    nll = costs_of(PAPER, text, piece=64)
     assert math.exp(nll.mean()) == pytest.approx(perplexity(PAPER, text=text).perplexity, rel=1e-12)
-    assert known.tolist() == [c != "道" for c in text]
     assert nll[4] == pytest.approx(-math.log(0.1) + math.log(UNKNOWN_CHARACTERS))
-    assert list(pieces(PAPER, text="")) == []
 
 
 def test_costs_and_running_perplexity() -> None:

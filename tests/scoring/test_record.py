@@ -25,7 +25,6 @@ from rnnviz.scoring.perplexity import (
     LanguageModel,
     UniformModel,
     perplexity,
-    pieces,
     running,
     score,
 )
@@ -33,6 +32,7 @@ from rnnviz.scoring.record import record
 from rnnviz.scoring.totals import Progress
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
+from tests.scoring.pieces import pieces
 from tests.scoring.recorded import recorded, told
 
 OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
@@ -44,11 +44,12 @@ NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 )
 def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -> None:
     made = recorded(tmp_path, model, OTHER)
-    parts = list(pieces(model, text=OTHER, details=True))
+    parts = pieces(model, OTHER)
     text = "".join(p.text for p in parts)
     nll = np.concatenate([p.nll for p in parts])
     known = np.concatenate([p.known for p in parts])
     n = len(made)
+    assert known.tolist() == [c in model.vocabulary.characters for c in text]
     assert made.text(0, n) == text == OTHER.replace("\r\n", "\n")
     assert made.read("codes").tolist() == [ord(c) for c in text]
     np.testing.assert_array_equal(made.read("nll"), nll.astype(np.float32))
@@ -222,7 +223,6 @@ from rnnviz.scoring.breakdown import difference
 from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import ColumnFiles
 from rnnviz.scoring.record import record
-from rnnviz.scoring.totals import Progress
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.interval import interval
 from rnnviz.text.vocabulary import Vocabulary

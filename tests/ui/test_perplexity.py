@@ -4,14 +4,13 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.interval import interval
-from rnnviz.scoring.perplexity import perplexity, pieces
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.score import Score, averages
 from rnnviz.text import corpora
 from rnnviz.ui.compressed_text import pack
@@ -19,6 +18,7 @@ from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.formatting import rounded
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from tests.conftest import TEXT
+from tests.scoring.pieces import costs
 from tests.ui.apptest import addressed, clean, settled
 from tests.ui.conftest import SHIPPED, Open, everything, turn
 
@@ -100,9 +100,7 @@ def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
         assert part in words
         assert ("95 times in 100" in words) is (text == even)
         assert "the perplexity of this text alone" not in words
-        found = interval(
-            np.concatenate([p.nll for p in pieces(load(models_folder / "tiny-gru.safetensors"), text=text)])
-        )
+        found = interval(costs(load(models_folder / "tiny-gru.safetensors"), text))
         if found.low is not None and found.high is not None:
             assert f"**The range**, {rounded(found.low)}–{rounded(found.high)}, is for the next" in words
         else:

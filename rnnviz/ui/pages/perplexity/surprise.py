@@ -247,11 +247,10 @@ def _versus(text: ScoredText) -> None:
 
 def _lines(text: ScoredText) -> None:
     said = _("The perplexity of every line. The model still knows all that came before a line.")
-    found = text.found("lines", lambda: text.record.lines(LINES))
-    listed = list(found)
-    if found.total > len(listed):
+    listed, total = text.found("lines", lambda: text.record.lines(LINES))
+    if total > len(listed):
         said += " " + _("These are the first {shown} of {n}.").format(
-            shown=f"{len(listed):,}", n=f"{found.total:,}"
+            shown=f"{len(listed):,}", n=f"{total:,}"
         )
     st.caption(said)
     table = {
