@@ -25,13 +25,17 @@ from rnnviz.scoring.totals import of_sum
 
 @dataclass(frozen=True)
 class Passage:
-    """Characters start .. stop - 1: `mean_nll` is their cost in nats a character, `perplexity` e to that."""
+    """Characters start .. stop - 1, and the mean of their costs, or of two models' difference, in nats."""
 
     start: int
     stop: int
     text: str
-    mean_nll: float
-    perplexity: float
+    mean: float
+
+    @property
+    def perplexity(self) -> float:
+        """The perplexity of a mean cost."""
+        return of_sum(self.mean, 1)
 
 
 def surprising_passages(
@@ -46,11 +50,8 @@ def surprising_passages(
     found = []
     for start, stop in choose(scored, lambda a, b: sign * scored.read("nll", a, b), count, length):
         before, after = scored.sums([start, stop]).tolist()
-        n = stop - start
-        found.append(
-            Passage(start, stop, scored.text(start, stop), (after - before) / n, of_sum(after - before, n))
-        )
-    return sorted(found, key=lambda p: (-sign * p.mean_nll, p.start))
+        found.append(Passage(start, stop, scored.text(start, stop), (after - before) / (stop - start)))
+    return sorted(found, key=lambda p: (-sign * p.mean, p.start))
 
 
 def choose(
@@ -248,16 +249,6 @@ def unknown_counts(scored: ColumnFiles, check: Callable[[], None] | None = None)
     return [(chr(p), n) for p, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
-@dataclass(frozen=True)
-class Gap:
-    """Characters start .. stop - 1; `mean` of log P_A - log P_B over them in nats: above 0 A is better."""
-
-    start: int
-    stop: int
-    text: str
-    mean: float
-
-
 class Difference:
     """log P_A(x_t | x_<t) - log P_B(x_t | x_<t) of two models on one text, in nats: above 0 A is better."""
 
@@ -278,13 +269,13 @@ class Difference:
         a, b = self._a.read("nll", start, stop), self._b.read("nll", start, stop)
         return np.asarray(b.astype(np.float64) - a)
 
-    def gaps(self, count: int = 20, length: int = 80) -> list[Gap]:
+    def passages(self, count: int = 20, length: int = 80) -> list[Passage]:
         """The passages in which the models differ most, the largest mean first; cut as surprising ones."""
         found = []
         for start, stop in choose(self._a, self.values, count, length, absolute=True):
             mean = float(self.values(start, stop).mean())
-            found.append(Gap(start, stop, self._a.text(start, stop), mean))
-        return sorted(found, key=lambda gap: (-abs(gap.mean), gap.start))
+            found.append(Passage(start, stop, self._a.text(start, stop), mean))
+        return sorted(found, key=lambda p: (-abs(p.mean), p.start))
 
 
 def difference(a: ColumnFiles, b: ColumnFiles) -> Difference:

@@ -232,7 +232,7 @@ r = run(record(model, path, folder))
 r.curve(); r.surprising_passages(); r.surprising_passages(least=True)
 r.lines()
 interval(r)
-d = difference(r, ColumnFiles(folder)); d.total; d.gaps()
+d = difference(r, ColumnFiles(folder)); d.total; d.passages()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -236,7 +236,7 @@ def _versus(text: ScoredText) -> None:
             "Over the whole text the difference is {total} bits."
         ).format(a=plain(a), b=plain(b), total=signed(compared.total / np.log(2), 0))
     )
-    found = text.found("versus", lambda: compared.gaps(PASSAGES, LENGTH))
+    found = text.found("versus", lambda: compared.passages(PASSAGES, LENGTH))
     table = {
         _("Bits per character"): [p.mean / np.log(2) for p in found],
         _("Character no."): [p.start + 1 for p in found],
