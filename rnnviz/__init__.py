@@ -4,7 +4,7 @@
 
     model = rnnviz.load("timemachine-gru")            # a shipped name, or a path
     trace = rnnviz.trace(model, "machine")            # the hidden state of every time step, and more
-    report = rnnviz.perplexity(model, "machine")      # a file: pathlib.Path("book.txt"), or path="book.txt"
+    score = rnnviz.perplexity(model, "machine")       # a file: pathlib.Path("book.txt"), or path="book.txt"
 
     load, save, available    models by name or path         train, fit, follow     models of a text
     trace, states, sample    states, predictions, text      adapt, adapt_step      your own network
@@ -41,6 +41,7 @@ _missing = deprecated.gone(
         "jacobian_norms": "write rnnviz.gradients.jacobian(model, text)",
         "state_gradients": 'write rnnviz.gradients.jacobian(model, text, of="loss")',
         "ModelInfo": "rnnviz.available returns them",
+        "Report": "rnnviz.perplexity returns a rnnviz.Score, with the same figures",
         "RowScore": "rnnviz.perplexity(model, path, column=…, each=…) is called with them",
         "RowsReport": "rnnviz.perplexity(model, path, column=…) returns one",
         "StepReport": "rnnviz.train yields them",

@@ -74,9 +74,6 @@ from .scoring.compression import decompress as decompress
 from .scoring.dynamic import dynamic as dynamic
 from .scoring.mixing import mix as mix
 from .scoring.perplexity import (
-    Report as Report,
-)
-from .scoring.perplexity import (
     perplexity as perplexity,
 )
 from .scoring.sampling import (
@@ -85,6 +82,7 @@ from .scoring.sampling import (
 from .scoring.sampling import (
     sampling_distribution as sampling_distribution,
 )
+from .scoring.score import Score as Score
 from .scoring.states import states as states
 from .scoring.trace import (
     Trace as Trace,

@@ -47,7 +47,7 @@ from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
-from rnnviz.scoring import perplexity
+from rnnviz.scoring import totals
 from rnnviz.scoring.bootstrap import Resampled, from_correlation, resample
 from rnnviz.text.characters import normalise
 
@@ -127,13 +127,13 @@ class Ablation(Brief, Pictured):
     @property
     def baseline(self) -> float:
         """The perplexity of the whole network."""
-        return perplexity.of_sum(self.nats, self.characters)
+        return totals.of_sum(self.nats, self.characters)
 
     @cached_property
     def perplexity(self) -> Doubles:
         """(U,) perplexity without each unit."""
         without = self.nats + self.sums.sum(axis=(0, 1))
-        return np.array([perplexity.of_sum(float(nats), self.characters) for nats in without])
+        return np.array([totals.of_sum(float(nats), self.characters) for nats in without])
 
     @property
     def order(self) -> Ids:
@@ -411,7 +411,7 @@ def ablating(
                 done += top.shape[0] * top.shape[1]
                 if clock.due():
                     yield Share(done / total)
-        nats = float(perplexity.costs(-whole[:end], ids[:end], model.vocabulary).sum())
+        nats = float(totals.costs(-whole[:end], ids[:end], model.vocabulary).sum())
         sums, counts = by_passage(extra[:end], passage_of(len(ids)), inside)
         asked, rest = sums[..., : len(which)], sums[..., len(which) :]
         beside = Ablation(layer, np.arange(controls), nats, rest, counts, name) if controls else None

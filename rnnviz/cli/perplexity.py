@@ -40,10 +40,11 @@ from rnnviz.text.files import gathered
 
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
+    from rnnviz.scoring.language_model import LanguageModel
     from rnnviz.scoring.many_files import Other, Scoring
-    from rnnviz.scoring.perplexity import LanguageModel, Progress
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
+    from rnnviz.scoring.totals import Progress
 
 PLACE = "{file}"  # stands for the scored file's name in an output's name
 
@@ -200,14 +201,13 @@ def perplexity(
                 complain(f"{file}: {found}" if file not in str(found) else str(found))
                 failed = True
                 continue
-            failed |= getattr(found.report, "damage", None) is not None
+            failed |= getattr(found, "damage", None) is not None
             _print(found, shown, alone=len(named) == 1)
             scores.append(found)
     if len(scores) > 1 and not shown.json:
-        from rnnviz.scoring.interval import averages
-        from rnnviz.scoring.score import averaged
+        from rnnviz.scoring.score import averaged, averages
 
-        print(told(averaged(averages([each.report for each in scores]))))
+        print(told(averaged(averages(scores))))
         if compare:
             print_tables(scores)
     return 1 if failed else 0
@@ -248,7 +248,6 @@ def _scoring(
         model,
         others,
         bool(compare),
-        learned=bool(learning.option),
         source=cache(lambda file: stack.enter_context(opened(file))),  # standard input is read once
         bar=partial(_bar, args=shown),
         **vars(read),
@@ -293,13 +292,12 @@ def _print(found: Score, shown: Shown, *, alone: bool) -> None:
     """Print a file's figures as soon as they are known; `alone`: with the sentences."""
     from rnnviz.scoring.score import RowsScore
 
-    report = found.report
-    complain_of_guess(report.file, report.encoding, report.certainty)
+    complain_of_guess(found.file, found.encoding, found.certainty)
     if isinstance(found, RowsScore):
-        for row, error in found.report.examples:
-            complain(f"{report.file}, row {row:,}: {error}")
-        if found.report.damage is not None:
-            complain(f"{found.report.damage}; the {found.report.rows:,} rows before that were read")
+        for row, error in found.examples:
+            complain(f"{found.file}, row {row:,}: {error}")
+        if found.damage is not None:
+            complain(f"{found.damage}; the {found.rows:,} rows before that were read")
     levels = ALL_SAID if alone else ("aside",)
     print_findings([found], shown, found.heading(), levels=levels, table=alone and bool(found.compared))
     sys.stdout.flush()
@@ -345,7 +343,7 @@ def _write(table: str | None, page: str | None, scored: Record) -> None:
     if table is not None:
         export.per_character(scored, table)
     if page is not None:
-        export.html(scored, scored.report, page)
+        export.html(scored, page)
 
 
 def _table(

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from rnnviz.scoring.breakdown import Curve
-    from rnnviz.scoring.perplexity import Report
     from rnnviz.scoring.record import Record
+    from rnnviz.scoring.score import Score
 
 # Tables as CSV, safe to open in a spreadsheet, which would compute a file name that begins like a formula.
 
@@ -99,7 +99,6 @@ _BREAK = Markup("<b></b>\n")  # the style sheet draws its mark, which is therefo
 
 def page(
     record: Record,
-    report: Report,
     *,
     translate: Callable[[str], str] = str,
     language: str = "en",
@@ -116,9 +115,9 @@ def page(
     yield from markup(Path(__file__).with_name("page.html")).generate(
         words=_words(translate),
         language=language,
-        name=Path(report.file).name,
-        report=report,
-        rows=_figures(report, translate),
+        name=Path(record.score.file).name,
+        score=record.score,
+        rows=_figures(record.score, translate),
         curve=Markup(curve(record.curve(POINTS), translate)),
         passages=passages,
         shown=shown,
@@ -155,20 +154,20 @@ def _words(_: Callable[[str], str]) -> dict[str, str]:
     }
 
 
-def _figures(report: Report, _: Callable[[str], str]) -> dict[str, object]:
+def _figures(score: Score, _: Callable[[str], str]) -> dict[str, object]:
     certainty = {"declared": _("declared"), "verified": _("verified"), "guessed": _("guessed")}
-    known = report.perplexity_known if report.unknown else None
-    encoding = f"{report.encoding}, {certainty[str(report.certainty)]}" if report.encoding else None
+    known = score.perplexity_known if score.unknown else None
+    encoding = f"{score.encoding}, {certainty[str(score.certainty)]}" if score.encoding else None
     rows: dict[str, object] = {
-        _("Model"): report.model,
-        _("Perplexity"): report.perplexity,
+        _("Model"): score.model,
+        _("Perplexity"): score.perplexity,
         _("Perplexity without unknown characters"): known,
-        _("Bits per character"): report.bits_per_character,
-        _("Bits per byte of UTF-8"): report.bits_per_byte,
-        _("Characters"): report.characters,
-        _("Bytes in UTF-8"): report.bytes,
-        _("Unknown characters"): report.unknown,
-        _("Line endings converted"): report.normalised,
+        _("Bits per character"): score.bits_per_character,
+        _("Bits per byte of UTF-8"): score.bits_per_byte,
+        _("Characters"): score.characters,
+        _("Bytes in UTF-8"): score.bytes,
+        _("Unknown characters"): score.unknown,
+        _("Line endings converted"): score.normalised,
         _("Encoding"): encoding,
     }
     return {name: value for name, value in rows.items() if value is not None}
@@ -362,13 +361,11 @@ def write_parquet(file: BinaryIO, stretches: Iterable[Columns]) -> None:
             writer.write_table(table, row_group_size=max(len(table), 1))
 
 
-def html(
-    record: Record, report: Report, target: Target, *, translate: Callable[[str], str] = str, **options: Any
-) -> None:
+def html(record: Record, target: Target, *, translate: Callable[[str], str] = str, **options: Any) -> None:
     """Write the page of `rnnviz.figures.export`, with its `options`. Raises ExportError if writing fails."""
 
     with files.replacing(target) as file:
-        for part in page(record, report, translate=translate, **options):
+        for part in page(record, translate=translate, **options):
             # A file's name may hold undecodable bytes, as surrogates, which UTF-8 can't encode.
             file.write(part.encode("utf-8", "backslashreplace"))
 

@@ -13,7 +13,7 @@ from rnnviz.lecture.number_format import percent
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
 from rnnviz.scoring import tracer
-from rnnviz.scoring.perplexity import costs
+from rnnviz.scoring.totals import costs
 from rnnviz.text.characters import normalise, visible
 from rnnviz.text.vocabulary import Vocabulary
 

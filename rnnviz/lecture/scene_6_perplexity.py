@@ -40,7 +40,7 @@ from rnnviz.lecture.primitives import (
 from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.report import costs
+from rnnviz.scoring.totals import costs
 from rnnviz.text.characters import visible
 
 TITLE = N_("Perplexity")

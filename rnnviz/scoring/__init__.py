@@ -1,1 +1,1 @@
-"""Scoring: a model reads a text. Traces, perplexity and its reports, sample text, compression."""
+"""Scoring: a model reads a text. Traces, perplexity and its scores, sample text, compression."""

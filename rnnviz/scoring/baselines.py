@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.scoring.perplexity import of_sum
 from rnnviz.scoring.record import Record
-from rnnviz.scoring.score import Compared, uniform
+from rnnviz.scoring.score import Compared
+from rnnviz.scoring.totals import of_sum
 from rnnviz.text.vocabulary import Vocabulary
 
 CHUNK = 1 << 16  # characters handed to the compressors at a time
@@ -47,9 +47,9 @@ def measuring(scored: Record, vocabulary: Vocabulary) -> Generator[int, None, li
     counts = counts[counts > 0]
     # n log n - Σ c log c; a text of one character repeated must come to 0, not to a rounding error below it.
     entropy = float((counts * np.log(n / counts)).sum()) / n
-    guess = uniform(vocabulary, scored.report)
+    guess = math.log(scored.score.guess)
     found = [
-        _cost("uniform", "uniform", f"a uniform guess among {vocabulary.size:,}", math.log(guess)),
+        _cost("uniform", "uniform", f"a uniform guess among {vocabulary.size:,}", guess),
         _cost("unigram", "unigram", "the file's own frequencies, for free", entropy),
     ]
     for name, compressor in compressors.items():

@@ -1,7 +1,7 @@
 """Breakdown of a text's perplexity: its course, its lines, its passages, and two models' difference.
 
 Everything streams, in constant memory. Costs are nats, as in `rnnviz.scoring.perplexity`: the sum over all
-lines is the Report's.
+lines is the Score's.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.scoring.column_files import STRETCH, ColumnFiles
-from rnnviz.scoring.perplexity import of_sum
+from rnnviz.scoring.totals import of_sum
 
 # The passages that surprised a model most, or least: they don't overlap, and are cut between words and lines.
 #
@@ -25,13 +25,17 @@ from rnnviz.scoring.perplexity import of_sum
 
 @dataclass(frozen=True)
 class Passage:
-    """Characters start .. stop - 1: `mean_nll` is their cost in nats a character, `perplexity` e to that."""
+    """Characters start .. stop - 1, and the mean of their costs, or of two models' difference, in nats."""
 
     start: int
     stop: int
     text: str
-    mean_nll: float
-    perplexity: float
+    mean: float
+
+    @property
+    def perplexity(self) -> float:
+        """The perplexity of a mean cost."""
+        return of_sum(self.mean, 1)
 
 
 def surprising_passages(
@@ -46,11 +50,8 @@ def surprising_passages(
     found = []
     for start, stop in choose(scored, lambda a, b: sign * scored.read("nll", a, b), count, length):
         before, after = scored.sums([start, stop]).tolist()
-        n = stop - start
-        found.append(
-            Passage(start, stop, scored.text(start, stop), (after - before) / n, of_sum(after - before, n))
-        )
-    return sorted(found, key=lambda p: (-sign * p.mean_nll, p.start))
+        found.append(Passage(start, stop, scored.text(start, stop), (after - before) / (stop - start)))
+    return sorted(found, key=lambda p: (-sign * p.mean, p.start))
 
 
 def choose(
@@ -198,22 +199,8 @@ class Stretch:
     bits: float
 
 
-@dataclass(frozen=True)
-class Stretches:
-    """The first lines of a text; `total` counts all lines."""
-
-    rows: tuple[Stretch, ...]
-    total: int
-
-    def __iter__(self) -> Iterator[Stretch]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-def lines(scored: ColumnFiles, limit: int = 10_000) -> Stretches:
-    """The first `limit` lines with their perplexities; a line includes its line break."""
+def lines(scored: ColumnFiles, limit: int = 10_000) -> tuple[list[Stretch], int]:
+    """The first `limit` lines with their perplexities, and the number of all; a line has its line break."""
     rows: list[Stretch] = []
     total = 0
     for starts, stops, sums in line_sums(scored):
@@ -224,7 +211,7 @@ def lines(scored: ColumnFiles, limit: int = 10_000) -> Stretches:
         ):
             n = stop - start
             rows.append(Stretch(start, stop, n, of_sum(nats, n), nats / math.log(2)))
-    return Stretches(tuple(rows), total)
+    return rows, total
 
 
 def line_sums(scored: ColumnFiles) -> Iterator[tuple[Integers, Integers, Doubles]]:
@@ -262,16 +249,6 @@ def unknown_counts(scored: ColumnFiles, check: Callable[[], None] | None = None)
     return [(chr(p), n) for p, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
-@dataclass(frozen=True)
-class Gap:
-    """Characters start .. stop - 1; `mean` of log P_A - log P_B over them in nats: above 0 A is better."""
-
-    start: int
-    stop: int
-    text: str
-    mean: float
-
-
 class Difference:
     """log P_A(x_t | x_<t) - log P_B(x_t | x_<t) of two models on one text, in nats: above 0 A is better."""
 
@@ -292,13 +269,13 @@ class Difference:
         a, b = self._a.read("nll", start, stop), self._b.read("nll", start, stop)
         return np.asarray(b.astype(np.float64) - a)
 
-    def gaps(self, count: int = 20, length: int = 80) -> list[Gap]:
+    def passages(self, count: int = 20, length: int = 80) -> list[Passage]:
         """The passages in which the models differ most, the largest mean first; cut as surprising ones."""
         found = []
         for start, stop in choose(self._a, self.values, count, length, absolute=True):
             mean = float(self.values(start, stop).mean())
-            found.append(Gap(start, stop, self._a.text(start, stop), mean))
-        return sorted(found, key=lambda gap: (-abs(gap.mean), gap.start))
+            found.append(Passage(start, stop, self._a.text(start, stop), mean))
+        return sorted(found, key=lambda p: (-abs(p.mean), p.start))
 
 
 def difference(a: ColumnFiles, b: ColumnFiles) -> Difference:

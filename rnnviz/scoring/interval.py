@@ -1,7 +1,6 @@
-"""Averages of several texts' perplexities, and the interval of the perplexity of as many characters again."""
+"""Interval: where the perplexity of as many characters again lies."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,51 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles
-from rnnviz.errors import ConfigError
 from rnnviz.scoring.column_files import ColumnFiles
 from rnnviz.scoring.passages import OCTAVES, next_stretch
-from rnnviz.scoring.perplexity import Report, Sum, of_sum
-
-# The perplexity of several texts together.
-
-
-@dataclass(frozen=True)
-class Averages:
-    """Two averages of the perplexity of `texts` texts with `characters` characters in all.
-
-    micro  every character counts the same: all texts as one, exp(Σ nats / Σ characters)
-    macro  every text counts the same, however long: exp of the mean of the nats per character, which is the
-           geometric mean of the perplexities. One hopeless text would decide their arithmetic mean
-    """
-
-    micro: float
-    macro: float
-    texts: int
-    characters: int
-
-
-def averages(reports: Sequence[Report]) -> Averages:
-    """The averages of scored texts, unknown characters included. Raises ConfigError for none.
-
-    >>> import rnnviz
-    >>> model = rnnviz.load("timemachine-6gram")
-    >>> texts = ["The Time Traveller smiled.", "time"]
-    >>> found = averages([rnnviz.perplexity(model, text=text) for text in texts])
-    >>> f"{found.micro:.2f} {found.macro:.2f}", found.texts, found.characters
-    ('2.16 4.66', 2, 30)
-    """
-    if not reports:
-        raise ConfigError("an average is of at least one text; received none")
-    characters, nats, means = 0, Sum(), Sum()
-    for report in reports:
-        mean = report.bits_per_character * math.log(2)
-        characters += report.characters
-        nats.add(mean * report.characters)
-        means.add(mean)
-    return Averages(
-        of_sum(nats.value, characters), of_sum(means.value, len(reports)), len(reports), characters
-    )
-
+from rnnviz.scoring.totals import Sum, of_sum
 
 SHORTEST = 2000
 """Characters below which a text has too few passages of some length: there is no interval."""
@@ -72,7 +29,7 @@ CELLS = 4096
 
 METHOD = "the next stretch of equal length, by Haar wavelet variances over six octaves (Abry and Veitch 1998)"
 
-Reason = Literal["", "short", "drifts", "uneven"]
+Reason = Literal["", "short", "drifts", "uneven", "rows"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +37,8 @@ class Interval:
     """The perplexity's interval for n characters beside a text of n: `low` to `high` in LEVEL of all cases.
 
     Both are None where the text can't tell. `reason` is then "short", "drifts" for halves that lie too far
-    apart, or "uneven". `halves` are the perplexities of the text's halves, None for a short text.
+    apart, "uneven", or "rows", which are many texts. `halves` are the perplexities of the text's halves, None
+    for a short text.
     """
 
     low: float | None

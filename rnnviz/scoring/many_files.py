@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
@@ -15,11 +15,13 @@ from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
 from rnnviz.errors import ConfigError, RnnvizError
 from rnnviz.networks.progress import mapped, run
 from rnnviz.scoring import baselines
-from rnnviz.scoring.interval import Interval, Sums, interval
-from rnnviz.scoring.perplexity import LanguageModel, Progress, Report, score
+from rnnviz.scoring.interval import Sums, interval
+from rnnviz.scoring.language_model import LanguageModel
+from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
-from rnnviz.scoring.score import Compared, RowsScore, Score, best, uniform
+from rnnviz.scoring.score import Compared, RowsScore, Score, best
+from rnnviz.scoring.totals import Progress
 from rnnviz.text.row_files import RowFile, format_of, open_rows
 
 R = TypeVar("R")
@@ -50,7 +52,6 @@ class Scoring:
     column, given  columns of files of rows, as `rnnviz.text.row_files.open_rows` takes them
     read_as        the kind of all files, whatever their names: "text", or a format of rows
     precise        compute in float64
-    learned        whether the model learns from a text as it reads it
     at_once        texts that a cluster reads together
     source         gives a file's path, or an open file, by its name
     bar            shows progress
@@ -69,7 +70,6 @@ class Scoring:
     given: str | None = None
     read_as: Literal["text", "jsonl", "csv", "parquet"] | None = None
     precise: bool = False
-    learned: bool = False
     at_once: int = 1
     source: Callable[[str], str | BinaryIO] = str
     bar: Bar = _no_bar
@@ -108,7 +108,7 @@ class Scoring:
                 alone = are_rows or self.at_once == 1
                 for file, found in zip(names, (map if alone else pool.map)(one, names), strict=True):
                     if add is not None and isinstance(found, Score) and not isinstance(found, RowsScore):
-                        add(_as_row(found.report), file)
+                        add(_as_row(found), file)
                     yield file, found
 
     def format(self, file: str) -> Literal["jsonl", "csv", "parquet"] | None:
@@ -131,13 +131,11 @@ class Scoring:
     def _rows(self, file: RowFile, add: Callable[[Scored, str], None] | None) -> Score:
         each = None if add is None else lambda scored: add(scored, file.name)
         steps = score_rows(self.model, file, precise=self.precise, each=each, own=add is not None)
-        report = self._run(file.name, steps)
-        compared: list[Compared] = []
-        if self.compare:
-            rivals = [(other, score_rows(other.model, file, precise=self.precise)) for other in self.others]
-            compared = best(self._rivals(report, rivals))
-        guess = uniform(self.model.vocabulary, report)
-        return RowsScore(report, guess=guess, compared=compared, learned=self.learned)
+        found = self._run(file.name, steps)
+        if not self.compare:
+            return found
+        rivals = [(other, score_rows(other.model, file, precise=self.precise)) for other in self.others]
+        return replace(found, compared=best(self._rivals(found, rivals)))
 
     def _text(self, file: str, keep: Callable[[Record], None] | None) -> Score:
         source = self.source(file)
@@ -150,7 +148,7 @@ class Scoring:
             steps = score(
                 self.model, source, encoding=self.encoding, name=file, precise=self.precise, costs=sums.add
             )
-            return self._scored(self._run(file, steps), interval(sums))
+            return replace(self._run(file, steps), interval=interval(sums))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
             place = Path(folder) / "record"
             making = record(
@@ -160,28 +158,24 @@ class Scoring:
             if keep is not None:
                 keep(scored)
             compared = self._compare(scored, source) if self.compare else []
-            return self._scored(scored.report, interval(scored), compared)
-
-    def _scored(self, report: Report, lies: Interval, compared: Sequence[Compared] = ()) -> Score:
-        guess = uniform(self.model.vocabulary, report)
-        return Score(report, lies, guess, compared, learned=self.learned, normaliser=self.model.normaliser)
+            return replace(scored.score, interval=interval(scored), compared=compared)
 
     def _compare(self, scored: Record, source: str | BinaryIO) -> list[Compared]:
-        report = scored.report
-        how: Any = {"encoding": self.encoding, "name": report.file, "precise": report.precise}
+        own = scored.score
+        how: Any = {"encoding": self.encoding, "name": own.file, "precise": own.precise}
         rivals = [(other, score(other.model, source, **how)) for other in self.others]
-        rows = self._rivals(report, rivals)
+        rows = self._rivals(own, rivals)
         measuring = mapped(
             baselines.measuring(scored, self.model.vocabulary),
-            lambda done: Progress(done, 0, math.nan, done, report.characters, 0.0),
+            lambda done: Progress(done, 0, math.nan, done, own.characters, 0.0),
         )
-        return best([*rows, *self._run(f"{report.file}: gzip, xz", measuring)])
+        return best([*rows, *self._run(f"{own.file}: gzip, xz", measuring)])
 
-    def _rivals(self, report: Report, rivals: Iterable[tuple[Other, Steps[Report]]]) -> list[Compared]:
+    def _rivals(self, own: Score, rivals: Iterable[tuple[Other, Steps[Score]]]) -> list[Compared]:
         """The file's cost under the model, and under each of the `rivals`."""
-        rows = [Compared(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
+        rows = [Compared(own.model, "model", "the model", own.perplexity, own.bits_per_character)]
         for other, steps in rivals:
-            its = self._run(f"{report.file}: {other.model.name}", steps)
+            its = self._run(f"{own.file}: {other.model.name}", steps)
             figures = its.perplexity, its.bits_per_character
             rows.append(Compared(its.model, other.kind, other.about, *figures))
         return rows
@@ -191,7 +185,7 @@ class Scoring:
             return run(steps, progress)
 
 
-def _as_row(report: Report) -> Scored:
+def _as_row(text: Score) -> Scored:
     """A text as the only row of its file."""
-    figures = report.characters, report.unknown, report.nll, report.words, report.given_characters
+    figures = text.characters, text.unknown, text.nll, text.words, text.given_characters
     return Scored([RowScore(0, *figures)], [""], [{}])

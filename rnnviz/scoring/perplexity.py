@@ -12,20 +12,20 @@ vocabularies compare in bits per character. Memory does not grow with the text.
 
 The cut of a text and the machine move no figure by more than 1e-4 of itself, except on texts that make a
 network magnify rounding with every step: one letter repeated for ever, say, or a language it never read.
-`Report.unsettled` counts the characters where that was noticed; `precise=True` computes in float64.
+`Score.unsettled` counts the characters where that was noticed; `precise=True` computes in float64.
 """
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Mask
-from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.numpy_engine import StateChange, combined
 from rnnviz.networks.numpy_model import weights_of
@@ -34,13 +34,10 @@ from rnnviz.networks.progress import Clock, mapped, run
 from rnnviz.scoring.language_model import PIECE, advanced, scorer_of
 from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
-from rnnviz.scoring.report import Progress as Progress
-from rnnviz.scoring.report import Report as Report
-from rnnviz.scoring.report import Sum as Sum
-from rnnviz.scoring.report import Totals, no_probability
-from rnnviz.scoring.report import costs as costs
-from rnnviz.scoring.report import of_sum as of_sum
+from rnnviz.scoring.reader import ReadsItself
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
+from rnnviz.scoring.score import Score
+from rnnviz.scoring.totals import Progress, Totals, costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
@@ -50,7 +47,7 @@ from rnnviz.text.vocabulary import UNKNOWN
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a scored text: n characters, after `start` others.
+    """A stretch of a scored text, n characters.
 
     nll      (n,) nats, -log P, the unknown characters' whole cost included
     known    (n,) whether each character is in the vocabulary
@@ -58,7 +55,6 @@ class Piece:
     entropy  (n,) nats, of the prediction before the character came; None unless asked for
     """
 
-    start: int
     text: str
     nll: Doubles
     known: Mask
@@ -70,7 +66,7 @@ class Piece:
 def running(nll: npt.ArrayLike) -> Doubles:
     """The perplexity of each prefix, (T,), of costs in nats (T,)."""
     nll = np.asarray(nll, np.float64)
-    with np.errstate(over="ignore"):  # beyond float64 a perplexity is infinite, as in a report
+    with np.errstate(over="ignore"):  # beyond float64 a perplexity is infinite, as in a score
         return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
 
 
@@ -88,22 +84,22 @@ def perplexity(
     column: str | None = None,
     each: Callable[[RowScore], None] | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
-) -> Report:
-    """The perplexity of a text, a file, or the rows of a file under `model`, as a Report.
+) -> Score:
+    """The perplexity of a text, a file, or the rows of a file under `model`, as a Score.
 
     text      a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
     path      a file in place of `text`; here a str is a path, too
     encoding  the file's encoding; None: found from the file
     progress  called about ten times a second, and at the end: with `characters`, `perplexity`, `fraction`
-    name      the text's name in the report
+    name      the text's name in the score
     precise   read in sequence, in float64 throughout, with the weights as they are stored: many times slower
     costs     called with the nats of the characters, (k,) at a time, in order
-    given     a context, read first and not counted: the report is of log P(text | given)
+    given     a context, read first and not counted: the score is of log P(text | given)
     change    changes a network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list of changes
 
     column    the file has rows (.jsonl, .csv, .parquet, also .jsonl.gz and so on), each a text that is read
               from its beginning. `column` names the column of the texts ("": the only one with texts), and
-              `given` the column of their contexts. The report is of all rows together. Parquet and packed
+              `given` the column of their contexts. The score is of all rows together. Parquet and packed
               files are always read so
     each      called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
               or a `fault`
@@ -114,16 +110,16 @@ def perplexity(
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
-    >>> report = rnnviz.perplexity(model, "The Time Traveller smiled.")
-    >>> report.characters, report.unknown, round(report.perplexity, 1)
+    >>> score = rnnviz.perplexity(model, "The Time Traveller smiled.")
+    >>> score.characters, score.unknown, round(score.perplexity, 1)
     (26, 0, 2.3)
     >>> traveller = rnnviz.perplexity(model, "Traveller", given="The Time ")
     >>> traveller.given_characters, round(traveller.perplexity, 2)
     (9, 1.09)
     >>> import io
     >>> rows, found = io.BytesIO(b'{"said": "It is late."}\\n{"said": "Good night."}'), []
-    >>> report = rnnviz.perplexity(model, rows, name="rows.jsonl", column="said", each=found.append)
-    >>> report.characters, [round(row.perplexity, 1) for row in found]
+    >>> score = rnnviz.perplexity(model, rows, name="rows.jsonl", column="said", each=found.append)
+    >>> score.characters, [round(row.perplexity, 1) for row in found]
     (22, [9.5, 7.3])
     """
     text, path = text_or_file(text, path)
@@ -135,12 +131,10 @@ def perplexity(
             raise ConfigError("costs are those of one text's characters; rows have none in order")
         if change is not None:
             raise ConfigError("change= goes with one text; rows are read without")
-        report = run(
-            score_rows(model, file, precise=precise, each=each and partial(_each_row, each)), progress
-        )
-        if report.damage is not None:
-            raise report.damage
-        return report
+        rows = run(score_rows(model, file, precise=precise, each=each and partial(_each_row, each)), progress)
+        if rows.damage is not None:
+            raise rows.damage
+        return rows
     if each is not None:
         raise ConfigError("each=… is called with rows, and goes with column=…; received a text")
     steps = score(
@@ -176,8 +170,8 @@ def score(
     given: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
     enough: Callable[[int], bool] | None = None,
-) -> Generator[Progress, None, Report]:
-    """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
+) -> Generator[Progress, None, Score]:
+    """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Score.
 
     piece   characters handed to the model at a time; affects the pace alone
     each    called with every Piece, with ranks and entropies
@@ -191,7 +185,7 @@ def score(
     source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
     totals = Totals(source)
     totals.given = _read(model, scorer, given)
-    for part in _pieces(model, scorer, source, piece, details=each is not None):
+    for part in _pieces(model, scorer, source, totals, piece, details=each is not None):
         if isinstance(part, Piece):
             if each is not None:
                 each(part)
@@ -202,8 +196,10 @@ def score(
             step = totals.progress()
             if enough is not None and enough(totals.characters):
                 break
+        else:
+            step = part
         if clock.due():
-            yield totals.progress() if isinstance(part, Piece) else totals.progress(*part)
+            yield step
             step = None
     if not totals.characters:
         raise EmptyTextError(
@@ -211,7 +207,7 @@ def score(
         )
     if step is not None:
         yield step
-    return Report(
+    return Score(
         file=source.name,
         model=model.name,
         encoding=source.encoding,
@@ -219,7 +215,9 @@ def score(
         normalised=source.normaliser.changed,
         precise=precise,
         unsettled=getattr(scorer, "unsettled", 0),
-        **totals.figures(),
+        learned=isinstance(model, ReadsItself),
+        normaliser=model.normaliser,
+        **totals.figures(model.vocabulary),
     )
 
 
@@ -232,36 +230,6 @@ def _changed(model: LanguageModel, change: StateChange | Sequence[StateChange], 
     return CharScorer(engine, model.vocabulary.start, wide=False)
 
 
-def pieces(
-    model: LanguageModel,
-    path: Source | None = None,
-    *,
-    text: str | None = None,
-    encoding: str | None = None,
-    name: str | None = None,
-    piece: int | None = None,
-    details: bool = False,
-    given: str = "",
-) -> Iterator[Piece]:
-    """The cost of every character of a text, piece by piece; with `details` rank and entropy too.
-
-    Arguments and errors are as in `score`, but an empty text has no pieces.
-    """
-    source = SourceText(path, text, encoding, name, model.normaliser)
-    scorer = scorer_of(model, details=details, precise=False)
-    _read(model, scorer, given)
-    steps = _pieces(model, scorer, source, piece, details)
-    return (step for step in steps if isinstance(step, Piece))
-
-
-class _Doing(NamedTuple):
-    """The progress within a piece that is being read: see `Totals.progress`."""
-
-    characters: int
-    nats: float
-    share: float
-
-
 def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
     """Let the scorer read a context first; returns its length, normalised."""
     ids = model.vocabulary.encode(normalise(context, model.normaliser))
@@ -270,8 +238,8 @@ def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
 
 
 def _pieces(
-    model: LanguageModel, scorer: Scorer, source: SourceText, piece: int | None, details: bool
-) -> Iterator[Piece | _Doing]:
+    model: LanguageModel, scorer: Scorer, source: SourceText, totals: Totals, piece: int | None, details: bool
+) -> Iterator[Piece | Progress]:
     if piece is not None and piece < 1:
         raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
     start = 0
@@ -279,23 +247,29 @@ def _pieces(
     for text in source.pieces(length):
         ids = model.vocabulary.encode(text)
         unknown_cost = int((ids == UNKNOWN).sum()) * model.vocabulary.unknown_cost
-        log_p, rank, entropy = yield from _scores(scorer, ids, details, unknown_cost)
+        log_p, rank, entropy = yield from _scores(scorer, ids, details, totals, unknown_cost)
         nll = costs(log_p, ids, model.vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
-            raise no_probability(model.name, start + 1, start + len(text))
-        yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
+            raise CheckpointError(
+                "the model {name!r} gave no probability for a character between {first:,} and "
+                "{last:,}: its weights are damaged, or its training diverged; use another model",
+                name=model.name,
+                first=start + 1,
+                last=start + len(text),
+            )
+        yield Piece(text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
         start += len(text)
 
 
 def _scores(
-    scorer: Scorer, ids: Ids, details: bool, unknown_cost: float
-) -> Generator[_Doing, None, tuple[Doubles, npt.NDArray[np.int32] | None, Floats | None]]:
-    def doing(done: Any) -> _Doing:
+    scorer: Scorer, ids: Ids, details: bool, totals: Totals, unknown_cost: float
+) -> Generator[Progress, None, tuple[Doubles, npt.NDArray[np.int32] | None, Floats | None]]:
+    def progress(done: Any) -> Progress:
         share = done.characters / len(ids)
-        return _Doing(done.characters, done.nats + share * unknown_cost, share)
+        return totals.progress(done.characters, done.nats + share * unknown_cost, share)
 
     if isinstance(scorer, Stepwise):
-        scores = yield from mapped(scorer.advancing(ids, want=details), doing)
+        scores = yield from mapped(scorer.advancing(ids, want=details), progress)
     elif details:
         scores = scorer.advance_details(ids)
     else:

@@ -20,18 +20,21 @@ from rnnviz.errors import TextError
 from rnnviz.scoring import breakdown
 from rnnviz.scoring.breakdown import surprising_passages
 from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
-from rnnviz.scoring.perplexity import LanguageModel, Piece, Progress, Report, Sum, score
+from rnnviz.scoring.language_model import LanguageModel
+from rnnviz.scoring.perplexity import Piece, score
+from rnnviz.scoring.score import Score
+from rnnviz.scoring.totals import Progress, Sum
 from rnnviz.text.decoding import Source
 from rnnviz.text.files import private
 from rnnviz.text.vocabulary import code_points
 
 
 class Record(ColumnFiles):
-    """Every character's cost, in the files of `folder`, and the text's Report; `record` makes one."""
+    """Every character's cost, in the files of `folder`, and the text's Score; `record` makes one."""
 
-    def __init__(self, folder: str | os.PathLike[str], report: Report) -> None:
+    def __init__(self, folder: str | os.PathLike[str], score: Score) -> None:
         super().__init__(folder)
-        self.report = report
+        self.score = score
 
     curve = breakdown.curve
     surprising_passages = surprising_passages
@@ -63,7 +66,7 @@ def record(
         with _writing(target), contextlib.ExitStack() as stack:
             files = {c: stack.enter_context(private(target / filename(c))) for c in COLUMNS}
             writer = _Writer(files)
-            report = yield from score(
+            found = yield from score(
                 model,
                 path,
                 text=text,
@@ -75,7 +78,7 @@ def record(
                 enough=enough,
             )
             writer.finish()
-        return Record(target, report)
+        return Record(target, found)
     except BaseException:  # a closed generator, too: the record was cancelled
         shutil.rmtree(target, ignore_errors=True)
         raise

@@ -11,7 +11,7 @@ Shape letters: k rows, n symbols.
 import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import tee
 from typing import Any, NamedTuple
@@ -20,17 +20,20 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
-from rnnviz.errors import ConfigError, EmptyTextError, RnnvizError, TextError
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Clock
+from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
-from rnnviz.scoring.report import Progress, Report, Totals, no_probability, of_sum
+from rnnviz.scoring.reader import ReadsItself
+from rnnviz.scoring.score import RowsScore
+from rnnviz.scoring.totals import Progress, Totals, of_sum
 from rnnviz.text.characters import Normaliser
 from rnnviz.text.row_files import Fault, RowFile, Rows
 from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.word_count import WordCount
 
-EXAMPLES = 5  # rows left out that a report names
+EXAMPLES = 5  # rows left out that a score names
 
 
 class Window(NamedTuple):
@@ -96,36 +99,6 @@ class RowScore:
 
 
 @dataclass(frozen=True)
-class RowsReport(Report):
-    """The figures of all rows of a file together, under a model.
-
-    rows, rows_scored  the number of rows, and of rows scored
-    rows_left_out      the numbers of other rows, by the kind of their fault
-    column, given      the columns of the texts and of the contexts
-    column_found       whether the column was found rather than named
-    damage             the error that ended the file early, or None
-    examples           the first rows left out: their numbers and errors
-
-    `unsettled` stays 0: rounding in long rows is not examined.
-    """
-
-    rows: int = 0
-    rows_scored: int = 0
-    rows_left_out: dict[str, int] = field(default_factory=dict)
-    column: str = ""
-    given: str | None = None
-    column_found: bool = False
-    damage: RnnvizError | None = None
-    examples: tuple[tuple[int, TextError], ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields in their order, as plain values."""
-        values = super().to_json()
-        del values["examples"]
-        return {**values, "damage": self.damage and str(self.damage)}
-
-
-@dataclass(frozen=True)
 class Scored:
     """A batch of rows: their scores, their normalised texts, and their columns in the file, `own`."""
 
@@ -141,7 +114,7 @@ def score_rows(
     precise: bool = False,
     each: Callable[[Scored], None] | None = None,
     own: bool = False,
-) -> Generator[Progress, None, RowsReport]:
+) -> Generator[Progress, None, RowsScore]:
     """Score a file of rows step by step: yields Progress about ten times a second and at the end.
 
     `each` is called with every batch of rows, in order; `own` keeps the columns of the file with them. Raises
@@ -156,8 +129,8 @@ def score_rows(
     >>> file = open_rows(rows, name="rows.jsonl")
     >>> model = rnnviz.load("timemachine-gru")
     >>> from rnnviz.networks.progress import run
-    >>> report = run(score_rows(model, file, each=lambda b: found.extend(b.scores)))
-    >>> report.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
+    >>> score = run(score_rows(model, file, each=lambda b: found.extend(b.scores)))
+    >>> score.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
     (2, [9.5, None, 7.3])
     """
     if not isinstance(file, RowFile):
@@ -179,7 +152,7 @@ def score_rows(
             yield work.totals.progress(share=1)
     if work.totals.characters:
         yield work.totals.progress(share=1)
-    return work.report(precise)
+    return work.score(precise)
 
 
 class _Work:
@@ -220,7 +193,13 @@ class _Work:
         """The scores of k rows, from their costs `found` (k, 3) and their contexts' lengths `given` (k,)."""
         finite = np.isfinite(found).all(axis=1)
         if not finite.all():
-            raise no_probability(self._model.name, 1, len(rows.texts[int(finite.argmin())]))
+            raise CheckpointError(
+                "the model {name!r} gave no probability for a character in row {row:,} of {file}: its "
+                "weights are damaged, or its training diverged; use another model",
+                name=self._model.name,
+                row=rows.start + int(finite.argmin()),
+                file=self._file.name,
+            )
         scores = []
         sums = zip(rows.texts, rows.faults, given.tolist(), found.tolist(), strict=True)
         for number, (text, fault, before, (known, nats, unknown)) in enumerate(sums, rows.start):
@@ -245,10 +224,10 @@ class _Work:
         self.totals.given += given
         return RowScore(number, len(text), unknown, nats, words.count, given)
 
-    def report(self, precise: bool) -> RowsReport:
+    def score(self, precise: bool) -> RowsScore:
         if not self.totals.characters:
             raise self._damage or self._nothing()
-        return RowsReport(
+        return RowsScore(
             file=self._file.name,
             model=self._model.name,
             encoding=self._file.encoding,
@@ -263,7 +242,10 @@ class _Work:
             column_found=self._file.found,
             damage=self._damage,
             examples=tuple(self._examples),
-            **self.totals.figures(),
+            interval=Interval(None, None, self.totals.characters, "rows"),
+            learned=isinstance(self._model, ReadsItself),
+            normaliser=self._model.normaliser,
+            **self.totals.figures(self._model.vocabulary),
         )
 
     def _nothing(self) -> TextError:

@@ -1,19 +1,18 @@
-"""Score: the finding on a scored text, or on a file of rows."""
+"""Score: the figures of a scored text, or of a file of rows, and what may be said of them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 
+from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, count, say, words
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.contamination import Contamination
-from rnnviz.scoring.interval import METHOD, SHORTEST, Averages, Interval
-from rnnviz.scoring.perplexity import Report
-from rnnviz.scoring.rows import RowsReport
+from rnnviz.scoring.interval import METHOD, SHORTEST, Interval
+from rnnviz.scoring.totals import Sum, of_sum
 from rnnviz.sentences import BEYOND
-from rnnviz.text.vocabulary import Vocabulary
 
 FEW = 200
 """Characters of a text below which one word matters."""
@@ -54,72 +53,103 @@ def best(rows: Sequence[Compared]) -> list[Compared]:
     return [replace(row, best=n == fewest) for n, row in enumerate(rows)]
 
 
-def uniform(vocabulary: Vocabulary, report: Report) -> float:
-    """The perplexity of a uniform guess, which pays for unknown characters as the model does."""
-    nats = math.log(vocabulary.size) + vocabulary.unknown_cost * report.unknown / report.characters
-    return math.exp(nats)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class Score(Pictured):
-    """A scored text.
+    """The figures of a text under a model, and what is known of them besides.
 
-    interval  the interval of as many characters again; None for rows, which aren't one text
-    guess     the perplexity of a uniform guess
-    compared  the text's cost under the model, then under other models and baselines
-    overlap   the share of the text that the model was trained on, where known
-    learned   whether the model learned from the text as it read it
+    perplexity_known      the perplexity without the `unknown` characters; None if there are no others
+    bits_per_byte         bits per UTF-8 byte of the normalised text
+    encoding, certainty   None for a text that was not a file
+    normalised            the number of characters that normalising changed or removed
+    precise               whether all was computed in float64, in sequence
+    words                 runs of characters between white space; None in languages that don't part words so
+    word_perplexity       exp(total cost in nats / words): the cost of all characters, white space too, shared
+                          out among the words
+    given_characters      characters of the context, which was read before and is not counted
+    unsettled             characters in stretches of 2,048 and more where the network magnified rounding from
+                          one end to the other: another machine gives other costs there. 0 for texts below
+                          16,384 characters and precise readings, which are not examined
+
+    interval    the interval of as many characters again; None: not asked for
+    guess       the perplexity of a uniform guess, which pays for unknown characters too
+    compared    the text's cost under the model, then under other models and baselines
+    overlap     the share of the text that the model was trained on, where known
+    learned     whether the model learned from the text as it read it
     normaliser  the text's normalisation before it was read, of rnnviz.text.characters.NORMALISERS
 
     >>> import rnnviz
-    >>> from rnnviz.scoring.interval import interval
-    >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "The Time Traveller smiled.")
-    >>> report = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text=trace.text)
-    >>> [said.code for said in Score(report, interval(trace.nll), guess=71.0).sentences()][:2]
-    ['score.hesitated', 'score.few']
+    >>> score = rnnviz.perplexity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled.")
+    >>> print(f"{score.perplexity:.1f} in {score.characters} characters: {score.nll:.1f} nats")
+    2.3 in 26 characters: 21.6 nats
+    >>> [said.code for said in score.sentences()][:2]
+    ['score.hesitated', 'score.words']
     """
 
-    report: Report
-    interval: Interval | None = None
-    guess: float = math.inf
-    compared: Sequence[Compared] = ()
-    overlap: Contamination | None = None
-    learned: bool = False
-    normaliser: str = "newlines"
+    file: str
+    model: str
+    characters: int
+    unknown: int
+    perplexity: float
+    perplexity_known: float | None
+    bits_per_character: float
+    bits_per_byte: float
+    encoding: str | None
+    seconds: float
+    certainty: str | None
+    normalised: int
+    bytes: int
+    precise: bool = False
+    unsettled: int = 0
+    words: int | None = None
+    word_perplexity: float | None = None
+    given_characters: int = 0
+    # The figures end here: `to_json` and the repr have no field with repr=False.
+    interval: Interval | None = field(default=None, repr=False)
+    guess: float = field(default=math.inf, repr=False)
+    compared: Sequence[Compared] = field(default=(), repr=False)
+    overlap: Contamination | None = field(default=None, repr=False)
+    learned: bool = field(default=False, repr=False)
+    normaliser: str = field(default="newlines", repr=False)
+
+    @property
+    def nll(self) -> float:
+        """-log P of the whole text, in nats: of two texts the difference says which is more probable."""
+        return self.bits_per_character * self.characters * math.log(2)
+
+    def to_json(self) -> Json:
+        """The figures in their order, as plain values."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
 
     def facts(self) -> Json:
-        """The report with its interval, and the figures that it was compared with."""
-        low = None if self.interval is None else self.interval.low
-        found = {
-            **self.report.to_json(),
-            "interval": None if self.interval is None or low is None else [low, self.interval.high],
-            "interval_method": METHOD,
-            "interval_why_not": "rows" if self.interval is None else self.interval.reason or None,
-        }
+        """The figures with their interval, and those that they were compared with."""
+        found = self.to_json()
+        if (lies := self.interval) is not None:
+            found["interval"] = None if lies.low is None else [lies.low, lies.high]
+            found["interval_method"] = METHOD
+            found["interval_why_not"] = lies.reason or None
         return {**found, "compared": [asdict(one) for one in self.compared]} if self.compared else found
 
     def heading(self) -> Said:
         """The text's name with its figures."""
-        report = self.report
         return words(
             "score.text",
-            file=report.file,
-            perplexity=_perplexity(report.perplexity),
-            characters=count(report.characters),
-            unknown=count(report.unknown),
-            bits=Number(report.bits_per_character),
-            bits_a_byte=Number(report.bits_per_byte),
+            file=self.file,
+            perplexity=_perplexity(self.perplexity),
+            characters=count(self.characters),
+            unknown=count(self.unknown),
+            bits=Number(self.bits_per_character),
+            bits_a_byte=Number(self.bits_per_byte),
         )
 
     def table(self) -> Table:
         """The text's cost under the model, and under the models and baselines compared."""
         columns = [words(f"score.{head}") for head in ("file", "best", "under", "kind", "perplexity", "bits")]
-        own = Compared(self.report.model, "model", "", self.report.perplexity, self.report.bits_per_character)
+        own = Compared(self.model, "model", "", self.perplexity, self.bits_per_character)
         return Table(
             columns,
             [
                 [
-                    self.report.file,
+                    self.file,
                     "*" if one.best else "",
                     one.name,
                     words(f"score.kind.{one.kind}" if n or one.kind != "model" else "score.kind.own"),
@@ -132,16 +162,16 @@ class Score(Pictured):
 
     def sentences(self) -> list[Said]:
         """The number of characters that the model hesitated between, its interval, and its reasons."""
-        report, lies = self.report, self.interval
+        lies = self.interval
         low, high = (None, None) if lies is None else (lies.low, lies.high)
         first, second = (lies and lies.halves) or (None, None)
         return say(
             self._codes(),
-            choices=_perplexity(report.perplexity, 0 if report.perplexity >= 3 else 1),
-            share=Number(report.unknown / report.characters, "percent"),
-            known=_perplexity(report.perplexity_known),
-            model=report.model,
-            characters=count(report.characters),
+            choices=_perplexity(self.perplexity, 0 if self.perplexity >= 3 else 1),
+            share=Number(self.unknown / self.characters, "percent"),
+            known=_perplexity(self.perplexity_known),
+            model=self.model,
+            characters=count(self.characters),
             shortest=count(SHORTEST),
             about_low=_outward(low, math.floor),
             about_high=_outward(high, math.ceil),
@@ -150,38 +180,38 @@ class Score(Pictured):
             first=_perplexity(first),
             second=_perplexity(second),
             overlap=Number(None if self.overlap is None else self.overlap.share, "percent"),
-            unsettled=count(report.unsettled),
-            word=_perplexity(report.word_perplexity),
-            words=count(report.words),
-            n=count(report.normalised),
-            seconds=Number(report.seconds, digits=2),
+            unsettled=count(self.unsettled),
+            word=_perplexity(self.word_perplexity),
+            words=count(self.words),
+            n=count(self.normalised),
+            seconds=Number(self.seconds, digits=2),
         )
 
     def _codes(self) -> Iterator[str]:
-        report, known = self.report, self.report.perplexity_known
-        if report.unknown < MANY * report.characters and report.perplexity < BEYOND:
+        known = self.perplexity_known
+        if self.unknown < MANY * self.characters and self.perplexity < BEYOND:
             yield "score.hesitated"
         if known is None:
             yield "score.all-unknown"
-        elif report.perplexity > MATTERS * known:
+        elif self.perplexity > MATTERS * known:
             yield "score.some-unknown"
-        if report.perplexity > self.guess:
+        if self.perplexity > self.guess:
             yield "score.worse-than-guessing"
         if self.learned:
             yield "score.learned"
         yield from self._range()
         if self.overlap is not None and self.overlap.share - 2 * self.overlap.error >= NOTABLE:
             yield "score.trained-on"
-        if report.unsettled:
+        if self.unsettled:
             yield from ("score.last-digits", "score.rounding")
-        if report.word_perplexity is not None:
+        if self.word_perplexity is not None:
             yield "score.words"
-        if report.normalised:
+        if self.normalised:
             rule = "" if self.normaliser == "newlines" else f"-{self.normaliser}"
             yield f"score.converted{rule}"
-        elif report.encoding is not None:
+        elif self.encoding is not None:
             yield "score.unchanged"
-        yield "score.made-precisely" if report.precise else "score.made"
+        yield "score.made-precisely" if self.precise else "score.made"
 
     def _range(self) -> Iterator[str]:
         if self.interval is None:
@@ -207,47 +237,102 @@ class Score(Pictured):
         return [Panel("compared", words("score.title"), picture, notice, words("score.limits"))]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class RowsScore(Score):
-    """The rows of a scored file together: each is a text by itself, and none has an interval."""
+    """The figures of all rows of a file together, under a model: each row is a text by itself.
 
-    report: RowsReport
+    rows, rows_scored  the number of rows, and of rows scored
+    rows_left_out      the numbers of other rows, by the kind of their fault
+    column, given      the columns of the texts and of the contexts
+    column_found       whether the column was found rather than named
+    damage             the error that ended the file early, or None
+    examples           the first rows left out: their numbers and errors
+
+    `unsettled` stays 0: rounding in long rows is not examined.
+    """
+
+    rows: int = 0
+    rows_scored: int = 0
+    rows_left_out: dict[str, int] = field(default_factory=dict)
+    column: str = ""
+    given: str | None = None
+    column_found: bool = False
+    damage: RnnvizError | None = None
+    examples: tuple[tuple[int, TextError], ...] = field(default=(), repr=False)
+
+    def to_json(self) -> Json:
+        """The figures in their order, as plain values."""
+        return {**super().to_json(), "damage": self.damage and str(self.damage)}
 
     def sentences(self) -> list[Said]:
         """The number of rows scored, and the faults of the others."""
-        report = self.report
-        left_out = [words(f"rows.{kind}", number=count(n)) for kind, n in report.rows_left_out.items()]
+        left_out = [words(f"rows.{kind}", number=count(n)) for kind, n in self.rows_left_out.items()]
         return say(
             self._codes(),
-            file=report.file,
-            n=count(report.rows_scored),
-            rows=count(report.rows),
-            left=count(report.rows - report.rows_scored),
+            file=self.file,
+            n=count(self.rows_scored),
+            rows=count(self.rows),
+            left=count(self.rows - self.rows_scored),
             kinds=left_out,
-            characters=count(report.characters),
-            unknown=count(report.unknown),
-            column=report.column,
-            given=report.given,
-            context=count(report.given_characters),
-            word=_perplexity(report.word_perplexity),
-            words=count(report.words),
-            model=report.model,
-            seconds=Number(report.seconds, digits=2),
+            characters=count(self.characters),
+            unknown=count(self.unknown),
+            column=self.column,
+            given=self.given,
+            context=count(self.given_characters),
+            word=_perplexity(self.word_perplexity),
+            words=count(self.words),
+            model=self.model,
+            seconds=Number(self.seconds, digits=2),
         )
 
     def _codes(self) -> Iterator[str]:
-        report = self.report
         yield "rows.scored"
-        if report.given is not None:
+        if self.given is not None:
             yield "rows.after-context"
         if self.learned:
             yield "score.learned"
-        if report.rows_left_out:
+        if self.rows_left_out:
             yield "rows.left-out"
-        if report.word_perplexity is not None:
+        if self.word_perplexity is not None:
             yield "score.words"
-        yield "rows.column-found" if report.column_found else "rows.column"
-        yield "score.made-precisely" if report.precise else "score.made"
+        yield "rows.column-found" if self.column_found else "rows.column"
+        yield "score.made-precisely" if self.precise else "score.made"
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Two averages of the perplexity of `texts` texts with `characters` characters in all.
+
+    micro  every character counts the same: all texts as one, exp(Σ nats / Σ characters)
+    macro  every text counts the same, however long: exp of the mean of the nats per character, which is the
+           geometric mean of the perplexities. One hopeless text would decide their arithmetic mean
+    """
+
+    micro: float
+    macro: float
+    texts: int
+    characters: int
+
+
+def averages(scores: Sequence[Score]) -> Averages:
+    """The averages of scored texts, unknown characters included. Raises ConfigError for none.
+
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-6gram")
+    >>> texts = ["The Time Traveller smiled.", "time"]
+    >>> found = averages([rnnviz.perplexity(model, text=text) for text in texts])
+    >>> f"{found.micro:.2f} {found.macro:.2f}", found.texts, found.characters
+    ('2.16 4.66', 2, 30)
+    """
+    if not scores:
+        raise ConfigError("an average is of at least one text; received none")
+    characters, nats, means = 0, Sum(), Sum()
+    for score in scores:
+        mean = score.bits_per_character * math.log(2)
+        characters += score.characters
+        nats.add(mean * score.characters)
+        means.add(mean)
+    return Averages(of_sum(nats.value, characters), of_sum(means.value, len(scores)), len(scores), characters)
 
 
 def averaged(found: Averages) -> Said:

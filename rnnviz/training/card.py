@@ -131,12 +131,12 @@ def describe(
 
 def measured(model: LanguageModel, held_out: str) -> dict[str, Any]:
     """A card's figures on a held-out text. Raises the errors of `scoring.perplexity`."""
-    report = perplexity(model, text=held_out)
+    score = perplexity(model, text=held_out)
     return {
-        "characters": report.characters,
-        "unknown": report.unknown,
-        "perplexity": report.perplexity,
-        "bits_per_character": report.bits_per_character,
+        "characters": score.characters,
+        "unknown": score.unknown,
+        "perplexity": score.perplexity,
+        "bits_per_character": score.bits_per_character,
         "uniform": model.vocabulary.size,
     }
 

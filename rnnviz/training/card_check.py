@@ -71,9 +71,9 @@ def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure | s
         (said, "bits_per_character", math.log2(perplexed) if perplexed > 0 else None),
     ]
     if text and said:
-        report = perplexity(model, text=text)
+        score = perplexity(model, text=text)
         rows.append((card, "sha256_held_out", corpora.sha256(text)))
-        rows += [(said, name, getattr(report, name)) for name in ("characters", "unknown", "perplexity")]
+        rows += [(said, name, getattr(score, name)) for name in ("characters", "unknown", "perplexity")]
         if said.get("ngram") is not None and said.get("ngram_name"):
             try:
                 rival = checkpoint.load(said["ngram_name"])

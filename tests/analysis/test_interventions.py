@@ -126,9 +126,9 @@ def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None
     read = rnnviz.trace(model, SHORT, change=change)
     np.testing.assert_array_equal(read.hidden, rnnviz.trace(model, SHORT, change=change).hidden)
     assert (read.hidden[:, 1, 3] == 0.5).all()
-    report = rnnviz.perplexity(model, text=SHORT, change=change)
-    assert report.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
-    assert report.perplexity != pytest.approx(rnnviz.perplexity(model, text=SHORT).perplexity, rel=1e-4)
+    score = rnnviz.perplexity(model, text=SHORT, change=change)
+    assert score.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
+    assert score.perplexity != pytest.approx(rnnviz.perplexity(model, text=SHORT).perplexity, rel=1e-4)
     given = rnnviz.perplexity(model, text=SHORT[20:], given=SHORT[:20], change=change)
     assert given.perplexity == pytest.approx(np.exp(read.nll[20:].mean()), rel=1e-5)
     late = [rnnviz.sample(model, SHORT, 30, seed=1, change=units.Clamp(3, 1.0, start=n)) for n in (0, 55, 99)]

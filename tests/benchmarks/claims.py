@@ -40,6 +40,7 @@ from rnnviz.analysis.evidence import weigh
 from rnnviz.analysis.search_result import Search, holm
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import KINDS, Target, pattern_target
+from rnnviz.arrays import Doubles
 from rnnviz.networks import untrained
 from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
@@ -48,7 +49,6 @@ from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.networks.progress import run
 from rnnviz.scoring.bootstrap import resample
 from rnnviz.scoring.interval import interval
-from rnnviz.scoring.perplexity import pieces as read_in_pieces
 from rnnviz.text import corpora
 
 BOOK = (20_000, 40_000)  # characters of the text, for finds
@@ -253,8 +253,9 @@ def say(what: str, length: int, none: float, shares: dict[str, float], width: fl
 
 def passages(name: str, file: Path, pieces: int) -> None:
     """Print a line for each length of a piece."""
-    read = read_in_pieces(rnnviz.load(name), text=file.read_text("utf-8"))
-    costs = np.concatenate([piece.nll for piece in read])
+    read: list[Doubles] = []
+    rnnviz.perplexity(rnnviz.load(name), file.read_text("utf-8"), costs=read.append)
+    costs = np.concatenate(read)
     for length in (length for length in PIECES if 3 * length < len(costs)):
         rows: list[tuple[float, ...]] = []
         for start in drawn_at(length, length, len(costs) - 2 * length + 1, pieces):

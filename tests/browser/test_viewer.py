@@ -53,7 +53,7 @@ import json
 import streamlit as st
 from pathlib import Path
 from rnnviz.networks.checkpoint import load
-from rnnviz.scoring.perplexity import Report
+from rnnviz.scoring.score import Score
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity import surprise
 
@@ -62,8 +62,8 @@ here = Path(__file__).parent
 
 @st.cache_resource
 def read(text, model):
-    report = Report(**json.loads((here / f"{text}-{model}.json").read_text()))
-    return Record(here / f"{text}-{model}", report), load(here / f"{model}.safetensors")
+    score = Score(**json.loads((here / f"{text}-{model}.json").read_text()))
+    return Record(here / f"{text}-{model}", score), load(here / f"{model}.safetensors")
 
 text = st.query_params["text"]
 surprise.draw(*read(text, "gru"), read(text, "3gram") if "versus" in st.query_params else None)
@@ -75,7 +75,7 @@ st.text(f"runs: {st.session_state.runs}")
 
 def keep(model: Any, text: str, folder: Path) -> None:
     made = run(record(model, None, folder, text=text, name=folder.name))
-    folder.with_suffix(".json").write_text(json.dumps(made.report.to_json()))
+    folder.with_suffix(".json").write_text(json.dumps(made.score.to_json()))
 
 
 def repeat(source: Path, target: Path, length: int) -> None:
@@ -90,8 +90,8 @@ def repeat(source: Path, target: Path, length: int) -> None:
     nll = np.fromfile(target / "nll.f4", "<f4")
     sums = np.add.reduceat(nll, np.arange(0, len(nll), BLOCK), dtype=np.float64)
     np.concatenate([[0], np.cumsum(sums)]).astype("<f8").tofile(target / "sums.f8")
-    report = json.loads(source.with_suffix(".json").read_text())
-    target.with_suffix(".json").write_text(json.dumps({**report, "characters": len(nll)}))
+    score = json.loads(source.with_suffix(".json").read_text())
+    target.with_suffix(".json").write_text(json.dumps({**score, "characters": len(nll)}))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,9 +13,10 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.dynamic import dynamic
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.mixing import mix
-from rnnviz.scoring.perplexity import perplexity, pieces
+from rnnviz.scoring.perplexity import perplexity
 from tests.cli.conftest import Run
 from tests.conftest import TEXT
+from tests.scoring.pieces import costs
 
 LONG = TEXT + "Größe: 道 and so on.\r\n" + TEXT
 
@@ -29,11 +29,11 @@ def scored(run: Run, tmp_path: Path) -> Run:
     return partial(run, "perplexity")
 
 
-def figures(report: dict[str, Any]) -> dict[str, Any]:
-    """All of a report but how long it took."""
+def figures(score: dict[str, Any]) -> dict[str, Any]:
+    """All of a score but how long it took."""
     return {
         name: value
-        for name, value in report.items()
+        for name, value in score.items()
         if name not in ("seconds", "compared") and not name.startswith("interval")
     }
 
@@ -77,9 +77,9 @@ def test_standard_input_says_the_same_as_a_file(scored: Run, tmp_path: Path) -> 
 def test_models_are_compared_on_every_file(scored: Run, models_folder: Path, tmp_path: Path) -> None:
     done = scored("a.txt", "b.txt", "-m", "tiny-gru", "--json", "--compare", "tiny-lstm,tiny-gru")
     assert (done.code, done.err) == (0, "")
-    for file, report in zip(("a.txt", "b.txt"), done.objects, strict=True):
-        rows = {row["name"]: row for row in report["compared"]}
-        assert [(row["name"], row["kind"]) for row in report["compared"]] == [
+    for file, score in zip(("a.txt", "b.txt"), done.objects, strict=True):
+        rows = {row["name"]: row for row in score["compared"]}
+        assert [(row["name"], row["kind"]) for row in score["compared"]] == [
             ("tiny-gru", "model"),
             ("tiny-lstm", "model"),
             ("tiny-3gram", "n-gram"),  # the model's own, by its card
@@ -92,8 +92,8 @@ def test_models_are_compared_on_every_file(scored: Run, models_folder: Path, tmp
             alone = perplexity(load(models_folder / f"{name}.safetensors"), tmp_path / file)
             assert rows[name]["perplexity"] == alone.perplexity
             assert rows[name]["bits_per_character"] == alone.bits_per_character
-        (best,) = [row for row in report["compared"] if row["best"]]
-        codes = [row["bits_per_character"] for row in report["compared"] if row["kind"] != "unigram"]
+        (best,) = [row for row in score["compared"] if row["best"]]
+        codes = [row["bits_per_character"] for row in score["compared"] if row["kind"] != "unigram"]
         assert best["bits_per_character"] == min(codes)
 
 
@@ -126,8 +126,8 @@ def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_pat
     assert "missing.txt" in said[1]
     assert "empty.txt has no characters" in said[2]
     assert sorted(p.name for p in tmp_path.glob("*.html")) == ["a.html", "b.html"]
-    for name, report in zip("ab", done.objects, strict=True):
-        assert repr(report["perplexity"]) in (tmp_path / f"{name}.html").read_text("utf-8")
+    for name, score in zip("ab", done.objects, strict=True):
+        assert repr(score["perplexity"]) in (tmp_path / f"{name}.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ def test_what_is_misspelt_ends_with_2_before_anything_is_scored(
 
 def test_only_unknown_characters_have_a_perplexity_but_no_known_one(scored: Run) -> None:
     done = scored("-", "-m", "tiny-gru", "--json", "--html", "out.html", data="道可道".encode())
-    (report,) = done.objects
-    assert (report["unknown"], report["perplexity_known"]) == (3, None)
-    assert report["perplexity"] > 1e5
+    (score,) = done.objects
+    assert (score["unknown"], score["perplexity_known"]) == (3, None)
+    assert score["perplexity"] > 1e5
 
 
 def test_a_guess_is_said_though_nothing_else_is(scored: Run, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_text_says_where_as_many_characters_again_would_lie(
     files = ("even.txt", "drifts.txt", "b.txt")
     even, drifts, short = scored(*files, "--model", "tiny-gru", "--json").objects
     model = load(models_folder / "tiny-gru.safetensors")
-    found = interval(np.concatenate([p.nll for p in pieces(model, text=TEXT * 8)]))
+    found = interval(costs(model, TEXT * 8))
     assert even["interval"] == [pytest.approx(found.low), pytest.approx(found.high)]
     assert even["interval"][0] < even["perplexity"] < even["interval"][1]
     assert (drifts["interval"], short["interval"]) == (None, None)
@@ -201,10 +201,10 @@ def test_a_mixture_is_scored_and_compared_with_what_it_is_made_of(scored: Run, m
     options = ["-m", "tiny-gru", "--mix", "tiny-3gram"]
     gru, counts = (load(models_folder / f"tiny-{name}.safetensors") for name in ("gru", "3gram"))
     expected = perplexity(mix(gru, counts), text=LONG)
-    (report,) = scored("a.txt", *options, "--json", "--compare", "tiny-gru").objects
-    assert report["model"] == "tiny-gru + tiny-3gram"
-    assert report["perplexity"] == pytest.approx(expected.perplexity, rel=1e-9)
-    assert [row["name"] for row in report["compared"]][:3] == [
+    (score,) = scored("a.txt", *options, "--json", "--compare", "tiny-gru").objects
+    assert score["model"] == "tiny-gru + tiny-3gram"
+    assert score["perplexity"] == pytest.approx(expected.perplexity, rel=1e-9)
+    assert [row["name"] for row in score["compared"]][:3] == [
         "tiny-gru + tiny-3gram",
         "tiny-gru",
         "tiny-3gram",
@@ -217,10 +217,10 @@ def test_a_network_that_learns_from_the_text_is_scored_mixed_and_compared(
     scored: Run, models_folder: Path
 ) -> None:
     model = dynamic(load(models_folder / "tiny-gru.safetensors"))
-    (report,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--json", "--compare", "tiny-gru").objects
-    assert report["model"] == "tiny-gru, dynamic"
-    assert report["perplexity"] == pytest.approx(perplexity(model, text=LONG).perplexity, rel=1e-12)
-    assert "tiny-gru" in [row["name"] for row in report["compared"]]
+    (score,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--json", "--compare", "tiny-gru").objects
+    assert score["model"] == "tiny-gru, dynamic"
+    assert score["perplexity"] == pytest.approx(perplexity(model, text=LONG).perplexity, rel=1e-12)
+    assert "tiny-gru" in [row["name"] for row in score["compared"]]
     (mixed,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--mix", "tiny-3gram", "--json").objects
     assert mixed["model"] == "tiny-gru, dynamic + tiny-3gram"
     refused = scored("a.txt", "-m", "tiny-3gram", "--dynamic")

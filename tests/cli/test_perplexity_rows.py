@@ -46,9 +46,9 @@ def test_each_rows_perplexity_is_written_beside_it(
     scored: Run, file: str, ending: str, models_folder: Path, tmp_path: Path
 ) -> None:
     options = ["--column", "text", "--given", "asked", "--output", f"out.{ending}"]
-    (report,) = scored(file, *options, *MODEL).objects
-    assert (report["rows"], report["rows_scored"], report["column"]) == (len(ROWS), len(ROWS), "text")
-    assert (report["interval"], report["interval_why_not"]) == (None, "rows")
+    (score,) = scored(file, *options, *MODEL).objects
+    assert (score["rows"], score["rows_scored"], score["column"]) == (len(ROWS), len(ROWS), "text")
+    assert (score["interval"], score["interval_why_not"]) == (None, "rows")
     read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
     table = read[ending](tmp_path / f"out.{ending}")
     assert list(table.columns) == ["id", "asked", "text", *FIGURES, "given_characters", "error"]
@@ -61,7 +61,7 @@ def test_each_rows_perplexity_is_written_beside_it(
         alone = perplexity(model, text=str(row["text"]), given=str(row["asked"]))
         assert value == pytest.approx(alone.perplexity, rel=1e-4)
     total = table["nll"].sum() / table["characters"].sum()
-    assert math.exp(total) == pytest.approx(report["perplexity"], rel=1e-9)
+    assert math.exp(total) == pytest.approx(score["perplexity"], rel=1e-9)
 
 
 def test_parquet_keeps_the_types_of_its_columns(scored: Run, tmp_path: Path) -> None:
@@ -122,9 +122,9 @@ def test_bad_rows_cost_themselves_and_are_counted(scored: Run, tmp_path: Path) -
     (tmp_path / "bad.jsonl").write_text("\n".join([good, *bad, good]))
     done = scored("bad.jsonl", "--column", "text", "--output", "out.jsonl", *MODEL)
     assert done.code == 0
-    (report,) = done.objects
-    assert (report["rows"], report["rows_scored"]) == (9, 2)
-    assert report["rows_left_out"] == {"broken": 3, "null": 1, "type": 1, "empty": 1, "surrogate": 1}
+    (score,) = done.objects
+    assert (score["rows"], score["rows_scored"]) == (9, 2)
+    assert score["rows_left_out"] == {"broken": 3, "null": 1, "type": 1, "empty": 1, "surrogate": 1}
     said = done.err.splitlines()
     assert len(said) == 6, "five rows by name, and all of them counted"
     assert said[1] == "rnnviz: bad.jsonl, row 2: its text is null"
@@ -134,7 +134,7 @@ def test_bad_rows_cost_themselves_and_are_counted(scored: Run, tmp_path: Path) -
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [line["perplexity"] is None for line in lines] == [False, *[True] * 7, False]
     assert lines[2]["error"] == "its text is null"
-    assert lines[0]["perplexity"] == lines[-1]["perplexity"] == report["perplexity"]
+    assert lines[0]["perplexity"] == lines[-1]["perplexity"] == score["perplexity"]
 
 
 def test_a_damaged_file_gives_what_comes_before_and_exit_1(scored: Run, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_the_name_says_the_format_unless_told(scored: Run, tmp_path: Path) -> No
 
 
 def test_models_are_compared_on_rows(scored: Run) -> None:
-    (report,) = scored("a.jsonl", "--column", "text", "--compare", "tiny-lstm", *MODEL).objects
-    assert [one["name"] for one in report["compared"]] == ["tiny-gru", "tiny-lstm", "tiny-3gram"]
-    assert report["compared"][0]["perplexity"] == report["perplexity"]
-    assert sum(one["best"] for one in report["compared"]) == 1
+    (score,) = scored("a.jsonl", "--column", "text", "--compare", "tiny-lstm", *MODEL).objects
+    assert [one["name"] for one in score["compared"]] == ["tiny-gru", "tiny-lstm", "tiny-3gram"]
+    assert score["compared"][0]["perplexity"] == score["perplexity"]
+    assert sum(one["best"] for one in score["compared"]) == 1

@@ -108,9 +108,9 @@ def test_what_a_card_keeps_of_units(files: Path) -> None:
 
 
 def test_what_the_perplexity_page_gives_away() -> None:
-    reports = [perplexity(built(), text=quoted(900))]
-    check_columns("perplexity.csv", download.as_csv(reports))
-    check("json", "perplexity.json", json.loads(download.as_json(reports)))
+    scores = [perplexity(built(), text=quoted(900))]
+    check_columns("perplexity.csv", download.as_csv(scores))
+    check("json", "perplexity.json", json.loads(download.as_json(scores)))
 
 
 def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,9 +20,9 @@ import pytest
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.networks.checkpoint import load
-from rnnviz.scoring.perplexity import pieces
 from rnnviz.scoring.record import Record
 from tests.conftest import TEXT
+from tests.scoring.pieces import pieces
 from tests.scoring.recorded import recorded, told
 
 # What a table could trip over: quotes, separators, line ends, NUL, formulas, the words for "nothing there".
@@ -50,7 +50,7 @@ def test_a_table_holds_what_scoring_says_to_every_digit(
     source = recorded(tmp_path, model, text)
     export.per_character(source, tmp_path / f"out.{format}")
     table = opened(tmp_path / f"out.{format}")
-    (expected,) = pieces(model, text=text, piece=len(text), details=True)
+    (expected,) = pieces(model, text, piece=len(text))
     assert tuple(table.columns) == (
         *("position", "character", "code_point", "nll", "rank", "entropy", "known", "index"),
     )
@@ -63,7 +63,7 @@ def test_a_table_holds_what_scoring_says_to_every_digit(
     assert table["rank"].tolist() == expected.rank.tolist()  # type: ignore[union-attr]
     assert table["entropy"].astype(np.float32).tolist() == expected.entropy.tolist()  # type: ignore[union-attr]
     # The column adds up to the perplexity, as a reader would add it.
-    assert float(np.exp(table["nll"].mean())) == pytest.approx(source.report.perplexity, rel=1e-6)
+    assert float(np.exp(table["nll"].mean())) == pytest.approx(source.score.perplexity, rel=1e-6)
 
 
 def test_a_name_that_is_a_formula_is_text_in_a_spreadsheet() -> None:

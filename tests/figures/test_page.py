@@ -64,7 +64,7 @@ def kept(tmp_path: Path, models_folder: Path) -> Kept:
 
 
 def made(source: Record, **options: object) -> str:
-    return "".join(pages.page(source, source.report, **options))  # type: ignore[arg-type]
+    return "".join(pages.page(source, **options))  # type: ignore[arg-type]
 
 
 def body(document: str) -> str:
@@ -104,16 +104,16 @@ def test_a_long_text_is_divided_between_lines(kept: Kept) -> None:
 
 def test_the_figures_are_those_of_the_report_to_the_last_digit(kept: Kept) -> None:
     source = kept(TEXT + "道道")
-    report = source.report
+    score = source.score
     values = {attrs["value"] for tag, attrs in Reader(made(source)).tags if tag == "data"}
     for value in (
-        report.perplexity,
-        report.perplexity_known,
-        report.bits_per_character,
-        report.bits_per_byte,
+        score.perplexity,
+        score.perplexity_known,
+        score.bits_per_character,
+        score.bits_per_byte,
     ):
         assert repr(value) in values
-    assert {str(report.characters), str(report.unknown), str(report.bytes)} <= values
+    assert {str(score.characters), str(score.unknown), str(score.bytes)} <= values
 
 
 def test_a_text_that_is_cut_says_so_and_its_figures_stay(kept: Kept) -> None:
@@ -121,7 +121,7 @@ def test_a_text_that_is_cut_says_so_and_its_figures_stay(kept: Kept) -> None:
     document = made(source, longest=100)
     assert body(document) == TEXT[:100]
     assert f"the first 100 of {len(TEXT):,} characters" in document
-    assert repr(source.report.perplexity) in document
+    assert repr(source.score.perplexity) in document
     assert 'class="cut"' not in made(source)
 
 
@@ -194,13 +194,13 @@ def test_every_word_can_be_translated(kept: Kept) -> None:
 
 def test_the_page_is_written_whole_or_not_at_all(kept: Kept, tmp_path: Path) -> None:
     source = kept(TEXT)
-    export.html(source, source.report, tmp_path / "out.html")
+    export.html(source, tmp_path / "out.html")
     assert (tmp_path / "out.html").read_text("utf-8") == made(source)
     with pytest.raises(ExportError, match="can't be written"):
-        export.html(source, source.report, tmp_path / "absent" / "out.html")
+        export.html(source, tmp_path / "absent" / "out.html")
 
 
 def test_a_name_that_is_no_text_is_shown_as_far_as_it_can_be(kept: Kept, tmp_path: Path) -> None:
     source = kept(TEXT, name="caf\udce9.txt")
-    export.html(source, source.report, tmp_path / "out.html")
+    export.html(source, tmp_path / "out.html")
     assert r"caf\udce9.txt" in (tmp_path / "out.html").read_text("utf-8")

@@ -31,9 +31,9 @@ def test_what_models_pay_is_what_the_package_measures() -> None:
     assert "lowest for “on the river”, highest for “piouw;kcj pwepoiut”" in notice
 
     text = "It was a quiet evening"
-    report = rnnviz.perplexity(model, text=text)
+    score = rnnviz.perplexity(model, text=text)
     named = {row[0]: row[2] for row in of(scene.bits("lstm", text)[0], "bars")[0]["rows"]}
-    assert named["LSTM"] == fixed(report.bits_per_character)
+    assert named["LSTM"] == fixed(score.bits_per_character)
     assert named["uniform guess, 69"] == fixed(math.log2(69))
 
     (table,) = of(scene.length("lstm", text, 9, "x", 1)[0], "table")

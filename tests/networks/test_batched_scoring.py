@@ -153,8 +153,8 @@ def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> Non
     calm.advance(ids)
     slow.advance(ids)
     assert (calm.unsettled, slow.unsettled) == (0, 0)  # `slow` was read again, and met the first reading
-    report = scoring.perplexity(never_settles(), text=text(LENGTH))
-    assert report.unsettled == wild.unsettled == report.to_json()["unsettled"]
+    score = scoring.perplexity(never_settles(), text=text(LENGTH))
+    assert score.unsettled == wild.unsettled == score.to_json()["unsettled"]
     assert scoring.perplexity(never_settles(), text=text(LENGTH), precise=True).unsettled == 0
 
 
@@ -173,13 +173,13 @@ def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     network, long = model(cell="gru"), text(LENGTH) + "ß"
     steps = list(scoring.score(network, text=long))
-    report = scoring.perplexity(network, text=long)
+    score = scoring.perplexity(network, text=long)
     assert len(steps) > 20
     assert [s.characters for s in steps] == sorted(s.characters for s in steps)
     assert [s.bytes_read for s in steps] == sorted(s.bytes_read for s in steps)
     assert steps[-1].characters == LENGTH + 1
-    assert steps[-1].perplexity == report.perplexity
-    assert steps[len(steps) // 2].perplexity == pytest.approx(report.perplexity, rel=0.1)
+    assert steps[-1].perplexity == score.perplexity
+    assert steps[len(steps) // 2].perplexity == pytest.approx(score.perplexity, rel=0.1)
 
 
 def test_a_reading_can_be_left_at_any_step() -> None:

@@ -14,10 +14,12 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.prediction import entropy, normalised, rank
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.scoring.perplexity import UniformModel, pieces
+from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
+from tests.scoring.pieces import costs as costs_of
+from tests.scoring.pieces import pieces
 from tests.scoring.recorded import recorded
 
 OTHER = "A traveller! He is 道 quiet; zzz Time.\n" * 3
@@ -58,19 +60,17 @@ def each_prediction(model: CharModel | NgramModel, ids: np.ndarray) -> np.ndarra
 )
 def test_rank_and_entropy_are_those_of_the_whole_prediction(model: Any, piece: int) -> None:
     ids = model.vocabulary.encode(OTHER)
-    rows, parts = each_prediction(model, ids), list(pieces(model, text=OTHER, piece=piece, details=True))
+    rows, parts = each_prediction(model, ids), pieces(model, OTHER, piece=piece)
     np.testing.assert_array_equal(np.concatenate([p.rank for p in parts]), rank(rows, ids))
     expected = -(np.exp(rows) * rows).sum(1)
     np.testing.assert_allclose(np.concatenate([p.entropy for p in parts]), expected, rtol=1e-5, atol=1e-6)
     costs = rows[np.arange(len(ids)), ids] - model.vocabulary.unknown_cost * (ids == 0)
     np.testing.assert_allclose(np.concatenate([p.nll for p in parts]), -costs, rtol=1e-5)
-    plain = list(pieces(model, text=OTHER, piece=piece))
-    np.testing.assert_array_equal([c for p in parts for c in p.nll], [c for p in plain for c in p.nll])
-    assert {(p.rank, p.entropy) for p in plain} == {(None, None)}  # nobody pays for what was not asked
+    np.testing.assert_array_equal([c for p in parts for c in p.nll], costs_of(model, OTHER, piece=piece))
 
 
 def test_nothing_is_more_likely_where_all_is_equally_likely() -> None:
-    (part,) = pieces(UniformModel(Vocabulary(("a", "b"))), text="ab道", details=True)
+    (part,) = pieces(UniformModel(Vocabulary(("a", "b"))), "ab道")
     assert part.rank is not None
     assert part.entropy is not None
     assert part.rank.tolist() == [1, 1, 1]
@@ -87,7 +87,7 @@ def test_equals_share_a_rank_however_the_text_is_read(cell: str, tmp_path: Path)
     ids = model.vocabulary.encode(OTHER)
     sizes = np.bincount(np.arange(model.vocabulary.size) % 3, minlength=3)
     more_probable = np.array([sizes[1] + sizes[2], sizes[2], 0])[ids % 3]
-    (part,) = pieces(model, text=OTHER, details=True)
+    (part,) = pieces(model, OTHER)
     kept = recorded(tmp_path, model, OTHER)
     for found in (trace(model, OTHER).rank, part.rank, kept.ranks(0, len(kept))):
         np.testing.assert_array_equal(found, 1 + more_probable)

@@ -46,7 +46,7 @@ def shown() -> dict[str, Any]:
         "n-gram model": NgramModel.fit(TEXT, order=3, name="tiny-3gram"),
         "vocabulary": large,
         "uniform model": UniformModel(large),
-        "report": rnnviz.perplexity(MODEL, text=TEXT),
+        "score": rnnviz.perplexity(MODEL, text=TEXT),
         "gates": units.gates(READ),
         "projection": units.project(READ),
         "ablation": units.ablate(MODEL, TEXT[:60]),
@@ -77,7 +77,9 @@ def test_a_short_vocabulary_is_shown_whole() -> None:
     assert repr(Vocabulary(("a", "b"))) == "Vocabulary(characters=('a', 'b'))"
 
 
-@pytest.mark.parametrize("thing", [READ, READ[:0], FOUND, MODEL, shown()["n-gram model"]], ids=repr)
+@pytest.mark.parametrize(
+    "thing", [READ, READ[:0], FOUND, MODEL, shown()["score"], shown()["n-gram model"]], ids=repr
+)
 def test_a_picture_is_well_formed_html_without_scripts(thing: Any) -> None:
     drawn = thing._repr_html_()
     assert "<script" not in drawn
@@ -112,6 +114,12 @@ def test_a_search_shows_its_table_what_may_be_said_and_the_best_units_as_bars() 
     assert max(widths) == 240
     assert drawn.count(f"background:{LIGHT.muted}") == len(listed.levels)
     assert all(f"<td>{value:.3f}</td>" in drawn for value in listed.values)
+
+
+def test_a_score_says_itself_and_shows_its_figures() -> None:
+    score = shown()["score"]
+    assert f"hesitated between about {score.perplexity:.0f} characters" in str(score)
+    assert f"{score.perplexity:.2f}</td>" in score._repr_html_()
 
 
 def test_a_model_shows_its_card() -> None:

@@ -5,30 +5,31 @@ import math
 import numpy as np
 import pytest
 
-from rnnviz.scoring.interval import averages
-from rnnviz.scoring.perplexity import UniformModel, perplexity, pieces
+from rnnviz.scoring.perplexity import UniformModel, perplexity
+from rnnviz.scoring.score import averages
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
+from tests.scoring.pieces import costs
 
 TEXTS = (TEXT[:200], TEXT[200:230], "qzx 时间")
 
 
 def test_they_are_those_of_all_costs_and_of_the_means() -> None:
     model = tiny("gru")
-    costs = [np.concatenate([piece.nll for piece in pieces(model, text=text)]) for text in TEXTS]
+    each = [costs(model, text) for text in TEXTS]
     found = averages([perplexity(model, text=text) for text in TEXTS])
-    assert found.micro == pytest.approx(math.exp(np.concatenate(costs).mean()))
-    assert found.macro == pytest.approx(math.exp(np.mean([one.mean() for one in costs])))
+    assert found.micro == pytest.approx(math.exp(np.concatenate(each).mean()))
+    assert found.macro == pytest.approx(math.exp(np.mean([one.mean() for one in each])))
     assert found.micro != pytest.approx(found.macro, rel=0.01)
     assert (found.texts, found.characters) == (3, sum(map(len, TEXTS)))
 
 
 def test_one_text_or_the_same_again_is_its_own_average() -> None:
-    report = perplexity(tiny("gru"), text=TEXT)
-    for reports in ([report], [report] * 3):
-        found = averages(reports)
-        assert found.micro == pytest.approx(report.perplexity)
-        assert found.macro == pytest.approx(report.perplexity)
+    score = perplexity(tiny("gru"), text=TEXT)
+    for scores in ([score], [score] * 3):
+        found = averages(scores)
+        assert found.micro == pytest.approx(score.perplexity)
+        assert found.macro == pytest.approx(score.perplexity)
 
 
 def test_a_uniform_guess_is_its_own_average_whatever_the_lengths() -> None:

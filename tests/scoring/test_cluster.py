@@ -15,12 +15,14 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.scoring import cluster as cluster_module
 from rnnviz.scoring.cluster import Cluster, cluster
-from rnnviz.scoring.perplexity import Report, UniformModel, perplexity, pieces
+from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.scoring.rows import RowScore, score_rows
+from rnnviz.scoring.score import Score
 from rnnviz.text.row_files import RowFile, open_rows
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.dask_machines import Machines
+from tests.scoring.pieces import pieces
 from tests.scoring.test_rows import scored
 
 pytest.importorskip("distributed")
@@ -52,8 +54,8 @@ def rows_file(count: int) -> RowFile:
     return open_rows(io.BytesIO(data), name="rows.jsonl", column="said", given="before")
 
 
-def check_same(theirs: Report, ours: Report) -> None:
-    """All of two reports but how long they took."""
+def check_same(theirs: Score, ours: Score) -> None:
+    """All figures of two scores but how long they took."""
     expected = {
         k: pytest.approx(v, rel=1e-9) if isinstance(v, float) else v for k, v in ours.to_json().items()
     }
@@ -75,17 +77,17 @@ def test_a_long_text_costs_what_it_costs_here(
     model = load(models_folder / f"{name}.safetensors")
     afar = there.model(model)
     asked = watched(afar, monkeypatch)
-    report = perplexity(afar, text=LONG)
-    assert report.characters > cluster_module.PIECE
+    score = perplexity(afar, text=LONG)
+    assert score.characters > cluster_module.PIECE
     assert len(asked) == 2, "the second stretch began in the state in which the first one ends"
-    check_same(report, perplexity(model, text=LONG))
+    check_same(score, perplexity(model, text=LONG))
 
 
 @pytest.mark.slow
 def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
     model, text = tiny("gru", name="tiny"), LONG[-530_000:]
-    here = list(pieces(model, text=text, details=True, given="The "))
-    afar = list(pieces(there.model(model), text=text, details=True, given="The "))
+    here = pieces(model, text, given="The ")
+    afar = pieces(there.model(model), text, given="The ")
     for column, tolerance in (("nll", 1e-5), ("entropy", 1e-5), ("rank", 0)):
         ours, theirs = (np.concatenate([getattr(p, column) for p in found]) for found in (here, afar))
         same = np.isclose(ours, theirs, rtol=tolerance, atol=tolerance)
@@ -97,11 +99,11 @@ def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: p
     model = tiny("gru", name="tiny")
     afar = there.model(model)
     asked = watched(afar, monkeypatch)
-    report = perplexity(afar, text=LONG)
+    score = perplexity(afar, text=LONG)
     assert len(asked) == 3, "two stretches, the second once more"
     assert asked[2][3] is not None, "from the state in which the first ends"
     here = perplexity(model, text=LONG).perplexity
-    assert report.perplexity == pytest.approx(here, rel=1e-14), "from the very state"
+    assert score.perplexity == pytest.approx(here, rel=1e-14), "from the very state"
 
 
 def test_readings_go_on_from_state_to_state(there: Cluster) -> None:

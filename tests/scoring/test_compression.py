@@ -68,8 +68,8 @@ def promised(model: Any, text: str) -> float:
     """Bytes that the perplexity promises."""
     if not text:
         return 0.0
-    report = perplexity(model, text=text)
-    return report.bits_per_character * report.characters / 8
+    score = perplexity(model, text=text)
+    return score.bits_per_character * score.characters / 8
 
 
 def assert_kept(model: Any, text: str) -> None:

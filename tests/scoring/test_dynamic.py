@@ -121,10 +121,8 @@ def test_a_report_is_made_as_of_any_other_model(monkeypatch: pytest.MonkeyPatch)
     model = dynamic(tiny("gru", name="some-gru"), **SETTINGS)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     done: list[int] = []
-    report = perplexity(
-        model, text=TEXT * 2, precise=True, progress=lambda step: done.append(step.characters)
-    )
-    assert (report.model, report.characters) == ("some-gru, dynamic", 2 * len(TEXT))
+    score = perplexity(model, text=TEXT * 2, precise=True, progress=lambda step: done.append(step.characters))
+    assert (score.model, score.characters) == ("some-gru, dynamic", 2 * len(TEXT))
     assert (len(done) > 1, done[-1]) == (True, 2 * len(TEXT)), "it says how far it is"
     given = perplexity(model, text=TEXT[500:], given=TEXT[:500])
     assert given.perplexity < perplexity(model, text=TEXT[500:]).perplexity  # a context teaches too
@@ -155,5 +153,5 @@ def test_a_setting_may_be_a_number_of_numpy() -> None:
 def test_a_network_of_one_symbol_more_is_read_too() -> None:
     """`<unk>` is a symbol as any other."""
     model = CharModel(ModelConfig("mingru", 2, 4, embedding_size=3), Vocabulary(("a",)))
-    report = perplexity(dynamic(model, **SETTINGS), text="abab" * 40)
-    assert report.unknown == 80
+    score = perplexity(dynamic(model, **SETTINGS), text="abab" * 40)
+    assert score.unknown == 80

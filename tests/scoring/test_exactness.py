@@ -88,5 +88,5 @@ def test_a_precise_record_has_ranks_and_entropies_of_every_cell(tmp_path: Path) 
             np.testing.assert_allclose(
                 precise.read(column, 0, len(STORY)), usual.read(column, 0, len(STORY)), atol=1e-4
             )
-        assert precise.report.precise
-        assert not usual.report.precise
+        assert precise.score.precise
+        assert not usual.score.precise

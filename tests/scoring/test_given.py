@@ -20,8 +20,8 @@ def model(request: pytest.FixtureRequest, models_folder: Path) -> Any:
 
 
 def nats(model: Any, text: str, **options: Any) -> float:
-    report = perplexity(model, text=text, **options)
-    return report.characters * math.log(report.perplexity)
+    score = perplexity(model, text=text, **options)
+    return score.characters * math.log(score.perplexity)
 
 
 @pytest.mark.parametrize("precise", [False, True])
@@ -33,8 +33,8 @@ def test_a_context_and_its_part_cost_what_the_whole_costs(model: Any, precise: b
 
 
 def test_the_context_is_counted_apart(model: Any) -> None:
-    report = perplexity(model, text="part\r\n", given="con\r\ntext")
-    assert (report.characters, report.given_characters) == (5, 8)
+    score = perplexity(model, text="part\r\n", given="con\r\ntext")
+    assert (score.characters, score.given_characters) == (5, 8)
     assert perplexity(model, text="part").given_characters == 0
 
 
@@ -48,8 +48,8 @@ def test_a_long_context_is_read_too(models_folder: Path) -> None:
 
 def test_words_share_what_all_characters_cost() -> None:
     model = UniformModel(Vocabulary(("\n", " ", "a", "b")))
-    report = perplexity(model, text="ab ba\nab\n")
-    assert report.words == 3
-    assert report.word_perplexity == pytest.approx(5 ** (9 / 3))
+    score = perplexity(model, text="ab ba\nab\n")
+    assert score.words == 3
+    assert score.word_perplexity == pytest.approx(5 ** (9 / 3))
     nothing = perplexity(model, text=" \n")
     assert (nothing.words, nothing.word_perplexity) == (0, None)

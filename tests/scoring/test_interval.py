@@ -117,4 +117,4 @@ def test_a_record_and_its_costs_have_the_same(n: int, tmp_path: Path) -> None:
     made = told(tmp_path, "ab" * (n // 2) + "a" * (n % 2), costs)
     one, other = interval(made), interval(made.read("nll"))
     assert (one.low, one.high) == (pytest.approx(other.low), pytest.approx(other.high))
-    assert one.low < made.report.perplexity < one.high
+    assert one.low < made.score.perplexity < one.high

@@ -28,19 +28,19 @@ def test_each_file_has_its_figures_or_what_is_wrong_with_it(files: list[str]) ->
         scoring.each(
             files,
             add=lambda scored, file: rows.append((file, len(scored.scores))),
-            keep={files[0]: lambda record: kept.append(record.report)},
+            keep={files[0]: lambda record: kept.append(record.score)},
         )
     )
     assert list(found) == files
     text, empty, missing, table = found.values()
     assert type(text) is Score
-    assert text.report.perplexity == pytest.approx(rnnviz.perplexity(tiny("gru"), text=TEXT).perplexity)
+    assert text.perplexity == pytest.approx(rnnviz.perplexity(tiny("gru"), text=TEXT).perplexity)
     assert text.interval is not None
-    assert kept == [text.report]
+    assert [one.to_json() for one in kept] == [text.to_json()]
     assert isinstance(empty, RnnvizError)
     assert isinstance(missing, RnnvizError)
     assert isinstance(table, RowsScore)
-    assert table.report.rows_scored == 2
+    assert table.rows_scored == 2
     assert [n for _file, n in rows] == [1, 2]
 
 

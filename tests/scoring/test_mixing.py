@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring import mixing
 from rnnviz.scoring.mixing import mix
-from rnnviz.scoring.perplexity import UniformModel, perplexity, pieces
+from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.scoring.paper import AB, BC, Paper
+from tests.scoring.pieces import costs
 from tests.scoring.recorded import recorded
 from tests.scoring.test_compression import make
 
@@ -66,7 +67,7 @@ def by_hand(one: Paper, other: Paper, text: str) -> list[float]:
 def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
     text = text * (150 // len(text))  # the weights change four times
     expected = by_hand(AB, BC, text)
-    found = np.concatenate([part.nll for part in pieces(mix(AB, BC), text=text, piece=piece)])
+    found = costs(mix(AB, BC), text, piece=piece)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -98,19 +99,18 @@ def test_it_learns_which_of_them_to_trust() -> None:
 
 def test_a_mixture_goes_wherever_a_model_goes(tmp_path: Path) -> None:
     model = MIXED["gru + 3-gram"]
-    report = perplexity(model, text=OTHER)
-    assert (report.model, report.unknown) == ("gru + 3-gram", len([c for c in OTHER if c not in TEXT]))
+    score = perplexity(model, text=OTHER)
+    assert (score.model, score.unknown) == ("gru + 3-gram", len([c for c in OTHER if c not in TEXT]))
     precise = perplexity(model, text=OTHER, precise=True)
-    assert precise.perplexity == pytest.approx(report.perplexity, rel=1e-5)
+    assert precise.perplexity == pytest.approx(score.perplexity, rel=1e-5)
     assert perplexity(model, text="he", given="A traveller! ").given_characters == 13
     kept = recorded(tmp_path, model, OTHER)
-    assert kept.report.perplexity == report.perplexity
+    assert kept.score.perplexity == score.perplexity
 
 
 def test_a_model_that_is_sure_of_the_wrong_thing() -> None:
     """P = 0 counts as e^-100, so that the other may be right; the weights stay within their bounds."""
     sure = Paper("ab", [[0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]])
-    (part,) = pieces(mix(sure, AB), text="b" * 4000)
-    assert np.isfinite(part.nll).all()
-    (alone,) = pieces(AB, text="b" * 4000)
-    assert part.nll[2000:].mean() < alone.nll[2000:].mean() + 0.1
+    mixed, alone = costs(mix(sure, AB), "b" * 4000), costs(AB, "b" * 4000)
+    assert np.isfinite(mixed).all()
+    assert mixed[2000:].mean() < alone[2000:].mean() + 0.1

@@ -15,10 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rnnviz.scoring.mixing import mix
-from rnnviz.scoring.perplexity import Progress, Sum, UniformModel, costs, perplexity, pieces, running, score
+from rnnviz.scoring.perplexity import UniformModel, perplexity, running, score
+from rnnviz.scoring.totals import Progress, Sum, costs
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
 from tests.conftest import tiny
 from tests.scoring.paper import AB, BC, Paper
+from tests.scoring.pieces import costs as costs_of
 
 PAPER = AB
 UNKNOWN_CHARACTERS = UNICODE_SCALAR_VALUES - 2
@@ -43,13 +45,13 @@ def by_hand(model: Paper, text: str) -> tuple[float, float | None, int]:
     ],
 )
 def test_a_perplexity_computed_on_paper(text: str, p: float, p_known: float | None) -> None:
-    report, n, unknown = perplexity(PAPER, text=text), len(text), text.count("道")
-    assert report.perplexity == pytest.approx(p ** (-1 / n), rel=1e-12)
+    score, n, unknown = perplexity(PAPER, text=text), len(text), text.count("道")
+    assert score.perplexity == pytest.approx(p ** (-1 / n), rel=1e-12)
     known = None if p_known is None else pytest.approx(p_known ** (-1 / (n - unknown)), rel=1e-12)
-    assert report.perplexity_known == known
-    assert report.bits_per_character == pytest.approx(-math.log2(p) / n, rel=1e-12)
-    assert (report.characters, report.unknown, report.bytes) == (n, unknown, n + 2 * unknown)
-    assert report.bits_per_byte == pytest.approx(-math.log2(p) / report.bytes, rel=1e-12)
+    assert score.perplexity_known == known
+    assert score.bits_per_character == pytest.approx(-math.log2(p) / n, rel=1e-12)
+    assert (score.characters, score.unknown, score.bytes) == (n, unknown, n + 2 * unknown)
+    assert score.bits_per_byte == pytest.approx(-math.log2(p) / score.bytes, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +71,10 @@ def test_the_probabilities_of_all_strings_sum_to_one(model, length: int) -> None
 def test_a_uniform_model_scores_exactly_its_vocabulary(size: int) -> None:
     vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + size))))
     text = "".join(vocabulary.characters) * (20_000 // size)
-    report = perplexity(UniformModel(vocabulary), text=text)
-    assert report.perplexity == pytest.approx(vocabulary.size, rel=1e-12)
-    assert report.unknown == 0
-    assert report.model == "uniform"
+    score = perplexity(UniformModel(vocabulary), text=text)
+    assert score.perplexity == pytest.approx(vocabulary.size, rel=1e-12)
+    assert score.unknown == 0
+    assert score.model == "uniform"
 
 
 @given(st.text(alphabet="ab道\r\n", min_size=1, max_size=60), st.integers(1, 70))
@@ -80,14 +82,14 @@ def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -
     normalised = text.replace("\r\n", "\n").replace("\r", "\n")
     expected, expected_known, unknown = by_hand(PAPER, normalised)
     *_, last = score(PAPER, text=text, piece=piece)
-    report = perplexity(PAPER, text=text)
+    found = perplexity(PAPER, text=text)
     assert last.perplexity == pytest.approx(expected, rel=1e-12)
-    assert report.perplexity == pytest.approx(expected, rel=1e-12)
-    assert report.perplexity_known == (expected_known and pytest.approx(expected_known, rel=1e-12))
-    assert (report.unknown, last.unknown) == (unknown, unknown)
-    assert report.characters == len(normalised)
-    assert report.normalised == text.count("\r")
-    assert report.bytes == len(normalised.encode("utf-8"))
+    assert found.perplexity == pytest.approx(expected, rel=1e-12)
+    assert found.perplexity_known == (expected_known and pytest.approx(expected_known, rel=1e-12))
+    assert (found.unknown, last.unknown) == (unknown, unknown)
+    assert found.characters == len(normalised)
+    assert found.normalised == text.count("\r")
+    assert found.bytes == len(normalised.encode("utf-8"))
 
 
 def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
@@ -96,27 +98,23 @@ def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
     path.write_bytes(text.encode("utf-8"))
     expected = perplexity(PAPER, text=text)
     with path.open("rb") as file:
-        reports = [
+        scores = [
             perplexity(PAPER, path),
             perplexity(PAPER, path=str(path)),
             perplexity(PAPER, file, name="upload.txt"),
         ]
     same = {"file": expected.file, "seconds": expected.seconds, "encoding": None, "certainty": None}
-    for report, name in zip(reports, (str(path), str(path), "upload.txt"), strict=True):
-        assert (report.file, report.encoding, report.certainty) == (name, "utf-8", "verified")
-        assert replace(report, **same) == expected  # type: ignore[arg-type]
+    for found, name in zip(scores, (str(path), str(path), "upload.txt"), strict=True):
+        assert (found.file, found.encoding, found.certainty) == (name, "utf-8", "verified")
+        assert replace(found, **same) == expected  # type: ignore[arg-type]
     assert (expected.file, expected.encoding, expected.certainty) == ("this text", None, None)
 
 
-def test_pieces_hold_the_cost_of_every_character() -> None:
+def test_every_character_has_its_cost() -> None:
     text = "abba道" * 100
-    parts = list(pieces(PAPER, text=text, piece=64))
-    assert [(p.start, p.text) for p in parts] == [(n, text[n : n + 64]) for n in range(0, 500, 64)]
-    nll, known = (np.concatenate([getattr(p, name) for p in parts]) for name in ("nll", "known"))
+    nll = costs_of(PAPER, text, piece=64)
     assert math.exp(nll.mean()) == pytest.approx(perplexity(PAPER, text=text).perplexity, rel=1e-12)
-    assert known.tolist() == [c != "道" for c in text]
     assert nll[4] == pytest.approx(-math.log(0.1) + math.log(UNKNOWN_CHARACTERS))
-    assert list(pieces(PAPER, text="")) == []
 
 
 def test_costs_and_running_perplexity() -> None:
@@ -140,11 +138,11 @@ def test_a_sum_loses_nothing(values: list[float]) -> None:
 def test_what_was_read_so_far_costs_its_unknown_characters_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
     steps: list[Progress] = []
-    report = perplexity(tiny("gru"), "道可道，非常道。" * 1_500, progress=steps.append)
+    score = perplexity(tiny("gru"), "道可道，非常道。" * 1_500, progress=steps.append)
     assert len(steps) > 3
     assert [one.characters for one in steps] == sorted(one.characters for one in steps)
     for one in steps:
-        assert one.nll / one.characters == pytest.approx(math.log(report.perplexity), rel=0.1)
+        assert one.nll / one.characters == pytest.approx(math.log(score.perplexity), rel=0.1)
         assert one.fraction == pytest.approx(one.characters / 12_000, abs=0.02)
 
 
@@ -153,17 +151,17 @@ def test_progress_is_reported_as_the_text_is_read(tmp_path: Path) -> None:
     path.write_bytes(b"abba" * 50_000)
     steps: list[Progress] = []
 
-    report = perplexity(PAPER, path, progress=steps.append)
+    score = perplexity(PAPER, path, progress=steps.append)
     assert steps, "at least the end is reported"
     last = steps[-1]
     assert (last.characters, last.fraction) == (200_000, 1)
     assert last.bytes_read == last.bytes_total == 200_000
-    assert last.perplexity == report.perplexity
+    assert last.perplexity == score.perplexity
     assert [s.characters for s in steps] == sorted({s.characters for s in steps})
     for step in steps:
         # Reading runs ahead of scoring by a little more than a piece.
         assert step.characters <= step.bytes_read <= step.characters + 20_000
-    assert report.seconds >= last.seconds
+    assert score.seconds >= last.seconds
 
 
 class Certain(Paper):
@@ -177,9 +175,9 @@ class Certain(Paper):
 
 
 def test_a_perplexity_beyond_float64_is_infinite_and_not_a_crash() -> None:
-    report = perplexity(Certain("ab", PAPER.table), text="aa")
-    assert report.perplexity == math.inf
-    assert report.bits_per_character == pytest.approx(1e4 / math.log(2))
+    score = perplexity(Certain("ab", PAPER.table), text="aa")
+    assert score.perplexity == math.inf
+    assert score.bits_per_character == pytest.approx(1e4 / math.log(2))
     assert running([1.0, 1e4]).tolist() == [pytest.approx(math.e), math.inf]
 
 

@@ -23,16 +23,16 @@ from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
 from rnnviz.scoring.perplexity import (
     LanguageModel,
-    Progress,
     UniformModel,
     perplexity,
-    pieces,
     running,
     score,
 )
 from rnnviz.scoring.record import record
+from rnnviz.scoring.totals import Progress
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
+from tests.scoring.pieces import pieces
 from tests.scoring.recorded import recorded, told
 
 OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
@@ -44,11 +44,12 @@ NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 )
 def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -> None:
     made = recorded(tmp_path, model, OTHER)
-    parts = list(pieces(model, text=OTHER, details=True))
+    parts = pieces(model, OTHER)
     text = "".join(p.text for p in parts)
     nll = np.concatenate([p.nll for p in parts])
     known = np.concatenate([p.known for p in parts])
     n = len(made)
+    assert known.tolist() == [c in model.vocabulary.characters for c in text]
     assert made.text(0, n) == text == OTHER.replace("\r\n", "\n")
     assert made.read("codes").tolist() == [ord(c) for c in text]
     np.testing.assert_array_equal(made.read("nll"), nll.astype(np.float32))
@@ -63,7 +64,7 @@ def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -
 def test_its_report_is_that_of_scoring_to_the_last_digit(model: LanguageModel, tmp_path: Path) -> None:
     expected = perplexity(model, text=OTHER)
     made = recorded(tmp_path, model, OTHER)
-    ours, theirs = made.report.to_json(), expected.to_json()
+    ours, theirs = made.score.to_json(), expected.to_json()
     del ours["seconds"], theirs["seconds"]
     assert ours == theirs
     assert math.exp(float(made.read("nll").sum(dtype=np.float64)) / len(made)) == pytest.approx(
@@ -82,8 +83,8 @@ def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
         last.perplexity,
         1,
     )
-    report = made.report
-    assert (report.file, report.encoding, report.certainty) == ("Book", "gb18030", "declared")
+    found = made.score
+    assert (found.file, found.encoding, found.certainty) == ("Book", "gb18030", "declared")
     steps = list(record(NGRAM, io.BytesIO(b"abba"), tmp_path / "of-a-file"))
     assert steps[-1].characters == 4
 
@@ -107,7 +108,7 @@ def test_unknown_characters_keep_their_rank_and_are_counted(tmp_path: Path) -> N
     assert made.read("rank").tolist() == [1, -1, 1, -1, -1]
     assert made.known(0, 5).tolist() == [True, False, True, False, False]
     assert made.unknown_counts() == [("道", 2), ("😀", 1)]
-    assert made.report.unknown == 3
+    assert made.score.unknown == 3
     assert recorded(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
 
 
@@ -156,7 +157,7 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
 
 def test_an_infinite_perplexity_survives(tmp_path: Path) -> None:
     made = told(tmp_path, "aa", [1e4, 1e4])
-    assert made.report.perplexity == math.inf
+    assert made.score.perplexity == math.inf
     curve = made.curve()
     assert curve.running.tolist() == curve.rolling.tolist() == [math.inf, math.inf]
 
@@ -231,7 +232,7 @@ r = run(record(model, path, folder))
 r.curve(); r.surprising_passages(); r.surprising_passages(least=True)
 r.lines()
 interval(r)
-d = difference(r, ColumnFiles(folder)); d.total; d.gaps()
+d = difference(r, ColumnFiles(folder)); d.total; d.passages()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -194,9 +194,9 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         r"'own' gave no probability .* between 1 and 3: its weights",
     ),
     "no number in rows": (
-        lambda _: scored(Own(math.nan), file_of([{"text": "a"}])),
+        lambda _: scored(Own(math.nan), file_of([{"text": None}, {"text": "a"}])),
         CheckpointError,
-        "the model 'own' gave no probability",
+        "'own' gave no probability for a character in row 1 of rows.jsonl: its weights",
     ),
     "no normaliser": (
         lambda _: perplexity(UniformModel(UNIFORM.vocabulary, normaliser="shouting"), text="a"),

@@ -15,8 +15,9 @@ from rnnviz.errors import ConfigError, TextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel, UniformModel, perplexity
-from rnnviz.scoring.report import Progress
-from rnnviz.scoring.rows import RowScore, RowsReport, score_rows
+from rnnviz.scoring.rows import RowScore, score_rows
+from rnnviz.scoring.score import RowsScore
+from rnnviz.scoring.totals import Progress
 from rnnviz.text import row_files
 from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import Vocabulary
@@ -42,19 +43,17 @@ def file_of(rows: Sequence[Any], **options: Any) -> row_files.RowFile:
     return open_rows(io.BytesIO(data.encode()), name="rows.jsonl", column="text", **options)
 
 
-def scored(
-    model: LanguageModel, file: row_files.RowFile, **options: Any
-) -> tuple[list[RowScore], RowsReport]:
+def scored(model: LanguageModel, file: row_files.RowFile, **options: Any) -> tuple[list[RowScore], RowsScore]:
     found: list[RowScore] = []
-    report = run(score_rows(model, file, each=lambda batch: found.extend(batch.scores), **options))
-    return found, report
+    score = run(score_rows(model, file, each=lambda batch: found.extend(batch.scores), **options))
+    return found, score
 
 
 @pytest.mark.parametrize("precise", [False, True])
 @pytest.mark.parametrize("given", [None, "before"])
 def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise: bool) -> None:
     rows = pairs(70)
-    found, report = scored(model, file_of(rows, given=given), precise=precise)
+    found, score = scored(model, file_of(rows, given=given), precise=precise)
     alone = [
         perplexity(model, text=row["text"], given=row["before"] if given else "", precise=precise)
         for row in rows
@@ -67,35 +66,35 @@ def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise:
     characters = sum(one.characters for one in alone)
     nats = sum(one.characters * math.log(one.perplexity) for one in alone)
     known = sum((e.characters - e.unknown) * math.log(e.perplexity_known or 1) for e in alone)
-    assert report.perplexity == pytest.approx(math.exp(nats / characters), rel=1e-4)
-    assert report.perplexity_known == pytest.approx(math.exp(known / (characters - report.unknown)), rel=1e-4)
-    assert report.characters == characters
-    assert report.words == sum(one.words or 0 for one in alone)
-    assert report.bytes == sum(one.bytes for one in alone)
-    assert report.normalised == sum(one.normalised for one in alone)
-    assert report.given_characters == sum(one.given_characters for one in alone)
-    assert report.precise == precise
+    assert score.perplexity == pytest.approx(math.exp(nats / characters), rel=1e-4)
+    assert score.perplexity_known == pytest.approx(math.exp(known / (characters - score.unknown)), rel=1e-4)
+    assert score.characters == characters
+    assert score.words == sum(one.words or 0 for one in alone)
+    assert score.bytes == sum(one.bytes for one in alone)
+    assert score.normalised == sum(one.normalised for one in alone)
+    assert score.given_characters == sum(one.given_characters for one in alone)
+    assert score.precise == precise
 
 
 def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_files, "ROWS", 7)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
     model, rows, steps = tiny("gru"), pairs(40), list[Progress]()
-    report = run(score_rows(model, file_of(rows)), steps.append)
-    assert (report.file, report.model, report.encoding) == ("rows.jsonl", model.name, "utf-8")
+    score = run(score_rows(model, file_of(rows)), steps.append)
+    assert (score.file, score.model, score.encoding) == ("rows.jsonl", model.name, "utf-8")
     assert len(steps) == 7
     assert [one.fraction for one in steps] == sorted(one.fraction for one in steps)
     assert steps[0].fraction > 0
-    assert (steps[-1].fraction, steps[-1].characters) == (1.0, report.characters)
-    assert steps[-1].perplexity == pytest.approx(report.perplexity)
+    assert (steps[-1].fraction, steps[-1].characters) == (1.0, score.characters)
+    assert steps[-1].perplexity == pytest.approx(score.perplexity)
 
 
 def test_a_row_is_normalised_as_its_text_is() -> None:
     model = tiny("gru")
     model.normaliser = "typography"
     text = "“The time”"
-    (one,), report = scored(model, file_of([{"text": text}]))
-    assert (report.normalised, report.unknown) == (2, 2)
+    (one,), score = scored(model, file_of([{"text": text}]))
+    assert (score.normalised, score.unknown) == (2, 2)
     assert one.perplexity == pytest.approx(perplexity(model, text=text).perplexity, rel=1e-4)
 
 
@@ -111,7 +110,7 @@ def test_how_rows_are_batched_makes_no_difference(model: Any, monkeypatch: pytes
 def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
     good = pairs(4)
     bad = ['{"text": null}', "{", '{"text": ""}', '{"text": "\\r\\n"}', '{"other": 1}', '{"text": 1}']
-    found, report = scored(model, file_of([good[0], *bad, *good[1:]]))
+    found, score = scored(model, file_of([good[0], *bad, *good[1:]]))
     assert [one.row for one in found] == list(range(10))
     assert [one.fault is None for one in found] == [
         True,
@@ -126,16 +125,16 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
         True,
     ]
     assert [one.perplexity is None for one in found] == [one.fault is not None for one in found]
-    assert (report.rows, report.rows_scored) == (10, 5)
-    assert report.rows_left_out == {"null": 1, "broken": 1, "empty": 1, "missing": 1, "type": 1}
-    assert [(row, str(error)) for row, error in report.examples][::2] == [
+    assert (score.rows, score.rows_scored) == (10, 5)
+    assert score.rows_left_out == {"null": 1, "broken": 1, "empty": 1, "missing": 1, "type": 1}
+    assert [(row, str(error)) for row, error in score.examples][::2] == [
         (1, "its text is null"),
         (3, "it has no characters"),
         (6, "its text is a number, no text"),
     ]
     _, alone = scored(model, file_of([*good, {"text": "\n"}]))
-    assert report.perplexity == pytest.approx(alone.perplexity, rel=1e-6)
-    values = json.loads(json.dumps(report.to_json()))
+    assert score.perplexity == pytest.approx(alone.perplexity, rel=1e-6)
+    values = json.loads(json.dumps(score.to_json()))
     assert values["rows_left_out"]["null"] == 1
     assert values["damage"] is None
     assert "examples" not in values
@@ -144,10 +143,10 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
 def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
     uniform = UniformModel(Vocabulary((" ", "a", "b")))
     (tmp_path / "a.csv").write_text("id,text\n1,ab ba\n2,\n")
-    report = rnnviz.perplexity(uniform, tmp_path / "a.csv", column="")
-    assert isinstance(report, RowsReport)
-    assert (report.column, report.rows, report.characters) == ("text", 2, 5)
-    assert report.perplexity == pytest.approx(4.0)
+    score = rnnviz.perplexity(uniform, tmp_path / "a.csv", column="")
+    assert isinstance(score, RowsScore)
+    assert (score.column, score.rows, score.characters) == ("text", 2, 5)
+    assert score.perplexity == pytest.approx(4.0)
     each: list[RowScore] = []
     rnnviz.perplexity(uniform, tmp_path / "a.csv", column="text", each=each.append)
     assert [(row.row, row.characters, row.fault is None) for row in each] == [(0, 5, True), (1, 0, False)]

@@ -1,6 +1,7 @@
 """What may be said of a scored text, and of the rows of a file: which codes, with which values."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,23 +9,15 @@ import pytest
 from rnnviz.errors import TextError
 from rnnviz.findings import Number, Said
 from rnnviz.scoring.contamination import Contamination
-from rnnviz.scoring.interval import Averages, Interval
-from rnnviz.scoring.perplexity import Report
-from rnnviz.scoring.rows import RowsReport
-from rnnviz.scoring.score import Compared, RowsScore, Score, averaged, best
+from rnnviz.scoring.interval import Interval
+from rnnviz.scoring.score import Averages, Compared, RowsScore, Score, averaged, best
 from rnnviz.sentences import level, tell
 
-REPORT = Report("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
+FIGURES = ("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
 RANGE = Interval(3.6, 3.84, 40_000, halves=(3.7, 3.72))
-SCORE = Score(REPORT, RANGE, guess=70.0)
-ROWS = RowsReport(
-    **vars(replace(REPORT, words=7, word_perplexity=80.0)), rows=30, rows_scored=30, column="text"
-)
-
-
-def scored(**changed: Any) -> Score:
-    """A score whose report differs."""
-    return replace(SCORE, report=replace(REPORT, **changed))
+SCORE = Score(*FIGURES, interval=RANGE, guess=70.0)
+ROWS = RowsScore(*FIGURES, words=7, word_perplexity=80.0, rows=30, rows_scored=30, column="text")
+scored = partial(replace, SCORE)
 
 
 def without_range(reason: Any, characters: int = 40_000) -> Score:
@@ -52,19 +45,15 @@ def codes(found: Score) -> list[str]:
         (scored(unsettled=512), "last-digits rounding", ""),
         (scored(words=7, word_perplexity=80.0), "words", ""),
         (scored(normalised=2), "converted", "unchanged"),
-        (replace(scored(normalised=2), normaliser="typography"), "converted-typography", "converted"),
-        (
-            replace(scored(normalised=2), normaliser="corner-brackets"),
-            "converted-corner-brackets",
-            "converted",
-        ),
+        (scored(normalised=2, normaliser="typography"), "converted-typography", "converted"),
+        (scored(normalised=2, normaliser="corner-brackets"), "converted-corner-brackets", "converted"),
         (scored(perplexity=1e12, perplexity_known=1e12), "worse-than-guessing", "hesitated"),
         (scored(encoding=None), "made", "unchanged converted"),
         (scored(precise=True), "made-precisely", "made"),
-        (replace(SCORE, learned=True), "learned", ""),
-        (replace(SCORE, overlap=Contamination(0.2, 1000)), "trained-on", ""),
-        (replace(SCORE, overlap=Contamination(0.2, 10)), "", "trained-on"),  # too few to be sure
-        (replace(SCORE, overlap=Contamination(0.01, 10**6)), "", "trained-on"),  # idioms
+        (scored(learned=True), "learned", ""),
+        (scored(overlap=Contamination(0.2, 1000)), "trained-on", ""),
+        (scored(overlap=Contamination(0.2, 10)), "", "trained-on"),  # too few to be sure
+        (scored(overlap=Contamination(0.01, 10**6)), "", "trained-on"),  # idioms
     ],
 )
 def test_what_is_said_of_a_text(found: Score, added: str, gone: str) -> None:
@@ -84,30 +73,42 @@ def test_what_is_said_of_a_text(found: Score, added: str, gone: str) -> None:
 )
 def test_a_range_is_said_in_two_digits_that_it_doesnt_exceed(low: float, high: float, said: Any) -> None:
     (one,) = (
-        one
-        for one in replace(SCORE, interval=Interval(low, high, 40_000)).sentences()
-        if one.code == "score.range"
+        one for one in scored(interval=Interval(low, high, 40_000)).sentences() if one.code == "score.range"
     )
     assert (tell(one.values["about_low"], "en"), tell(one.values["about_high"], "en")) == said
 
 
-def test_the_facts_are_the_report_with_its_interval_and_what_it_is_compared_with() -> None:
+def test_the_facts_are_the_figures_their_interval_and_what_they_are_compared_with() -> None:
     compared = best(
         [Compared("gru", "model", "the model", 3.71, 1.89), Compared("xz", "compressor", "", 4, 2.0)]
     )
-    facts = replace(SCORE, compared=compared).facts()
-    assert facts.items() >= REPORT.to_json().items()
+    facts = scored(compared=compared, learned=True, overlap=Contamination(0.2, 10)).facts()
+    figures = SCORE.to_json()
+    assert list(figures.values()) == [*FIGURES, False, 0, None, None, 0]
+    assert list(facts) == [*figures, "interval", "interval_method", "interval_why_not", "compared"]
+    assert facts.items() >= figures.items()
     assert (facts["interval"], facts["interval_why_not"]) == ([3.6, 3.84], None)
     assert [one["best"] for one in facts["compared"]] == [True, False]
     assert "compared" not in SCORE.facts()
     drifting = without_range("drifts").facts()
     assert (drifting["interval"], drifting["interval_why_not"]) == (None, "drifts")
-    assert RowsScore(ROWS).facts()["interval_why_not"] == "rows"
+    assert scored(interval=None).facts() == figures
+
+
+def test_the_facts_of_rows_count_them_and_hold_no_examples() -> None:
+    lost = replace(ROWS, damage=TextError("it ends early"), examples=((3, TextError("its text is null")),))
+    added = {"rows": 30, "rows_scored": 30, "rows_left_out": {}, "column": "text", "given": None}
+    assert lost.facts() == {
+        **scored(words=7, word_perplexity=80.0).to_json(),
+        **added,
+        "column_found": False,
+        "damage": "it ends early",
+    }
 
 
 def test_frequencies_known_beforehand_are_no_rival() -> None:
     rows = [Compared(name, name, "", 2.0, bits) for name, bits in (("model", 2.0), ("unigram", 1.0))]
-    found = replace(SCORE, compared=best([*rows, Compared("other", "model", "", 4.0, 2.1)]))
+    found = scored(compared=best([*rows, Compared("other", "model", "", 4.0, 2.1)]))
     assert [one.best for one in found.compared] == [True, False, False]
     table = found.table()
     assert [row[2] for row in table.rows] == ["model", "unigram", "other"]
@@ -129,14 +130,14 @@ def test_frequencies_known_beforehand_are_no_rival() -> None:
         (replace(ROWS, rows=33, rows_left_out={"null": 1, "type": 2}), "left-out"),
     ],
 )
-def test_what_is_said_of_rows(found: RowsReport, added: str) -> None:
-    assert set(added.split()) <= set(codes(RowsScore(found)))
+def test_what_is_said_of_rows(found: RowsScore, added: str) -> None:
+    assert set(added.split()) <= set(codes(found))
 
 
 def test_rows_left_out_are_a_caution_that_counts_them() -> None:
     left_out = {"null": 1, "type": 2}
-    report = replace(ROWS, rows=33, rows_left_out=left_out, examples=((3, TextError("its text is null")),))
-    (caution,) = [one for one in RowsScore(report).sentences() if level(one) == "caution"]
+    score = replace(ROWS, rows=33, rows_left_out=left_out, examples=((3, TextError("its text is null")),))
+    (caution,) = [one for one in score.sentences() if level(one) == "caution"]
     assert (caution.values["left"], caution.values["rows"]) == (Number(3, "count"), Number(33, "count"))
     assert [one.code for one in caution.values["kinds"]] == ["rows.null", "rows.type"]  # type: ignore[attr-defined]
 

@@ -116,14 +116,14 @@ def test_it_loads_and_reads_its_example_better_than_counting_does(name: str) -> 
     assert model.name == name
     assert model.parameter_count == model.card["parameters"]
     example = model.card["example"]
-    report = scoring.perplexity(model, text=example)
-    assert report.unknown == 0
-    assert 1 < report.perplexity < model.vocabulary.size / 2
+    score = scoring.perplexity(model, text=example)
+    assert score.unknown == 0
+    assert 1 < score.perplexity < model.vocabulary.size / 2
     if not name.endswith(("gram", "mlp")):
         assert example == model_card.EXAMPLES[model.card["corpus"]]
         counted = scoring.perplexity(checkpoint.load(model.card["ngram"]), text=example).perplexity
         # By more than rounding decides; shakespeare-mingru is ahead by 0.6 %, all others by 3 or more.
-        assert report.perplexity < (0.997 if name == "shakespeare-mingru" else 0.97) * counted
+        assert score.perplexity < (0.997 if name == "shakespeare-mingru" else 0.97) * counted
 
 
 @pytest.fixture(scope="module")

@@ -4,20 +4,21 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
-from rnnviz.scoring.interval import averages, interval
-from rnnviz.scoring.perplexity import Report, perplexity, pieces
+from rnnviz.scoring.interval import interval
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.scoring.score import Score, averages
 from rnnviz.text import corpora
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.formatting import rounded
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from tests.conftest import TEXT
+from tests.scoring.pieces import costs
 from tests.ui.apptest import addressed, clean, settled
 from tests.ui.conftest import SHIPPED, Open, everything, turn
 
@@ -44,7 +45,7 @@ def section(app: AppTest, name: str) -> AppTest:
     return settled(app, "perplexity")
 
 
-def expected(models_folder: Path, text: str, model: str = "tiny-gru") -> Report:
+def expected(models_folder: Path, text: str, model: str = "tiny-gru") -> Score:
     return perplexity(load(models_folder / f"{model}.safetensors"), text=text)
 
 
@@ -59,14 +60,14 @@ def test_before_any_upload_a_real_example_is_scored(open_app: Open, models_folde
 def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), wells__txt=LATIN)
     assert not app.exception
-    report = expected(models_folder, LATIN)
-    assert shown(app) == f"{report.perplexity:.2f}"
+    score = expected(models_folder, LATIN)
+    assert shown(app) == f"{score.perplexity:.2f}"
     words = everything(app)
     for part in (
-        f"**{report.bits_per_character:.3f}**",
-        f"**{report.bits_per_byte:.3f}**",
-        f"**{report.characters}**",
-        f"between about **{report.perplexity:.0f}** characters each time",
+        f"**{score.bits_per_character:.3f}**",
+        f"**{score.bits_per_byte:.3f}**",
+        f"**{score.characters}**",
+        f"between about **{score.perplexity:.0f}** characters each time",
         r"Encoding **UTF\-8**, verified",
         "2 line endings converted.",
     ):
@@ -99,9 +100,7 @@ def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
         assert part in words
         assert ("95 times in 100" in words) is (text == even)
         assert "the perplexity of this text alone" not in words
-        found = interval(
-            np.concatenate([p.nll for p in pieces(load(models_folder / "tiny-gru.safetensors"), text=text)])
-        )
+        found = interval(costs(load(models_folder / "tiny-gru.safetensors"), text))
         if found.low is not None and found.high is not None:
             assert f"**The range**, {rounded(found.low)}–{rounded(found.high)}, is for the next" in words
         else:
@@ -186,20 +185,20 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(
 def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open, models_folder: Path) -> None:
     texts = {f"t{n}__txt": TEXT[n * 31 : n * 31 + 150] for n in range(12)}
     app = upload(open_app("perplexity"), **texts)
-    reports = [expected(models_folder, text) for text in texts.values()]
-    found = averages(reports)
+    scores = [expected(models_folder, text) for text in texts.values()]
+    found = averages(scores)
     assert f"Averages of 12 texts: **{rounded(found.micro)}** by characters (micro)" in everything(app)
     assert f"**{rounded(found.macro)}** by texts (macro)" in everything(app)
-    assert shown(app) == rounded(reports[0].perplexity)
+    assert shown(app) == rounded(scores[0].perplexity)
     (table,) = [frame for frame in app.dataframe if "Text" in frame.value.columns]
-    alone = [report.perplexity for report in reports]
+    alone = [score.perplexity for score in scores]
     assert table.value["Perplexity"].tolist() == pytest.approx(alone, rel=1e-12)  # sorted as numbers
     written = (
         pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all().column(1).to_pylist()
     )
-    assert written == [rounded(r.perplexity) for r in reports], "as in the answer below"
+    assert written == [rounded(r.perplexity) for r in scores], "as in the answer below"
     app.session_state["closer"] = 1  # what a click on the second row sets
-    assert shown(settled(app.run(), "perplexity")) == rounded(reports[1].perplexity)
+    assert shown(settled(app.run(), "perplexity")) == rounded(scores[1].perplexity)
 
 
 def test_a_second_models_number_stands_in_the_answer_whatever_the_section(
@@ -295,9 +294,9 @@ def test_curly_quotes_are_read_as_straight_ones_in_one_click(open_app: Open) -> 
     before = float(shown(app))
     app.button(key="straight").click().run()
     settled(app, "perplexity")
-    report = expected(SHIPPED, plain, "timemachine-gru")
-    assert shown(app) == rounded(report.perplexity)
-    assert before > report.perplexity
+    score = expected(SHIPPED, plain, "timemachine-gru")
+    assert shown(app) == rounded(score.perplexity)
+    assert before > score.perplexity
     assert f"{curly.count('”')} characters were read as plainer ones" in everything(app)
     app.button(key="curly").click().run()
     assert float(shown(settled(app, "perplexity"))) == before

@@ -50,10 +50,10 @@ def test_a_file_of_rows_is_scored_row_by_row(open_app: Open, models_folder: Path
     app = upload(open_app("perplexity"), "a.jsonl.gz", gzip.compress(ONE.encode(), mtime=0))
     clean(app)
     model = load(models_folder / "tiny-gru.safetensors")
-    report = found().report
-    assert figure(app) == rounded(report.perplexity)
-    assert (report.column, report.rows) == ("text", 20)
-    assert f"20 rows, {report.characters:,} characters, 0 of them unknown" in words(app)
+    score = found().score
+    assert figure(app) == rounded(score.perplexity)
+    assert (score.column, score.rows) == ("text", 20)
+    assert f"20 rows, {score.characters:,} characters, 0 of them unknown" in words(app)
     assert "Perplexity per word:" in words(app)
     (table,) = [frame.value for frame in app.dataframe]
     for row, value in zip(ROWS, table["Perplexity"], strict=True):

@@ -16,7 +16,6 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
-from rnnviz.scoring.score import uniform
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import store
@@ -73,10 +72,10 @@ def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), a__txt="The Time Traveller")
     section(app, "sum")
     table = app.dataframe[0].value
-    report = expected(models_folder, "The Time Traveller")
-    assert math.exp(table["−ln P"].sum() / len(table)) == pytest.approx(report.perplexity, rel=1e-6)
+    score = expected(models_folder, "The Time Traveller")
+    assert math.exp(table["−ln P"].sum() / len(table)) == pytest.approx(score.perplexity, rel=1e-6)
     assert table["character"].tolist()[:4] == ["T", "h", "e", "·"]
-    assert f"{math.log(report.perplexity) * 18:.2f}" in app.get("latex")[0].value
+    assert f"{math.log(score.perplexity) * 18:.2f}" in app.get("latex")[0].value
     assert "start symbol" in everything(app)
 
 
@@ -86,8 +85,8 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
     app.button(key="pack").click().run()
     settled(app, "perplexity")
     assert not app.error
-    report = expected(models_folder, TEXT + "时")
-    promised = report.bits_per_character * report.characters / 8
+    score = expected(models_folder, TEXT + "时")
+    promised = score.bits_per_character * score.characters / 8
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
     assert promised <= size + 1
     assert size <= promised * 1.001 + 32
@@ -95,10 +94,10 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
 
 
 def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
-    reports = [expected(models_folder, "time"), expected(models_folder, "时间")]
-    rows = list(csv.DictReader(io.StringIO(download.as_csv(reports))))
-    assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in reports]
-    assert json.loads(download.as_json(reports)) == [r.to_json() for r in reports]
+    scores = [expected(models_folder, "time"), expected(models_folder, "时间")]
+    rows = list(csv.DictReader(io.StringIO(download.as_csv(scores))))
+    assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in scores]
+    assert json.loads(download.as_json(scores)) == [r.to_json() for r in scores]
 
 
 def test_tables_have_no_export_of_their_own_which_would_not_quote_it() -> None:
@@ -138,11 +137,11 @@ def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
 
 
 def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> None:
-    report = expected(models_folder, "时间机器")
+    score = expected(models_folder, "时间机器")
     vocabulary = load(models_folder / "tiny-gru.safetensors").vocabulary
-    guess = uniform(vocabulary, report)
+    guess = score.guess
     assert guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
-    markup = answer.scale(report.perplexity, guess, 4.0, ("<b>other</b>", math.inf))
+    markup = answer.scale(score.perplexity, guess, 4.0, ("<b>other</b>", math.inf))
     places = [float(place) for place in re.findall(r"(?:left|right):([\d.]+)%", markup)]
     assert all(0 <= place <= 100 for place in places)
     assert "left:100.00%" in markup

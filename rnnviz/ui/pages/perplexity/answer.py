@@ -13,9 +13,7 @@ from rnnviz import sentences
 from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.i18n import _
 from rnnviz.scoring.contamination import usual, why
-from rnnviz.scoring.interval import averages
-from rnnviz.scoring.perplexity import Report
-from rnnviz.scoring.score import averaged
+from rnnviz.scoring.score import Score, averaged, averages
 from rnnviz.text.characters import NORMALISERS, visible
 from rnnviz.ui import model_cache, model_suggestion, sidebar
 from rnnviz.ui.context import Context
@@ -36,29 +34,29 @@ CURLY = [curly for curly, plainer in NORMALISERS["typography"].items() if plaine
 
 def show(context: Context, text: Text, scored: Scored, second: Second | None) -> None:
     """Draw one text's answer: a better model if there is one, then the number, its scale, and advice."""
-    report, bits = scored.report, usual(context.info.card)
+    score, bits = scored.score, usual(context.info.card)
     with st.container(border=True, key="answer"):
-        _lead(context, text, report)
-        number = rounded(report.perplexity)
+        _lead(context, text, score)
+        number = rounded(score.perplexity)
         st.html(f"<style>{_STYLE % (3.4 if len(number) < 8 else 2.2)}</style>")
         large, rest = st.columns([3, 8], vertical_alignment="top", gap="medium")
         with large:
             st.metric(
-                _("Perplexity of {name}").format(name=plain(report.file)),
+                _("Perplexity of {name}").format(name=plain(score.file)),
                 number,
                 help=_("exp of the average surprise per character. Every character counts."),
             )
         beside = None
         if second is not None and (theirs := second.found.value) is not None:
-            beside = (second.name, theirs.report.perplexity)
+            beside = (second.name, theirs.score.perplexity)
             said = _("**{perplexity}** with {model}")
             large.markdown(said.format(perplexity=rounded(beside[1]), model=plain(second.name)))
         with rest:
-            said_of_it = [(one, sentences.level(one)) for one in scored.sentences()]
+            said_of_it = [(one, sentences.level(one)) for one in score.sentences()]
             st.markdown("  \n".join(tell(one) for one, level in said_of_it if level == "said"))
             # A uniform guess is |V|, as on all pages; a sentence above has the cost of unknown characters.
             typical = None if bits is None else 2.0**bits
-            st.html(scale(report.perplexity, context.model.vocabulary.size, typical, beside))
+            st.html(scale(score.perplexity, context.model.vocabulary.size, typical, beside))
             if second is not None and beside is None:
                 second.found.show("second")
             if text.most is not None:
@@ -68,21 +66,21 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
                     st.caption(tell(one))
                 if level == "caution":
                     st.warning(tell(one), icon=":material/history_edu:")
-            if not _foreign(context, report):  # a foreign text has one button, in `_lead`
+            if not _foreign(context, score):  # a foreign text has one button, in `_lead`
                 _quotes(text, scored)
         _details(text, scored)
 
 
-def _foreign(context: Context, report: Report) -> bool:
-    return bool(why(context.info.card, report.characters, report.unknown, report.bits_per_character))
+def _foreign(context: Context, score: Score) -> bool:
+    return bool(why(context.info.card, score.characters, score.unknown, score.bits_per_character))
 
 
-def _lead(context: Context, text: Text, report: Report) -> None:
+def _lead(context: Context, text: Text, score: Score) -> None:
     """Draw a note if the text is foreign to the chosen model, and a button for a network that reads it much
     better; otherwise nothing.
     """
-    foreign = _foreign(context, report)
-    beginning = text.beginning(model_suggestion.READ, report.encoding)
+    foreign = _foreign(context, score)
+    beginning = text.beginning(model_suggestion.READ, score.encoding)
     job = model_suggestion.glance(context.info, beginning, PATIENCE if foreign else 0.0)
     if job.state not in OVER:
         _watch(job)
@@ -142,7 +140,7 @@ def _quotes(text: Text, scored: Scored) -> None:
         if text.straight:
             st.button(_("Read “ ” as they are"), key="curly", on_click=straight.discard, args=(text.content,))
             return
-        share = percent(curly / scored.report.characters)
+        share = percent(curly / scored.score.characters)
         said = _("{share} of its characters are curly quotes, which this model doesn't know.")
         st.caption(said.format(share=share), width="content")
         st.button(
@@ -156,50 +154,50 @@ def _quotes(text: Text, scored: Scored) -> None:
 
 def _details(text: Text, scored: Scored) -> None:
     """Draw the details, closed at first, but open if the encoding is a guess that the reader should check."""
-    report = scored.report
-    doubtful = report.certainty == "guessed" or text.encoding is not None
+    score = scored.score
+    doubtful = score.certainty == "guessed" or text.encoding is not None
     with st.expander(_("Details"), expanded=doubtful, icon=":material/info:"):
         columns = st.columns(5)
-        for column, (label, value, about) in zip(columns, _figures(report), strict=True):
+        for column, (label, value, about) in zip(columns, _figures(score), strict=True):
             column.markdown(f":small[:gray[{label}]]  \n**{value}**", help=about)
-        if report.unknown:
+        if score.unknown:
             with columns[3], st.popover(_("Show them"), type="tertiary"):
                 _unknown(scored)
-        for one in scored.sentences():
+        for one in score.sentences():
             if sentences.level(one) == "detail":
                 st.caption(tell(one))
-        if report.encoding is not None:
-            encodings.control(text, report.encoding, report.certainty)
+        if score.encoding is not None:
+            encodings.control(text, score.encoding, score.certainty)
 
 
-def _figures(report: Report) -> list[tuple[str, str, str]]:
+def _figures(score: Score) -> list[tuple[str, str, str]]:
     """Name, value and explanation of each number beside the perplexity."""
-    known = report.perplexity_known
+    known = score.perplexity_known
     return [
         (
             _("Bits per character"),
-            f"{report.bits_per_character:.3f}",
+            f"{score.bits_per_character:.3f}",
             _("The base-2 logarithm of the perplexity."),
         ),
         (
             _("Bits per byte"),
-            f"{report.bits_per_byte:.3f}",
+            f"{score.bits_per_byte:.3f}",
             _("The same per byte of the text in UTF-8. Stored as it is, a byte takes 8 bits."),
         ),
         (
             _("Characters"),
-            f"{report.characters:,}",
+            f"{score.characters:,}",
             _("Every character counts, the first one, spaces and line breaks too."),
         ),
         (
             _("Unknown characters"),
-            f"{report.unknown:,}"
-            + (f" ({percent(report.unknown / report.characters)})" if report.unknown else ""),
+            f"{score.unknown:,}"
+            + (f" ({percent(score.unknown / score.characters)})" if score.unknown else ""),
             _("Characters outside the model's vocabulary. Each costs extra, to say which character it is."),
         ),
         (
             _("Perplexity without unknown"),
-            "–" if known is None else rounded(known) if report.unknown else _("the same"),
+            "–" if known is None else rounded(known) if score.unknown else _("the same"),
             _("The perplexity over the known characters alone."),
         ),
     ]
@@ -233,10 +231,10 @@ def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Te
 
     `all_known`: whether all texts are scored; the averages wait for that.
     """
-    reports = [scored.report for _text, scored in done]
-    _table(reports)
+    scores = [scored.score for _text, scored in done]
+    _table(scores)
     if all_known:
-        found = averages(reports)
+        found = averages(scores)
         about = _(
             "Micro: all {texts} texts as one, so that long texts count more. "
             "Macro: the geometric mean of their perplexities, so that every text counts the same."
@@ -254,24 +252,24 @@ def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Te
     return done[min(index or 0, len(done) - 1)]
 
 
-def _table(reports: Sequence[Report]) -> None:
+def _table(scores: Sequence[Score]) -> None:
     """Draw the table, a row a text; a click on a row shows that text below."""
 
     def go() -> None:
         cells = st.session_state[TABLE].selection.cells
-        if cells and cells[0][0] < len(reports):
+        if cells and cells[0][0] < len(scores):
             st.session_state[CLOSER] = cells[0][0]
 
     column = st.column_config
-    most = max(r.bits_per_character for r in reports)
+    most = max(one.bits_per_character for one in scores)
     st.caption(_("Click a row to see that text below, or a column head to sort."))
     figures = pd.DataFrame(
         {
-            _("Text"): [r.file for r in reports],
-            _("Perplexity"): [r.perplexity for r in reports],
-            _("Bits per character"): [r.bits_per_character for r in reports],
-            _("Unknown"): [r.unknown / r.characters for r in reports],
-            _("Characters"): [r.characters for r in reports],
+            _("Text"): [one.file for one in scores],
+            _("Perplexity"): [one.perplexity for one in scores],
+            _("Bits per character"): [one.bits_per_character for one in scores],
+            _("Unknown"): [one.unknown / one.characters for one in scores],
+            _("Characters"): [one.characters for one in scores],
         }
     )
     st.dataframe(
@@ -280,7 +278,7 @@ def _table(reports: Sequence[Report]) -> None:
         width="stretch",
         key=TABLE,
         alt=_("The texts with their perplexity; {name} has the lowest.").format(
-            name=min(reports, key=lambda r: r.perplexity).file
+            name=min(scores, key=lambda one: one.perplexity).file
         ),
         on_select=go,
         selection_mode="single-cell",

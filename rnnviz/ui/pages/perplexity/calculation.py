@@ -17,8 +17,8 @@ ROWS = 200
 
 def show(context: Context, scored: Scored) -> None:
     """Draw the formula with its numbers, the sum's first rows, and explanations."""
-    report = scored.report
-    n, total = report.characters, math.log(report.perplexity) * report.characters
+    score = scored.score
+    n, total = score.characters, math.log(score.perplexity) * score.characters
     st.markdown(
         _(
             "Before each of the {n} characters, the model gave it a probability. Take the negative "
@@ -29,7 +29,7 @@ def show(context: Context, scored: Scored) -> None:
         r"\begin{aligned}\text{perplexity} &= "
         r"\exp\Big(\tfrac{1}{n}\sum_{t=1}^{n} -\ln P(x_t \mid x_1 \dots x_{t-1})\Big)\\"
         rf" &= \exp\Big(\frac{{{latex(total, 2)}}}{{{latex(n, 0)}}}\Big) = \exp({total / n:.5f})\\"
-        rf" &= {latex(report.perplexity, 4)}\end{{aligned}}"
+        rf" &= {latex(score.perplexity, 4)}\end{{aligned}}"
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -77,30 +77,30 @@ def rows(record: Record, n: int) -> None:
 
 
 def facts(context: Context, scored: Scored, total: float) -> None:
-    report = scored.report
+    score = scored.score
     lines = [
         _("**The sum** is {nats} nats, or {bits} bits. One nat is 1 / ln 2 = 1.4427 bits.").format(
             nats=f"{total:,.2f}", bits=f"{total / math.log(2):,.2f}"
         ),
         _("**The base** of the logarithm doesn't matter: exp({nats}) = 2^{bits} = {perplexity}.").format(
-            nats=f"{total / report.characters:.4f}",
-            bits=f"{report.bits_per_character:.4f}",
-            perplexity=rounded(report.perplexity, 3),
+            nats=f"{total / score.characters:.4f}",
+            bits=f"{score.bits_per_character:.4f}",
+            perplexity=rounded(score.perplexity, 3),
         ),
         _(
             "**The first character** counts too. The model reads a start symbol before it, so it has a "
             "probability like every other."
         ),
     ]
-    if report.unknown:
+    if score.unknown:
         spread = context.model.vocabulary.unknown_cost
         lines.append(
             _(
                 "**{unknown} unknown characters** ({share}): the model reads one symbol for all of them. "
                 "Telling which one it was costs {spread} nats more. So all probabilities still add up to 1."
             ).format(
-                unknown=f"{report.unknown:,}",
-                share=percent(report.unknown / report.characters),
+                unknown=f"{score.unknown:,}",
+                share=percent(score.unknown / score.characters),
                 spread=f"{spread:.2f}",
             )
         )

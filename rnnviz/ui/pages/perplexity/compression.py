@@ -24,14 +24,14 @@ def show(context: Context, text: Text, scored: Scored) -> None:
     """Draw the button that compresses and decompresses the text; then the file's size beside the predicted
     and the original one.
     """
-    report, model = scored.report, context.model
-    promised = report.bits_per_character * report.characters / 8
+    score, model = scored.score, context.model
+    promised = score.bits_per_character * score.characters / 8
     st.markdown(
         _(
             "A good prediction saves space: a likely character takes few bits, an unlikely one many. "
             "At {bits} bits per character, these {n} characters should fit in **{size}**. "
             "Compress the text and see."
-        ).format(bits=f"{report.bits_per_character:.3f}", n=f"{report.characters:,}", size=size(promised))
+        ).format(bits=f"{score.bits_per_character:.3f}", n=f"{score.characters:,}", size=size(promised))
     )
     if find_spec("constriction") is None:
         said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
@@ -46,13 +46,13 @@ def show(context: Context, text: Text, scored: Scored) -> None:
         return
     place.empty()
     off = _("{n} bytes from the prediction").format(n=f"{len(data) - promised:+,.0f}")
-    times = _("{times} times as large").format(times=f"{report.bytes / len(data):.1f}")
+    times = _("{times} times as large").format(times=f"{score.bytes / len(data):.1f}")
     plainly: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
     one, two, three = st.columns(3)
     about = _("Bits per character times characters, divided by 8.")
     one.metric(_("Predicted by the perplexity, in bytes"), f"{promised:,.0f}", help=about)
     two.metric(_("Compressed file, in bytes"), f"{len(data):,}", delta=off, **plainly)
-    three.metric(_("Text in UTF-8, in bytes"), f"{report.bytes:,}", delta=times, **plainly)
+    three.metric(_("Text in UTF-8, in bytes"), f"{score.bytes:,}", delta=times, **plainly)
     st.caption(
         _(
             "The difference is the file's header and rounding. "
@@ -63,7 +63,7 @@ def show(context: Context, text: Text, scored: Scored) -> None:
         _(
             "The {size} gave back all {n} characters, every one of them the same. "
             "So the perplexity foretold the size of this file."
-        ).format(size=size(len(data)), n=f"{report.characters:,}"),
+        ).format(size=size(len(data)), n=f"{score.characters:,}"),
         icon=":material/verified:",
     )
     name = f"{text.name}.rnnviz"

@@ -10,7 +10,7 @@ import streamlit as st
 
 from rnnviz.figures import export
 from rnnviz.i18n import _, language, translations
-from rnnviz.scoring.perplexity import Report
+from rnnviz.scoring.score import Score
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
@@ -19,19 +19,19 @@ from rnnviz.ui.pages.perplexity.text_sources import Text
 MOST = 5_000_000  # characters of a text whose table the browser can download, at most
 
 
-def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
+def show(scores: Sequence[Score], text: Text, scored: Scored) -> None:
     if not permissions.to_download():
         st.info(none(), icon=":material/download:")
         return
     st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
-        button(_("Results as JSON"), lambda: as_json(reports).encode(), "perplexity.json", "application/json")
-        button(_("Results as CSV"), lambda: as_csv(reports).encode(), "perplexity.csv", "text/csv")
+        button(_("Results as JSON"), lambda: as_json(scores).encode(), "perplexity.json", "application/json")
+        button(_("Results as CSV"), lambda: as_csv(scores).encode(), "perplexity.csv", "text/csv")
     if scored.complete:  # else `offer_reading` has said above that the characters are missing
         _characters(text, scored)
     st.caption(
         _("The same in a terminal: {command}").format(
-            command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
+            command=f"`python -m rnnviz perplexity FILE --model {scored.score.model} --json`"
         )
     )
 
@@ -44,7 +44,7 @@ def none() -> str:
 def _characters(text: Text, scored: Scored) -> None:
     st.markdown(
         _("**Every character of {name}**: position, character, −ln P in nats, rank and entropy").format(
-            name=plain(scored.report.file)
+            name=plain(scored.score.file)
         )
     )
     spoken, stem = language(), Path(text.name).stem or "text"
@@ -53,7 +53,7 @@ def _characters(text: Text, scored: Scored) -> None:
         """The HTML page, in the language read above: the thread that makes the file has no session."""
         out = io.BytesIO()
         translate = translations(spoken).gettext
-        export.html(scored.record, scored.report, out, translate=translate, language=spoken)
+        export.html(scored.record, out, translate=translate, language=spoken)
         return out.getvalue()
 
     def table(kind: Literal["csv", "parquet"]) -> bytes:
@@ -61,12 +61,12 @@ def _characters(text: Text, scored: Scored) -> None:
         export.per_character(scored.record, out, kind)
         return out.getvalue()
 
-    if scored.report.characters > MOST:
+    if scored.score.characters > MOST:
         st.info(
             _(
                 "For more than {most} characters, write straight to a file in a terminal: "
                 "`python -m rnnviz perplexity FILE --model {model} --per-character out.parquet`"
-            ).format(most=f"{MOST:,}", model=scored.report.model),
+            ).format(most=f"{MOST:,}", model=scored.score.model),
             icon=":material/terminal:",
         )
     else:
@@ -89,10 +89,10 @@ def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
 
 
-def as_csv(reports: Sequence[Report]) -> str:
-    """The reports as CSV: a header, and a row a text."""
-    return export.of([report.to_json() for report in reports])
+def as_csv(scores: Sequence[Score]) -> str:
+    """The figures as CSV: a header, and a row a text."""
+    return export.of([score.to_json() for score in scores])
 
 
-def as_json(reports: Sequence[Report]) -> str:
-    return json.dumps([report.to_json() for report in reports], indent=1, ensure_ascii=False)
+def as_json(scores: Sequence[Score]) -> str:
+    return json.dumps([score.to_json() for score in scores], indent=1, ensure_ascii=False)

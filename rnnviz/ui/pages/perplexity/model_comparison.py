@@ -3,7 +3,7 @@ to compare with the chosen one throughout.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ import streamlit as st
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.scoring.score import Compared, Score, best
+from rnnviz.scoring.score import Compared, best
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
@@ -80,7 +80,7 @@ class Row:
     baseline: str = ""
 
     def ask(self, context: Context, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
-        """The model's report on a text, or those of all baselines; `pressed` as in `pending.ask`."""
+        """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
         key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
         make: Callable[..., Any] = partial(scoring_jobs.comparing, self.info, text)
         if self.baseline:
@@ -105,7 +105,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
             "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
-    usual, more = rows(context, unknown=bool(scored.report.unknown))
+    usual, more = rows(context, unknown=bool(scored.score.unknown))
     asked = st.session_state.setdefault("perplexity.asked", False)
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = [row.name for row in more]
@@ -200,7 +200,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         key="against",
     )
     if len(known) > 1:
-        st.caption(told(Score(scored.report, compared=known).panels()[0].notice))
+        st.caption(told(replace(scored.score, compared=known).panels()[0].notice))
     st.caption(
         _(
             "A compressor predicts too: the bits it writes are its bits per character. "

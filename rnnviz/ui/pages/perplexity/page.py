@@ -152,7 +152,7 @@ def _section(
     elif chosen == "sum":
         calculation.show(context, scored)
     elif chosen == "take":
-        download.show([s.report for _text, s in done], text, scored)
+        download.show([one.score for _text, one in done], text, scored)
     elif chosen == "compression" and scored.complete:
         compression.show(context, text, scored)
     elif chosen == "origin":

@@ -48,14 +48,15 @@ BEGINNING = 120  # characters shown of each row's text
 _AS_TEXT = "perplexity.as-text"  # a key of st.session_state: checksums of files to read as one text
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RowsScored(RowsScore):
-    """A file's result.
+@dataclass(frozen=True, eq=False)
+class RowsScored:
+    """A file's score, and its rows.
 
     listed  the first SHOWN rows, each with its text's beginning
     folder  the tables of all rows, one in each of FORMATS
     """
 
+    score: RowsScore
     listed: tuple[tuple[RowScore, str], ...]
     folder: Path
 
@@ -102,11 +103,11 @@ def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: 
                 listed.extend((row, text[:BEGINNING]) for row, text in first)
 
             steps = score_rows(model_cache.scorer(info), file, each=take, own=True)
-            report = yield from mapped(steps, step_of)
+            score = yield from mapped(steps, step_of)
     except BaseException:  # also GeneratorExit, of a cancelled job
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return RowsScored(report, listed=tuple(listed), folder=folder)
+    return RowsScored(score, tuple(listed), folder)
 
 
 # On the page.
@@ -224,7 +225,7 @@ def _whole(context: Context, text: Text, mark: str) -> None:
         scoring_jobs.scored(context.info, text, text.name).show(f"whole-{mark}") if _one_text(text) else None
     )
     if found is not None:
-        _metric(text, found.report.perplexity)
+        _metric(text, found.score.perplexity)
         st.caption(_("The whole file as one text, its commas and line ends included."))
 
 
@@ -234,18 +235,18 @@ def _metric(text: Text, perplexity: float) -> None:
 
 
 def _answer(text: Text, found: RowsScored) -> None:
-    report = found.report
+    score = found.score
     large, rest = st.columns([3, 8], vertical_alignment="center", gap="medium")
     with large:
-        _metric(text, report.perplexity)
+        _metric(text, score.perplexity)
     with rest:
-        said = found.sentences()
+        said = score.sentences()
         st.markdown("  \n".join(tell(one) for one in said if sentences.level(one) == "said"))
         st.caption(told(said, "detail"))
-        if report.damage is not None:
-            st.warning(describe(report.damage, text.name), icon=":material/warning:")
-        if report.rows_left_out:
-            row, error = report.examples[0]
+        if score.damage is not None:
+            st.warning(describe(score.damage, text.name), icon=":material/warning:")
+        if score.rows_left_out:
+            row, error = score.examples[0]
             reason = describe(error).rstrip(".")
             first = spoken(words("rows.first", row=count(row), reason=reason))
             st.warning(together([told(said, "caution"), first]), icon=":material/warning:")
@@ -282,10 +283,10 @@ def _table(found: RowsScored, mark: str) -> None:
             _("Beginning"): column.TextColumn(width="large"),
         },
     )
-    if found.report.rows > len(listed):
+    if found.score.rows > len(listed):
         st.caption(
             _("The first {shown} of {n} rows. The files below hold all of them.").format(
-                shown=f"{len(listed):,}", n=f"{found.report.rows:,}"
+                shown=f"{len(listed):,}", n=f"{found.score.rows:,}"
             )
         )
 

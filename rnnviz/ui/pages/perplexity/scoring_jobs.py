@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.networks.progress import mapped
 from rnnviz.scoring import baselines, compression, contamination
 from rnnviz.scoring.interval import interval
-from rnnviz.scoring.perplexity import Progress, Report, score
+from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
-from rnnviz.scoring.score import Compared, Score, uniform
+from rnnviz.scoring.score import Compared, Score
+from rnnviz.scoring.totals import Progress
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -39,9 +40,9 @@ LISTED = 500  # unknown characters listed with their counts
 BLOCK = 1 << 16  # characters that the contamination's sketch reads at a time
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Scored(Score):
-    """A text's result under a model.
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A text's score under a model, and its record.
 
     unknown        the LISTED most frequent characters outside the vocabulary, with their counts
     kinds_unknown  how many different characters are outside it
@@ -50,6 +51,7 @@ class Scored(Score):
     most           characters after which the reader stopped; None: all were read
     """
 
+    score: Score
     unknown: tuple[tuple[str, int], ...]
     kinds_unknown: int
     folder: Path
@@ -64,10 +66,10 @@ class Scored(Score):
     @property
     def record(self) -> Record:
         """The record, with the value of every character; only while `complete`."""
-        return Record(self.folder, self.report)
+        return Record(self.folder, self.score)
 
     def called(self, name: str) -> Scored:
-        return replace(self, report=replace(self.report, file=name))
+        return replace(self, score=replace(self.score, file=name))
 
 
 def full_key(info: ModelInfo, text: Text) -> Key:
@@ -76,7 +78,7 @@ def full_key(info: ModelInfo, text: Text) -> Key:
 
 
 def plain_key(info: ModelInfo, text: Text) -> Key:
-    """The key of a text's report alone by the model of this file."""
+    """The key of a text's score alone by the model of this file."""
     return text.key("plain", model_cache.digest(info))
 
 
@@ -112,16 +114,12 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
         model = _model(info, text)
         steps = record(model, source.pop("path"), folder, **source)
         made = yield from mapped(steps, step_of)
-        yield Step(1.0, len(made), made.report.perplexity)
+        yield Step(1.0, len(made), made.score.perplexity)
         if stop.is_set():
             text = replace(text, most=len(made))
-        unknown = made.unknown_counts(check) if made.report.unknown else []
+        unknown = made.unknown_counts(check) if made.score.unknown else []
         found = Scored(
-            made.report,
-            interval(made),
-            uniform(model.vocabulary, made.report),
-            overlap=_contamination(made, info.path, check),
-            normaliser=model.normaliser,
+            replace(made.score, interval=interval(made), overlap=_contamination(made, info.path, check)),
             unknown=tuple(unknown[:LISTED]),
             kinds_unknown=len(unknown),
             folder=folder,
@@ -131,7 +129,7 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
     except BaseException:  # also GeneratorExit, of a job cancelled after its record was written
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    store.shared().put(plain_key(info, text), found.report)
+    store.shared().put(plain_key(info, text), found.score)
     return found
 
 
@@ -156,11 +154,11 @@ def scored(
     return ask(full_key(info, text), title, make, shared=True, stop=stop, **options)
 
 
-def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
-    """The steps of a text's report by another model, which is loaded here: the page doesn't wait for that."""
+def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Score]:
+    """The steps of a text's score by another model, which is loaded here: the page doesn't wait for that."""
     yield Step(0.0)
-    report = yield from mapped(score(_model(info, text), **_reading(info, text, check)), step_of)
-    return report
+    found = yield from mapped(score(_model(info, text), **_reading(info, text, check)), step_of)
+    return found
 
 
 def measuring(scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:

@@ -125,7 +125,7 @@ class ScoredText:
                 self.trouble = describe(error)
                 readings = readings[:1]
         self._open = [record for record, _model in readings]
-        names = [record.report.model for record, _model in readings]
+        names = [record.score.model for record, _model in readings]
         if len(set(names)) < len(names):
             names = [f"{name} ({i})" for i, name in enumerate(names, 1)]
         self.names = names
@@ -236,7 +236,7 @@ def _versus(text: ScoredText) -> None:
             "Over the whole text the difference is {total} bits."
         ).format(a=plain(a), b=plain(b), total=signed(compared.total / np.log(2), 0))
     )
-    found = text.found("versus", lambda: compared.gaps(PASSAGES, LENGTH))
+    found = text.found("versus", lambda: compared.passages(PASSAGES, LENGTH))
     table = {
         _("Bits per character"): [p.mean / np.log(2) for p in found],
         _("Character no."): [p.start + 1 for p in found],
@@ -247,11 +247,10 @@ def _versus(text: ScoredText) -> None:
 
 def _lines(text: ScoredText) -> None:
     said = _("The perplexity of every line. The model still knows all that came before a line.")
-    found = text.found("lines", lambda: text.record.lines(LINES))
-    listed = list(found)
-    if found.total > len(listed):
+    listed, total = text.found("lines", lambda: text.record.lines(LINES))
+    if total > len(listed):
         said += " " + _("These are the first {shown} of {n}.").format(
-            shown=f"{len(listed):,}", n=f"{found.total:,}"
+            shown=f"{len(listed):,}", n=f"{total:,}"
         )
     st.caption(said)
     table = {

@@ -1,4 +1,4 @@
-"""What no report can be made of is refused in a sentence."""
+"""What no score can be made of is refused in a sentence."""
 
 import io
 import os
@@ -13,8 +13,8 @@ from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyText
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.column_files import ColumnFiles, filename
-from rnnviz.scoring.interval import averages
 from rnnviz.scoring.record import Record, record
+from rnnviz.scoring.score import averages
 from tests.conftest import TEXT
 from tests.refused import refused
 from tests.scoring.recorded import Told, told

@@ -1,4 +1,4 @@
-"""Report: the figures of a scored text; the Progress on the way; and the sums that both are made of."""
+"""Totals: the sums of a scored text, the figures that follow from them, and the Progress on the way."""
 
 import math
 import time
@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids, Mask
-from rnnviz.errors import CheckpointError
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.word_count import WordCount
 
@@ -40,53 +39,6 @@ class Progress:
         return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
 
 
-@dataclass(frozen=True)
-class Report:
-    """The figures of a text under a model.
-
-    perplexity_known      the perplexity without the `unknown` characters; None if there are no others
-    bits_per_byte         bits per UTF-8 byte of the normalised text
-    encoding, certainty   None for a text that was not a file
-    normalised            the number of characters that normalising changed or removed
-    precise               whether all was computed in float64, in sequence
-    words                 runs of characters between white space; None in languages that don't part words so
-    word_perplexity       exp(total cost in nats / words): the cost of all characters, white space too, shared
-                          out among the words
-    given_characters      characters of the context, which was read before and is not counted
-    unsettled             characters in stretches of 2,048 and more where the network magnified rounding from
-                          one end to the other: another machine gives other costs there. 0 for texts below
-                          16,384 characters and precise readings, which are not examined
-    """
-
-    file: str
-    model: str
-    characters: int
-    unknown: int
-    perplexity: float
-    perplexity_known: float | None
-    bits_per_character: float
-    bits_per_byte: float
-    encoding: str | None
-    seconds: float
-    certainty: str | None
-    normalised: int
-    bytes: int
-    precise: bool = False
-    unsettled: int = 0
-    words: int | None = None
-    word_perplexity: float | None = None
-    given_characters: int = 0
-
-    @property
-    def nll(self) -> float:
-        """-log P of the whole text, in nats: of two texts the difference says which is more probable."""
-        return self.bits_per_character * self.characters * math.log(2)
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields in their order, as plain values."""
-        return dict(vars(self))
-
-
 def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Doubles:
     """The cost of each character in nats, (n,): -log P, plus `Vocabulary.unknown_cost` where it is unknown.
 
@@ -94,17 +46,6 @@ def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) ->
     """
     nll = -np.asarray(log_probabilities, np.float64)
     return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
-
-
-def no_probability(model: str, first: int, last: int) -> CheckpointError:
-    """The error for a prediction that is no number, at characters first … last, counted from 1."""
-    return CheckpointError(
-        "the model {name!r} gave no probability for a character between {first:,} and "
-        "{last:,}: its weights are damaged, or its training diverged; use another model",
-        name=model,
-        first=first,
-        last=last,
-    )
 
 
 class Sum:
@@ -167,8 +108,8 @@ class Totals:
             time.perf_counter() - self._began,
         )
 
-    def figures(self) -> dict[str, Any]:
-        """The fields of a Report that follow from the sums. At least one character must have been added."""
+    def figures(self, vocabulary: Vocabulary) -> dict[str, Any]:
+        """The fields of a Score that follow from the sums. At least one character must have been added."""
         known, nats, words = self.characters - self.unknown, self._nats.value, self.words.count
         bits = nats / math.log(2)
         return {
@@ -183,4 +124,8 @@ class Totals:
             "words": words,
             "word_perplexity": of_sum(nats, words) if words else None,
             "given_characters": self.given,
+            # A uniform guess pays for unknown characters as the model does.
+            "guess": math.exp(
+                math.log(vocabulary.size) + vocabulary.unknown_cost * self.unknown / self.characters
+            ),
         }
