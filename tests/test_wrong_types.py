@@ -226,6 +226,13 @@ def test_a_str_is_the_text_and_a_file_is_named_otherwise(
         rnnviz.perplexity(model(), as_text)  # type: ignore[arg-type]
 
 
+def test_a_corpus_in_place_of_its_text_is_told_where_the_text_is() -> None:
+    corpus = corpora.open_corpus("machine")
+    for call in (rnnviz.trace, rnnviz.perplexity):
+        with pytest.raises(rnnviz.TextError, match=r"received a Corpus: write its \.text"):
+            call(model(), corpus)  # type: ignore[operator]
+
+
 @pytest.mark.parametrize("make", [rnnviz.train, rnnviz.fit])
 def test_training_says_that_the_recipe_comes_first(make: Callable[..., Any]) -> None:
     with pytest.raises(rnnviz.ConfigError, match=r"takes a rnnviz\.TrainConfig first, then the text"):

@@ -344,7 +344,7 @@ def from_file(
 
 
 def names() -> tuple[str, ...]:
-    """The names that `describe` and `read` know, first the names that need no download.
+    """The names that `open_corpus` and `describe` know, first the names that need no download.
 
     >>> names()
     ('python-source', 'python-docs', 'machine', 'timemachine', 'tinyshakespeare')
