@@ -105,7 +105,7 @@ def replacing(
     except BrokenPipeError:  # the reader closed the pipe, as `| head` does: nothing is wrong with the path
         raise
     except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG):
+        if not parents and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG):
             raise no_place(path) from None
         raise ExportError(
             "{path} can't be written: {strerror}; free some space or choose another folder",
