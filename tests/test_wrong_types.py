@@ -219,3 +219,32 @@ def test_a_str_is_the_text_and_a_file_is_named_otherwise(
     for given in (Path("book.txt"), io.BytesIO(b"It was past midnight.")):
         assert rnnviz.perplexity(model(), given).characters == 21
     assert rnnviz.perplexity(model(), path="book.txt").characters == 21
+    assert rnnviz.trace(model(), Path("book.txt")).text == "It was past midnight."
+    assert [len(one) for one in rnnviz.trace(model(), ["ab", Path("book.txt")])] == [2, 21]
+    assert units.find(model(), Path("book.txt"), "vowel", copies=0).characters == 21
+    with open("book.txt") as as_text, pytest.raises(rnnviz.TextError, match="open it in binary"):
+        rnnviz.perplexity(model(), as_text)  # type: ignore[arg-type]
+
+
+def test_a_corpus_in_place_of_its_text_is_told_where_the_text_is() -> None:
+    corpus = corpora.open_corpus("machine")
+    for call in (rnnviz.trace, rnnviz.perplexity):
+        with pytest.raises(rnnviz.TextError, match=r"received a Corpus: write its \.text"):
+            call(model(), corpus)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("make", [rnnviz.train, rnnviz.fit])
+def test_training_says_that_the_recipe_comes_first(make: Callable[..., Any]) -> None:
+    with pytest.raises(rnnviz.ConfigError, match=r"takes a rnnviz\.TrainConfig first, then the text"):
+        make("It was past midnight.", CONFIG)
+
+
+@pytest.mark.parametrize("given", [(2, "machine"), ("machine",), (2,), ("machine", 2)])
+def test_a_patch_without_its_places_shows_a_whole_call(given: tuple[Any, ...]) -> None:
+    with pytest.raises(rnnviz.ConfigError, match=r"units\.patch\(model, source, 12, into, 13\)"):
+        units.patch(model(), "The time", *given)
+
+
+def test_a_network_in_place_of_its_layers_is_told_how_to_give_them() -> None:
+    with pytest.raises(rnnviz.ConfigError, match=r"embedding=net\.embedding"):
+        rnnviz.adapt(nn.Sequential(nn.Embedding(3, 4), nn.LSTM(4, 5)), "abc")  # type: ignore[arg-type]

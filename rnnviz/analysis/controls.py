@@ -25,7 +25,8 @@ from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.text.validate import check_text, received
+from rnnviz.text.decoding import TextOrPath, text_of
+from rnnviz.text.validate import received
 
 What = str | Target | Array
 W = TypeVar("W", bound=What)
@@ -140,20 +141,25 @@ class _Options(TypedDict, total=False):
 
 
 @overload
-def find(model: Network, text: str, target: What, **options: Unpack[_Options]) -> Search: ...
+def find(model: Network, text: TextOrPath, target: What, **options: Unpack[_Options]) -> Search: ...
 @overload
-def find(model: Network, text: str, target: list[W], **options: Unpack[_Options]) -> list[Search]: ...
+def find(model: Network, text: TextOrPath, target: list[W], **options: Unpack[_Options]) -> list[Search]: ...
 @overload
 def find(
-    model: Network, text: str, target: What, *, models: Sequence[Network], **options: Unpack[_Options]
+    model: Network, text: TextOrPath, target: What, *, models: Sequence[Network], **options: Unpack[_Options]
 ) -> Replication: ...
 @overload
 def find(
-    model: Network, text: str, target: list[W], *, models: Sequence[Network], **options: Unpack[_Options]
+    model: Network,
+    text: TextOrPath,
+    target: list[W],
+    *,
+    models: Sequence[Network],
+    **options: Unpack[_Options],
 ) -> list[Replication]: ...
 def find(
     model: Network,
-    text: str,
+    text: TextOrPath,
     target: What | list[W],
     *,
     models: Sequence[Network] | None = None,
@@ -168,6 +174,7 @@ def find(
 ) -> Search | Replication | list[Search] | list[Replication]:
     """The units of `model` that follow a target in `text`: ranked, controlled, with a verdict.
 
+    text      T characters; a str is the text itself, a `pathlib.Path` a file
     target    a name or a regular expression, see `rnnviz.units.target`; or a mask (T,) over the normalised
               text; or a list of these: a Search for each, all held to Holm's levels for the whole list
     models    other networks, such as those of other seeds, searched for the same: a Replication counts the
@@ -194,7 +201,8 @@ def find(
     print(found) says it in words; a notebook shows it as a table with its picture.
 
     50,000 characters of a GRU with 256 units take some ten seconds, most of them for the copies. Raises
-    ConfigError for an unfit `target`, a target that is constant over the text, and numbers out of range.
+    ConfigError for an unfit `target`, a target that is constant over the text, and numbers out of range;
+    TextError and DecodingError for an unreadable file.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -211,6 +219,7 @@ def find(
     every = target if isinstance(target, list) else [target]
     given = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
     networks, searched = [model, *(models or ())], []
+    text = text_of(text)
     for number, one in enumerate(networks):
         steps = _finding(one, text, every, shifts=shifts, fresh=fresh, **given)
         found = run(mapped(steps, partial(_of_network, number, len(networks))), progress)
@@ -230,7 +239,7 @@ def _finding(
     model: Network, text: str, what: Sequence[What], *, shifts: int | None, **given: Any
 ) -> Generator[Share, None, list[Search]]:
     """A search for each target, with its evidence; `given` are arguments of `controlled`."""
-    traced = yield from mapped(tracing(model, check_text(text)), lambda share: Share(READING * share))
+    traced = yield from mapped(tracing(model, text), lambda share: Share(READING * share))
     sought = [labels(one, traced.text) for one in what]
     for one in sought:
         one.check(len(traced))

@@ -265,8 +265,8 @@ def patch(
 def patch(
     model: Network,
     source: str | Trace,
-    at: int | Literal["all"],
-    into: str | Trace,
+    at: int | Literal["all"] | None = None,
+    into: str | Trace | None = None,
     to: int | None = None,
     *,
     layer: int | None = None,
@@ -305,6 +305,13 @@ def patch(
     >>> units.patch(model, "one", "all", "machine", ahead=3).shape
     (4, 8)
     """
+    if at is None or into is None or (to is None and at != "all"):
+        raise ConfigError(
+            "a patch needs two texts and a place in each: units.patch(model, source, 12, into, 13) puts the "
+            "state after 12 characters of `source` in after 13 of `into`; received at={at!r} and to={to!r}",
+            at=at,
+            to=to,
+        )
     taken, before = read(model, source), read(model, into)
     which = part(before.weights, layer=layer, units=units, quantity=quantity)
     if at == "all":

@@ -148,9 +148,9 @@ def perturb(model: Network, text: str, at: int, character: str, *, threshold: fl
     text = before.text
     if not isinstance(at, int | np.integer) or not 0 <= at < len(text):
         raise ConfigError(
-            "the text has {count:,} characters, counted from 0; received position {position!r}",
+            "the text has {count:,} characters, counted from 0; received at={at!r}",
             count=len(text),
-            position=at,
+            at=at,
         )
     if not isinstance(character, str) or len(character) != 1 or character == text[at] or character == "\r":
         raise ConfigError(

@@ -19,12 +19,13 @@ def attribute(
         int | None,
         Help("look at the prediction after so many characters (default: after all of them)", metavar="N"),
     ] = None,
-    target: Annotated[
+    character: Annotated[
         str | None,
         Help(
             "the character whose probability is looked at (default: the one that came; after the last "
             "character the most probable one)",
             metavar="C",
+            former="--target",
         ),
     ] = None,
     against: Annotated[
@@ -47,7 +48,7 @@ def attribute(
     """Show what each character before a prediction adds to it, three ways.
 
     examples:
-      python -m rnnviz attribute --model timemachine-gru "The Time Trav" --target e
+      python -m rnnviz attribute --model timemachine-gru "The Time Trav" --character e
       python -m rnnviz attribute --model python-gru --file code.py --at 300 --against ")" --json
     """
     from rnnviz.analysis.attribution import contributions
@@ -57,7 +58,7 @@ def attribute(
         network(of),
         given_text(source),
         at=at,
-        character=target,
+        character=character,
         against=against,
         instead=instead,
         last=last,

@@ -209,6 +209,8 @@ def _option(
     names = [*(long or [f"--{name.replace('_', '-')}"]), *(one for one in said.names if one not in long)]
     if default is not MISSING and said.action is None:
         how["default"] = default
+    if said.former is not None:
+        parser, optional = parser.add_mutually_exclusive_group(required=not optional), True
     if not optional:
         how["required"] = True
     parser.add_argument(*names, dest=name, **how)

@@ -34,9 +34,13 @@ def connectivity(
             metavar="N",
         ),
     ] = None,
-    target: Annotated[
+    character: Annotated[
         str | None,
-        Help("the character whose probability is looked at (default: the one that came)", metavar="C"),
+        Help(
+            "the character whose probability is looked at (default: the one that came)",
+            metavar="C",
+            former="--target",
+        ),
     ] = None,
     lags: Annotated[int, Help("characters that a prediction may rest on", metavar="K")] = 100,
     characters: Annotated[
@@ -52,7 +56,7 @@ def connectivity(
     model = network(of)
     text = given_text(source)[:characters]
     if at is not None:
-        row = rnnviz.gradients.connectivity(model, text, at=at, character=target)
+        row = rnnviz.gradients.connectivity(model, text, at=at, character=character)
         symbol = model.vocabulary.symbol(row.target)
         heading = words(
             "connectivity.heading", model=model.name, target=visible(symbol), characters=count(len(row))
@@ -60,5 +64,5 @@ def connectivity(
         print_findings([row], shown, heading, model=of.model, target=symbol)
         return
     with progress_bar("Going back", shown) as progress:
-        found = rnnviz.gradients.memory_length(model, text, lags=lags, character=target, progress=progress)
+        found = rnnviz.gradients.memory_length(model, text, lags=lags, character=character, progress=progress)
     print_findings([found], shown, words("reach.heading", model=model.name), model=of.model)

@@ -61,8 +61,8 @@ def patch(
     at: Annotated[
         int | None, Help("after so many of its characters (default: all of them)", metavar="N")
     ] = None,
-    target: Annotated[str, Help("the text that it is put into", metavar="TEXT")],
-    to: Annotated[int, Help("after so many of the target's characters", metavar="N")],
+    into: Annotated[str, Help("the text that it is put into", metavar="TEXT", former="--target")],
+    to: Annotated[int, Help("after so many of that text's characters", metavar="N")],
     layer: Annotated[int | None, "patch one layer, counted from 0 (default: all)"] = None,
     quantity: Annotated[
         Literal["state", "hidden", "cell"],
@@ -83,10 +83,10 @@ def patch(
 
     examples:
       python -m rnnviz patch --model shakespeare-lstm --source "Too slowly, my lord" \\
-          --target "And so my lord, and all the time" --to 14
-      python -m rnnviz patch --model python-gru --source "name = 'the" --target "name = the value" --to 10 \\
+          --into "And so my lord, and all the time" --to 14
+      python -m rnnviz patch --model python-gru --source "name = 'the" --into "name = the value" --to 10 \\
           --units 3,17 --json
-      python -m rnnviz patch --model python-gru --source "name = 'the" --target "name = the value" --to 10 \\
+      python -m rnnviz patch --model python-gru --source "name = 'the" --into "name = the value" --to 10 \\
           --direction difference:quotes --corpus python-source --unclosed line
     """
     from rnnviz.scoring import sampling
@@ -98,7 +98,7 @@ def patch(
         model,
         read,
         len(read) if at is None else at,
-        target,
+        into,
         to,
         layer=layer,
         units=along.units if direction is None else direction,

@@ -17,7 +17,7 @@ def perturb(
     of: Network,
     shown: Json,
     *,
-    position: Annotated[int, Help("the character to change, counted from 0", metavar="N")],
+    at: Annotated[int, Help("the character to change, counted from 0", metavar="N", former="--position")],
     character: Annotated[str, Help("what stands in its place", metavar="C")],
     threshold: Annotated[
         float, Help("a difference of predictions that counts as remembered", metavar="BITS")
@@ -26,12 +26,12 @@ def perturb(
     """Change one character of a text and follow how long the network remembers it.
 
     examples:
-      python -m rnnviz perturb --model timemachine-gru "The Time Traveller smiled" --position 4 --character d
-      python -m rnnviz perturb --model timemachine-lstm --file book.txt --position 200 --character x --json
+      python -m rnnviz perturb --model timemachine-gru "The Time Traveller smiled" --at 4 --character d
+      python -m rnnviz perturb --model timemachine-lstm --file book.txt --at 200 --character x --json
     """
     model = network(of)
     text = given_text(source)
-    found = rnnviz.units.perturb(model, text, position, character, threshold=threshold)
+    found = rnnviz.units.perturb(model, text, at, character, threshold=threshold)
     came, letter = (visible(read.text[found.at]) for read in (found.before, found.after))
     heading = words("perturbation.changed", came=came, letter=letter, at=count(found.at))
     print_findings([found], shown, heading, model=of.model)

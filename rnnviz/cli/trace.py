@@ -94,9 +94,7 @@ def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None,
 
 
 def _format(quantity: list[str] | None, layer: int | None, format: str | None, output: str | None) -> str:
-    """The requested format. Raises early where it can't be written."""
-    from rnnviz.figures import export
-
+    """The requested format. Raises ConfigError for one that doesn't fit the other options."""
     ending = Path(output or "").suffix.lower().removeprefix(".")
     chosen: str = format or (ending if ending in FORMATS else "csv")
     if layer is not None and not quantity:
@@ -108,14 +106,10 @@ def _format(quantity: list[str] | None, layer: int | None, format: str | None, o
             "an npz file holds all layers; leave out --layer {layer}, or write csv, json or parquet",
             layer=layer,
         )
-    if output is not None:
-        export.check(output)
-    elif chosen in BINARY and sys.stdout.isatty():
+    if output is None and chosen in BINARY and sys.stdout.isatty():
         raise ConfigError(
             "{format} is no text and would garble the terminal; name a file with --output", format=chosen
         )
-    if chosen == "parquet":
-        export.parquet_library()
     return chosen
 
 

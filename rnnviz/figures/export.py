@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup, escape
 
-from rnnviz.errors import ConfigError, ExportError
+from rnnviz.errors import ConfigError
 from rnnviz.figures.axes import ticks
 from rnnviz.figures.axes import written as axis_number
 from rnnviz.figures.perplexity import beyond, extent
@@ -385,11 +385,7 @@ def check(target: str | os.PathLike[str], *, table: bool = False) -> None:
         or not os.path.isdir(path.absolute().parent)
         or len(os.fsencode(path.name)) > LONGEST_NAME
     ):
-        raise ExportError(
-            "{path} can't be written: there is no folder for it, or its name is too long; make one or name "
-            "another file",
-            path=path,
-        )
+        raise files.no_place(path)
 
 
 def _format(target: Target, format: str | None) -> Format:

@@ -27,7 +27,7 @@ from torch import nn
 from rnnviz.errors import ConfigError
 from rnnviz.networks.adapter_check import Check, compare
 from rnnviz.networks.adapter_steps import build_custom
-from rnnviz.networks.adapter_weights import Symbols, build
+from rnnviz.networks.adapter_weights import Symbols, build, check_recurrence
 from rnnviz.networks.custom import CustomModel, Readout, Step
 from rnnviz.networks.torch_model import CharModel
 
@@ -85,8 +85,9 @@ def adapt(
         warnings.warn(said, DeprecationWarning, stacklevel=2)
         return adapt_step(step, readout=readout, state=state, characters=characters, **about)  # type: ignore[return-value]
     _check_gap(unknown_gap)
+    layer = check_recurrence(recurrence)
     symbols = Symbols(characters, start, unknown)
-    model = build(recurrence, output, embedding, symbols, unknown_gap, name)
+    model = build(layer, output, embedding, symbols, unknown_gap, name)
     if check is not None:
         compare(model, symbols, check)
     return model

@@ -75,8 +75,19 @@ def _is_padding(entry: object) -> bool:
     )
 
 
+def check_recurrence(layer: nn.Module | None) -> nn.RNN | nn.GRU | nn.LSTM:
+    """The layer itself. Raises ConfigError for one of another kind, such as the whole network."""
+    if not isinstance(layer, nn.RNN | nn.GRU | nn.LSTM):
+        raise ConfigError(
+            "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}; give a network's layers: "
+            "adapt(net.lstm, net.output, characters, embedding=net.embedding)",
+            layer=received(layer),
+        )
+    return layer
+
+
 def build(
-    recurrence: nn.Module | None,
+    recurrence: nn.RNN | nn.GRU | nn.LSTM,
     output: nn.Module | None,
     embedding: nn.Module | None,
     symbols: Symbols,
@@ -87,11 +98,6 @@ def build(
 
     Raises ConfigError for layers that don't fit together, or that no CharModel has.
     """
-    if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
-        raise ConfigError(
-            "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}",
-            layer=received(recurrence),
-        )
     if recurrence.bidirectional:
         raise ConfigError(
             "the recurrence is bidirectional: it reads what comes next to predict what comes next, "
@@ -167,8 +173,8 @@ def _table(embedding: nn.Module | None, n: int, reads: int) -> Tensor | None:
         fits = table.shape == (n, reads)
     if not fits:
         raise ConfigError(
-            "for {n} characters the recurrence reads nn.Embedding({n}, {reads}) without max_norm (or, where "
-            "it is None, one-hot vectors of {n}); received {layer}",
+            "for {n} characters the recurrence reads embedding=nn.Embedding({n}, {reads}) without max_norm "
+            "(or, without one, one-hot vectors of {n}); received embedding={layer}",
             n=n,
             reads=reads,
             layer=_told(embedding),

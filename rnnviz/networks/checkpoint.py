@@ -138,8 +138,12 @@ def read_info(path: Path) -> ModelInfo:
 
 
 def available() -> tuple[list[ModelInfo], list[Damaged]]:
-    """Every model in the models folders, by name, and the files there that can't be loaded. Reads only files
-    that have changed since the last call.
+    """Two lists: every model in the models folders, by name, with its `.name` and `.card`; and the files
+    there that can't be loaded, with their `.reason`. Reads only files that have changed since the last call.
+
+    >>> found, damaged = available()
+    >>> [model.name for model in found][:2]
+    ['chinese-6gram', 'chinese-gru']
     """
     found: dict[str, ModelInfo] = {}
     damaged: list[Damaged] = []

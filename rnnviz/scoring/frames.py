@@ -39,7 +39,7 @@ def columns(
 def _chosen(wanted: Sequence[int] | None, there: int, what: str) -> Integers:
     chosen = np.arange(there) if wanted is None else np.atleast_1d(np.asarray(wanted, dtype=object))
     for number in chosen:
-        if not isinstance(number, int | np.integer) or not 0 <= number < there:
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < there:
             raise ConfigError(
                 "this trace has {there} {what}, 0 to {last}; received {number!r}",
                 there=there,

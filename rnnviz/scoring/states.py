@@ -39,7 +39,7 @@ def states(
     """Write a network's states over a text, or a file, to one .npy file; return it as a read-only memory map.
 
     text      T characters; a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
-    output    the path of the new file of 4 T L H bytes, written whole or not at all
+    output    the path of the new file, of 4 T L H bytes, which replaces an older one once it is whole
     path      a file in place of `text`; here a str is a path, too
     encoding  the file's encoding; None: found from the file
     layer     one layer, counted from 0; None: all layers

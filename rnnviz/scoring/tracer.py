@@ -25,6 +25,7 @@ from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.progress import mapped
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import normalise
+from rnnviz.text.decoding import TextOrPath, text_of
 from rnnviz.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:
@@ -44,24 +45,28 @@ ROWS = 64
 
 @overload
 def trace(  # type: ignore[overload-overlap]  # a str is an iterable of them
-    model: Network, text: str, *, change: StateChange | Sequence[StateChange] | None = None
+    model: Network, text: TextOrPath, *, change: StateChange | Sequence[StateChange] | None = None
 ) -> Trace: ...
 @overload
 def trace(
-    model: Network, text: Iterable[str], *, change: StateChange | Sequence[StateChange] | None = None
+    model: Network, text: Iterable[TextOrPath], *, change: StateChange | Sequence[StateChange] | None = None
 ) -> list[Trace]: ...
 def trace(
-    model: Network, text: str | Iterable[str], *, change: StateChange | Sequence[StateChange] | None = None
+    model: Network,
+    text: TextOrPath | Iterable[TextOrPath],
+    *,
+    change: StateChange | Sequence[StateChange] | None = None,
 ) -> Trace | list[Trace]:
     """The Trace of `model` reading a text: its states, predictions and costs.
 
-    text     T characters, maybe none; or a list of texts, for a list of their Traces in the same order
+    text     T characters, maybe none; a str is the text itself, a `pathlib.Path` a file; or a list of these,
+             for a list of their Traces in the same order
     change   changes the network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list
 
     Texts of a list are read side by side, on the GPU where the model is on one. Their Traces equal those of
     single texts to 1e-4, unless the network magnifies rounding: see `rnnviz.scoring.perplexity`. Raises
-    TextError for a value that is no text and for half a surrogate pair, ConfigError for a change of an absent
-    layer or unit.
+    TextError for a value that is no text, an unreadable file and half a surrogate pair, DecodingError for a
+    file that is no text, ConfigError for a change of an absent layer or unit.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -74,7 +79,7 @@ def trace(
     if isinstance(text, Iterable) and not isinstance(text, str | bytes | bytearray):
         return _many(model, text) if change is None else [trace(model, one, change=change) for one in text]
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)
-    return Tracer(model, changes).extend(text)
+    return Tracer(model, changes).extend(text_of(text))
 
 
 def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
@@ -260,10 +265,10 @@ def common_prefix(old: str, new: str) -> int:
     return low
 
 
-def _many(model: Network, texts: Iterable[str]) -> list[Trace]:
+def _many(model: Network, texts: Iterable[TextOrPath]) -> list[Trace]:
     """The Trace of each text, read side by side."""
     weights = weights_of(model)
-    normalised = [normalise(text, model.normaliser) for text in texts]
+    normalised = [normalise(text_of(text), model.normaliser) for text in texts]
     if type(weights) is not Weights:  # a Python function's step: one text at a time
         return [Tracer(model).extend(text) for text in normalised]
     traces: dict[int, Trace] = {}

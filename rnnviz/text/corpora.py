@@ -344,7 +344,7 @@ def from_file(
 
 
 def names() -> tuple[str, ...]:
-    """The names that `describe` and `read` know, first the names that need no download.
+    """The names that `open_corpus` and `describe` know, first the names that need no download.
 
     >>> names()
     ('python-source', 'python-docs', 'machine', 'timemachine', 'tinyshakespeare')
@@ -455,11 +455,12 @@ def open_corpus(
 ) -> Corpus:
     """A corpus by its name, a file, or a text.
 
-    given     a str: one of `names()`, or else the text itself; a `pathlib.Path`: a text file
+    given     a str: one of `names()`, or the text itself, of more than one word; a `pathlib.Path`: a text
+              file
     name, title, language, licence   replace the known values; language is a BCP 47 code, or "python"
     encoding  the file's encoding; None: found from the file
 
-    Raises CorpusError for an empty text, a misspelt name, and a corpus that is not on this machine yet;
+    Raises CorpusError for an empty text, an unknown name, and a corpus that is not on this machine yet;
     TextError for an unreadable file, and for a str that is a file's name; DecodingError for a file that is
     no text.
 
@@ -477,8 +478,13 @@ def open_corpus(
             "{name!r} is the name of a file, and a str is the text itself; write pathlib.Path({name!r})",
             name=given,
         )
-    elif meant := difflib.get_close_matches(given[:LONGEST_PATH], names(), n=1, cutoff=0.8):
-        raise CorpusError("no corpus is called {name!r}; write {meant!r}", name=given, meant=meant[0])
+    elif _WORD.fullmatch(given) or difflib.get_close_matches(given[:LONGEST_PATH], names(), cutoff=0.8):
+        raise CorpusError(
+            "no corpus is called {name!r}; write one of {names}, or pathlib.Path(…) for a file; "
+            "a text to train on has more than one word",
+            name=given,
+            names=", ".join(names()),
+        )
     else:
         corpus = from_text(given)
     return replace(
@@ -586,6 +592,9 @@ REMOTE = {
 
 _PATH = re.compile(r"\S+\.\w{1,5}|\S*[/\\]\S*")
 """Strings that look like a file's name."""
+
+_WORD = re.compile(r"[A-Za-z][\w-]{,40}", re.ASCII)
+"""A single word, which is a name rather than a text."""
 
 
 def as_corpus(given: Any) -> Any:

@@ -232,6 +232,7 @@ def _share_explained(sample: bytes, encoding: str) -> float:
 
 Certainty = Literal["declared", "verified", "guessed"]
 Source = str | os.PathLike[str] | BinaryIO
+TextOrPath = str | os.PathLike[str]
 
 CHUNK = 1 << 16  # bytes read at a time
 SAMPLE = 1 << 17  # bytes that a guess looks at
@@ -331,6 +332,13 @@ def open_text(
         else:
             found = _find(file, name, head)
     return TextStream(source, name, size, *found, chunk)
+
+
+def text_of(given: TextOrPath) -> str:
+    """A str as it is; all the text of the file at a `pathlib.Path`. Raises TextError, and the errors of
+    `open_text`.
+    """
+    return "".join(open_text(given)) if isinstance(given, os.PathLike) else check_text(given)
 
 
 def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
@@ -506,6 +514,8 @@ def opened_source(source: Source, name: str) -> Iterator[BinaryIO]:
 
 def size_of(file: BinaryIO, name: str) -> int:
     """The size of a seekable file in bytes; goes back to the beginning. Raises TextError for other files."""
+    if isinstance(cast(object, file), io.TextIOBase):
+        raise TextError("{name} is open as text; open it in binary, as with open(…, 'rb')", name=name)
     try:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)

@@ -105,6 +105,8 @@ def replacing(
     except BrokenPipeError:  # the reader closed the pipe, as `| head` does: nothing is wrong with the path
         raise
     except OSError as error:
+        if not parents and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG):
+            raise no_place(path) from None
         raise ExportError(
             "{path} can't be written: {strerror}; free some space or choose another folder",
             path=path,
@@ -113,6 +115,15 @@ def replacing(
     finally:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def no_place(path: Path) -> ExportError:
+    """The error of a path that no file can have."""
+    return ExportError(
+        "{path} can't be written: there is no folder for it, or its name is too long; make one or name "
+        "another file",
+        path=path,
+    )
 
 
 def private(path: Path) -> BinaryIO:

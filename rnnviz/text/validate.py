@@ -22,6 +22,8 @@ def check_text(text: object) -> str:
         raise TextError("a text is a str; received bytes: decode them, as with .decode('utf-8')")
     if isinstance(text, os.PathLike):
         raise TextError("a text is a str; received a path: read the file, as with Path.read_text()")
+    if hasattr(text, "text"):
+        raise TextError("a text is a str; received a {received}: write its .text", received=received(text))
     raise TextError("a text is a str; received {received}", received=received(text))
 
 

@@ -10,7 +10,7 @@ from rnnviz.text.corpora import Corpus, as_corpus
 from rnnviz.text.validate import check_text, received
 from rnnviz.training.card import describe
 from rnnviz.training.step_report import StepReport
-from rnnviz.training.trainer import prepared
+from rnnviz.training.trainer import check_config, prepared
 
 
 def fit(
@@ -44,6 +44,7 @@ def fit(
     >>> model.name, model.card["held_out"]["characters"]
     ('tiny', 108)
     """
+    check_config(config)
     text = as_corpus(corpus)
     if not isinstance(text, Corpus):
         raise ConfigError(

@@ -359,15 +359,20 @@ def train(
     return trainer.run(prompt=check_text(probe), sample_length=sample_length)
 
 
+def check_config(config: object) -> None:
+    """Raise ConfigError for anything but a recipe, such as a text in its place."""
+    if not isinstance(config, TrainConfig):
+        raise ConfigError(
+            "training takes a rnnviz.TrainConfig first, then the text; received {received} first",
+            received=received(config),
+        )
+
+
 def prepared(
     config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
 ) -> Trainer:
     """The Trainer of `train`, before its first step; raises the same errors."""
-    if not isinstance(config, TrainConfig):
-        raise ConfigError(
-            "training takes a rnnviz.TrainConfig and a text; received {received} first",
-            received=received(config),
-        )
+    check_config(config)
     if config.precision == "bfloat16" and (refusal := no_bfloat16(config.cell, pick_device(device))):
         raise refusal
     trainer = Trainer(config, as_corpus(corpus), device=device, name=name)

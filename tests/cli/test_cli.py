@@ -85,8 +85,8 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
             heavy = {"torch", "numpy", "streamlit", "plotly", "pandas"} & {*sys.modules}
             print(words, heavy or "loads none", file=sys.stderr)
         for words in (
-            "trace The", "perturb The --position 1 --character x", "attribute The",
-            "connectivity The --at 2", "patch --source The --target machine --to 2",
+            "trace The", "perturb The --at 1 --character x", "attribute The",
+            "connectivity The --at 2", "patch --source The --into machine --to 2",
         ):
             assert cli.main([*words.split(), "-m", "tiny-gru"]) == 0
         print("torch" in sys.modules)

@@ -24,7 +24,7 @@ from tests.cli.conftest import Run
 from tests.conftest import TEXT, tiny
 
 DEEP, BUILT, BOOK = tiny("lstm", layers=2), built(), quoted(4000)
-PATCH = "patch -m deep.safetensors --source Time --target machine --to 4"
+PATCH = "patch -m deep.safetensors --source Time --into machine --to 4"
 
 
 class Case(NamedTuple):
@@ -82,12 +82,12 @@ CASES = {
         lambda: [gradients.memory_length(DEEP, TEXT, lags=30)],
     ),
     "connectivity of one prediction": Case(
-        "connectivity -m deep.safetensors machine --at 4 --target q",
+        "connectivity -m deep.safetensors machine --at 4 --character q",
         lambda: [gradients.connectivity(DEEP, "machine", at=4, character="q")],
         {"target": "q"},
     ),
     "attribute": Case(
-        "attribute -m deep.safetensors machine --at 5 --target e --against a --instead out --last 3",
+        "attribute -m deep.safetensors machine --at 5 --character e --against a --instead out --last 3",
         lambda: [
             progress.run(
                 contributions(DEEP, "machine", at=5, character="e", against="a", instead="out", last=3)
@@ -112,7 +112,7 @@ CASES = {
         ],
     ),
     "perturb": Case(
-        "perturb -m deep.safetensors machine --position 3 --character x --threshold 0.2",
+        "perturb -m deep.safetensors machine --at 3 --character x --threshold 0.2",
         lambda: [units.perturb(DEEP, "machine", 3, "x", threshold=0.2)],
     ),
     "patch units": Case(
@@ -176,6 +176,25 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
 def test_it_prints_what_the_functions_find(name: str, look: Run) -> None:
     case = CASES[name]
     check(look, case.command, case.make(), **case.known)
+
+
+@pytest.mark.parametrize(
+    ("command", "former", "now"),
+    [
+        ("patch -m deep.safetensors --source Time --to 4", "--target machine", "--into machine"),
+        ("connectivity -m deep.safetensors machine --at 4", "--target q", "--character q"),
+        ("attribute -m deep.safetensors machine --at 5 --last 3", "--target e", "--character e"),
+        ("perturb -m deep.safetensors machine --character x", "--position=3", "--at=3"),
+    ],
+)
+def test_an_earlier_name_of_an_option_works_and_says_the_new_one(
+    command: str, former: str, now: str, look: Run
+) -> None:
+    told, wanted = look(f"{command} {former}"), look(f"{command} {now}")
+    assert told.out == wanted.out
+    assert (told.code, wanted.code) == (0, 0)
+    old, new = (option.replace("=", " ").split()[0] for option in (former, now))
+    assert told.err == wanted.err + f"rnnviz: {old} goes in the next version: write {new}\n"
 
 
 def test_a_patched_text_goes_on(look: Run) -> None:

@@ -18,7 +18,7 @@ DEEP = ["-m", "deep.safetensors"]
 GRU = ["-m", "tiny-gru"]
 COUNTS = ["-m", "tiny-3gram"]
 PASSAGE = [*GRU, *BOOK, "--text", TEXT[:60], "--span", "7:12", "--threshold", "0.05"]
-PATCH = [*DEEP, "--source", "The Time", "--target", "a machine", "--to", "4"]
+PATCH = [*DEEP, "--source", "The Time", "--into", "a machine", "--to", "4"]
 PROBE = ["-m", "built.safetensors", *BOOK, "--controls", "2", "--quiet"]
 ROWS = ["perplexity", "rows.jsonl", "--column", "text", *GRU, "--json"]
 SCORED = ["perplexity", "book.txt", *GRU]
@@ -33,9 +33,9 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "connectivity: lags": (["connectivity", "ab", "--lags", "5", *DEEP], "received 5 lags and 2 characters"),
     "connectivity: counts": (["connectivity", "abc", *COUNTS], NO_STATE),
     "perturb: position": (
-        ["perturb", "The", "--position", "7", "--character", "x", *DEEP], "received position 7",
+        ["perturb", "The", "--at", "7", "--character", "x", *DEEP], "received at=7",
     ),
-    "perturb: counts": (["perturb", "abc", "--position", "0", "--character", "x", *COUNTS], NO_STATE),
+    "perturb: counts": (["perturb", "abc", "--at", "0", "--character", "x", *COUNTS], NO_STATE),
     "ablate: a unit": (["ablate", "--units", "99", *DEEP, *BOOK], "units 0 to 11"),
     "ablate: characters": (
         ["ablate", "--characters", "0", *DEEP, *BOOK], "characters is at least 1; received 0",

@@ -63,6 +63,8 @@ ASKED: list[tuple[Callable[[Trace], Any], str]] = [
     (lambda t: t.states_frame(layer=2), "this trace has 2 layers, 0 to 1; received 2"),
     (lambda t: t.states_frame(units=[0, -1]), "this trace has 10 units, 0 to 9; received -1"),
     (lambda t: t.states_frame(units=[1.5]), "received 1.5"),  # type: ignore[list-item]
+    (lambda t: t.states_frame(units=[True]), "received True"),
+    (lambda t: t.states_frame(layer=False), "received False"),
     (lambda t: t.states_frame("cell"), "has hidden, reset, update, candidate; received 'cell'"),
 ]
 LEARNERS: list[tuple[Any, str]] = [
@@ -237,7 +239,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "no folder for a trace": (
         lambda tmp: READ.save(tmp / "no" / "folder.npz"),
         ExportError,
-        "can't be written",
+        "there is no folder for it",
     ),
     # sampled
     **{

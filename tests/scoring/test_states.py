@@ -72,7 +72,7 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
         ({"text": "ab", "quantity": "cell"}, ConfigError, "received 'cell'"),
         ({"text": "ab", "path": "book.txt"}, ConfigError, "received both"),
         ({}, ConfigError, "received neither"),
-        ({"text": "ab", "output": "absent/h.npy"}, ExportError, "can't be written"),
+        ({"text": "ab", "output": "absent/h.npy"}, ExportError, "there is no folder for it"),
         ({"text": Path("absent.txt")}, TextError, "there is no file"),
     ],
 )

@@ -20,5 +20,6 @@ def test_a_text_a_path_a_name_and_a_corpus_are_taken(tmp_path: Path, monkeypatch
 
 def test_a_sentence_is_a_text() -> None:
     assert as_corpus("It came back.").text == "It came back."
-    assert as_corpus("abracadabra").text == "abracadabra"
+    assert as_corpus("abracadabra " * 2).text == "abracadabra " * 2
+    assert as_corpus("ab" * 30).characters == 60
     assert as_corpus("x" * 5000 + ".txt").characters == 5004

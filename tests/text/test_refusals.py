@@ -108,7 +108,14 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         TextError,
         r"is the name of a file.*write pathlib\.Path",
     ),
-    "almost a name": (lambda _: corpora.open_corpus("timemachin"), CorpusError, "write 'timemachine'"),
+    **{
+        f"a word, or almost a name: {name}": (
+            lambda _, name=name: corpora.open_corpus(name),
+            CorpusError,
+            rf"no corpus is called '{name}'; write one of .*timemachine, .* pathlib\.Path",
+        )
+        for name in ("timemachin", "The timemachine", "holmes", "War-and_peace2")
+    },
     "an address that is none": (
         lambda _: corpora.fetch("tinyshakespeare", base_url="no-such-scheme://there"),
         DownloadError,
