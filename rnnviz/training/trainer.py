@@ -175,16 +175,12 @@ class Trainer:
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate
         loss, self.carried = self.differentiate(inputs, labels, self.carried, self.generator)
-        parameters = list(self.model.parameters())
-        gradients = [p.grad for p in parameters if p.grad is not None]
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
         norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
         # Gradient clipping by norm. The fused optimiser divides gradients by grad_scale in its own pass: one
         # pass fewer over them. 1e-6 is that of torch's clip_grad_norm_.
         self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.optimiser.step()
-        # The fused step writes in place without a new version; with one, autograd refuses a backward pass
-        # through the old weights.
-        torch.autograd.graph.increment_version(parameters)
         self.step_index += 1
         self.loss, self.norm, self.latest = loss, norm, labels.numel()
         self.characters += self.latest
