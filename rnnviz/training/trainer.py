@@ -33,12 +33,10 @@ from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.validate import check_text, received
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
+from rnnviz.training.event_log import LARGEST
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
 from rnnviz.training.step_report import Interval, early_steps
 from rnnviz.training.step_report import StepReport as StepReport
-
-LARGEST = 600.0
-"""The largest loss, in nats, whose perplexity is still a finite number that events take."""
 
 UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
