@@ -17,10 +17,6 @@ from rnnviz.text.corpora import Split
 # ---- what is on every machine ------------------------------------------------------------------------------
 
 
-def test_names_list_what_needs_no_download_first() -> None:
-    assert corpora.names() == ("python-source", "python-docs", "machine", "timemachine", "tinyshakespeare")
-
-
 @pytest.mark.parametrize("name", corpora.names())
 def test_every_corpus_says_what_it_is(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
