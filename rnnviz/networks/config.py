@@ -55,7 +55,7 @@ def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
             raise ConfigError("{name} is a number from {low:g} to {high:g}; received {value!r}", **received)
 
 
-def _one_of(config: object, **choices: Iterable[str]) -> None:
+def one_of(config: object, **choices: Iterable[str]) -> None:
     """Raise ConfigError for a setting that is none of its choices."""
     for name, known in choices.items():
         value = getattr(config, name)
@@ -121,7 +121,7 @@ class ModelConfig:
     def __post_init__(self) -> None:
         if (error := gone(self.cell)) is not None:
             raise error
-        _one_of(self, cell=CELLS, activation=get_args(Activation))
+        one_of(self, cell=CELLS, activation=get_args(Activation))
         if self.activation != "tanh" and CELLS[self.cell].gates:
             raise ConfigError(
                 "cell {cell!r} has its own functions built in; {activation!r} is for mlp and rnn",
@@ -281,7 +281,7 @@ class TrainConfig:
             evaluate_every=(0, 10**9),
             seed=(0, 2**63 - 1),
         )
-        _one_of(
+        one_of(
             self,
             train_on=get_args(TrainOn),
             precision=get_args(Precision),

@@ -36,8 +36,11 @@ from rnnviz.text.vocabulary import code_points
 
 Progress = Callable[[int, int], None]  # bytes received, bytes expected
 
-CONNECT, STALL, TOTAL = 10.0, 20.0, 600.0
-"""Seconds that a download may take: to connect, between two arrivals of bytes, and altogether."""
+STALL, TOTAL = 20.0, 600.0
+"""Seconds that a download may take: between two arrivals of bytes, and altogether."""
+
+BLOCK = 1 << 12
+"""Bytes of a download between two looks at the clock."""
 
 
 def cache_folder() -> Path:
@@ -53,79 +56,36 @@ def _download(url: str, remote: Remote, progress: Progress | None) -> bytes:
     An exception of `progress` ends the download.
     """
     import requests  # costs 0.1 s, and most runs download nothing
-    from urllib3.exceptions import HTTPError, ReadTimeoutError
 
-    host, size = urlsplit(url).hostname or url, remote.bytes
     deadline, data = time.monotonic() + TOTAL, b""
     # Compression would make the size on the way differ from the size of the file.
     headers = {"Accept-Encoding": "identity", "User-Agent": "rnnviz"}
     try:
-        with requests.get(url, stream=True, timeout=(CONNECT, STALL), headers=headers) as response:
-            if response.status_code != 200:
-                raise DownloadError(
-                    "{url} was refused: {status} {reason}; try again, or save the file yourself",
-                    url=url,
-                    status=response.status_code,
-                    reason=response.reason,
-                )
-            # read1 returns the bytes at hand; read would wait, and let a trickle outlast the deadline.
-            while part := response.raw.read1(1 << 16):
+        with requests.get(url, stream=True, timeout=STALL, headers=headers) as response:
+            response.raise_for_status()
+            for part in response.iter_content(BLOCK):
                 data += part
-                if len(data) > size:
-                    raise DownloadError(
-                        "{url} has more than {size:,} bytes, so it is another text; "
-                        "try again, or save the file yourself",
-                        url=url,
-                        size=size,
-                    )
-                if time.monotonic() > deadline:
-                    raise DownloadError(
-                        "{url} took over {seconds:g} s for {received:,} of {size:,} bytes; "
-                        "try again, or save the file yourself",
-                        url=url,
-                        seconds=TOTAL,
-                        received=len(data),
-                        size=size,
-                    )
                 if progress is not None:
-                    progress(len(data), size)
-    except requests.Timeout:
-        raise DownloadError(
-            "{url} was not answered by {host}; try again, or save the file yourself", url=url, host=host
-        ) from None
-    except ReadTimeoutError:
-        raise DownloadError(
-            "{url} stalled for {seconds:g} s after {received:,} of {size:,} bytes; "
-            "try again, or save the file yourself",
-            url=url,
-            seconds=STALL,
-            received=len(data),
-            size=size,
-        ) from None
-    except HTTPError:
-        pass  # the connection broke: the check of the size below reports the missing bytes
-    except requests.ConnectionError:
+                    progress(len(data), remote.bytes)
+                if len(data) > remote.bytes or time.monotonic() > deadline:
+                    break
+    except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
         raise DownloadError(
             "{url} needs a connection to {host}: are you offline? Try again, or save the file yourself",
             url=url,
-            host=host,
+            host=urlsplit(url).hostname,
         ) from None
     except requests.RequestException as error:
         raise DownloadError(
             "{url} can't be fetched ({error}); try again, or save the file yourself", url=url, error=error
         ) from None
-    if len(data) < size:
-        raise DownloadError(
-            "{url} was cut off after {received:,} of {size:,} bytes; try again, or save the file yourself",
-            url=url,
-            received=len(data),
-            size=size,
-        )
     if hashlib.sha256(data).hexdigest() != remote.sha256:
         raise DownloadError(
-            "{url} arrived with the wrong checksum, altered on its way or at its source; "
-            "try again, or save the file yourself",
+            "{url} arrived altered or cut off, with {received:,} bytes where there should be {size:,}; try "
+            "again, or save the file yourself",
             url=url,
+            received=len(data),
+            size=remote.bytes,
         )
     return data
 

@@ -12,14 +12,12 @@ changes.
 """
 
 import codecs
-import io
 import os
 import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
@@ -247,27 +245,6 @@ _MARKS = (
 )
 # Codecs that transform text rather than store it, or that can produce half a surrogate pair.
 _NOT_FOR_FILES = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"}
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """A text, its encoding, and how certain that is."""
-
-    text: str
-    encoding: str
-    certainty: Certainty
-
-
-def decode(data: bytes, encoding: str | None = None) -> Decoded:
-    """The text in `data`, a byte order mark removed, line ends as they are.
-
-    Raises DecodingError for bytes that are no text or not in `encoding`, ConfigError for an unknown one.
-
-    >>> decode("naïve idea".encode("utf-16")).encoding
-    'utf-16-le'
-    """
-    stream = open_text(io.BytesIO(data), encoding=encoding)
-    return Decoded("".join(stream), stream.encoding, stream.certainty)
 
 
 class TextStream:

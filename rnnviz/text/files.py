@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from rnnviz.errors import ConfigError, ExportError, Phrase, TextError, install
 
@@ -187,13 +187,12 @@ def is_shown(path: Path) -> bool:
 
 # Files packed with gzip or Zstandard, unpacked while they are read.
 #
-# Memory stays at a few buffers. A file that unpacks to more than FREE bytes and RATIO times its size counts
+# Memory stays at a few pieces. A file that unpacks to more than FREE bytes and RATIO times its size counts
 # as a decompression bomb. pyarrow unpacks Zstandard, as its reader notices a file that was cut off.
 
 
 RATIO = 300
 FREE = 64 << 20
-BUFFER = 1 << 16
 
 PACKINGS = (".gz", ".zst")
 
@@ -218,7 +217,7 @@ def unpacked(file: BinaryIO, name: str) -> BinaryIO:
         return file
     counted = _Counted(file)
     stream = gzip.GzipFile(fileobj=counted) if kind == ".gz" else _zstandard(counted)
-    return _Unpacked(_Guarded(stream, counted, name, kind), BUFFER)
+    return cast(BinaryIO, _Unpacked(stream, counted, name, kind))
 
 
 def check(name: str, size: int, packed: int) -> None:
@@ -247,26 +246,17 @@ class _Counted(io.RawIOBase):
         return data
 
 
-class _Unpacked(io.BufferedReader):
-    """A reader that returns the bytes at hand, even fewer than asked for: later bytes may be damaged."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return self.read1(-1 if size is None else size)
-
-
-class _Guarded(io.RawIOBase):
+class _Unpacked:
     """An unpacked stream that raises TextError for damage and for decompression bombs."""
 
     def __init__(self, stream: Any, packed: _Counted, name: str, kind: str) -> None:
         self._stream, self._packed, self._name, self._count = stream, packed, name, 0
         self._format = {".gz": "gzip", ".zst": "Zstandard"}[kind]
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
+    def read(self, size: int) -> bytes:
+        """The bytes at hand, even fewer than asked for: later ones may be damaged."""
         try:
-            data = self._stream.read1(len(buffer))  # the bytes at hand: the rest may be missing
+            data: bytes = self._stream.read1(size)
         except TextError:
             raise
         except (OSError, EOFError, zlib.error, ValueError) as error:
@@ -280,8 +270,7 @@ class _Guarded(io.RawIOBase):
             ) from None
         self._count += len(data)
         check(self._name, self._count, self._packed.count)
-        buffer[: len(data)] = data
-        return len(data)
+        return data
 
 
 def _zstandard(file: Any) -> Any:

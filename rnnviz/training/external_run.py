@@ -25,7 +25,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.training import event_log, runs, snapshots, tensorboard
-from rnnviz.training.event_log import PROGRESS
+from rnnviz.training.event_log import LARGEST, PROGRESS
 from rnnviz.training.folder import Description, RunFolder, reason
 
 # `given` is a training loop's model: one that rnnviz reads, a function that returns one, or None.
@@ -58,10 +58,6 @@ def read(given: Any, watched: str) -> Trace:
             received=type(model).__name__,
         )
     return trace(model, watched)
-
-
-LARGEST = 600.0
-"""The largest loss, in nats, whose perplexity is still a finite number that events take."""
 
 
 def follow(

@@ -31,7 +31,7 @@ import portalocker
 
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import modelfile
-from rnnviz.networks.config import Engine, TrainConfig, gone
+from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
 from rnnviz.text import files
 from rnnviz.training.deserialise import restored
 
@@ -154,27 +154,17 @@ class Description:
                 most=LONGEST_WATCHED,
                 count=len(self.watched),
             )
-        if self.minutes is not None and not 0 < self.minutes <= 100_000:
-            raise ConfigError(
-                "minutes is a number above 0, up to 100,000; received {minutes!r}", minutes=self.minutes
-            )
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(
-                "threads counts processor threads and is at least 1; received {threads}", threads=self.threads
-            )
+        if self.minutes is not None:
+            between(self, float, minutes=(1e-3, 100_000))
+        if self.threads is not None:
+            between(self, int, threads=(1, 1024))
         if str(self.engine) == "rnnviz":
             raise ConfigError(
                 "engine rnnviz is gone since numba is faster; use auto, which takes the fastest of torch and "
                 "numba"
             )
-        if self.engine not in get_args(Engine):
-            raise ConfigError(
-                "engine is one of {engines}; received {engine!r}",
-                engines=", ".join(get_args(Engine)),
-                engine=self.engine,
-            )
-        if not 0 <= self.created < 1e12:
-            raise ConfigError("created is a Unix time; received {created!r}", created=self.created)
+        one_of(self, engine=get_args(Engine))
+        between(self, float, created=(0, 1e12))
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, except `text`."""

@@ -33,12 +33,10 @@ from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.validate import check_text, received
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
+from rnnviz.training.event_log import LARGEST
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
 from rnnviz.training.step_report import Interval, early_steps
 from rnnviz.training.step_report import StepReport as StepReport
-
-LARGEST = 600.0
-"""The largest loss, in nats, whose perplexity is still a finite number that events take."""
 
 UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
@@ -175,16 +173,12 @@ class Trainer:
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate
         loss, self.carried = self.differentiate(inputs, labels, self.carried, self.generator)
-        parameters = list(self.model.parameters())
-        gradients = [p.grad for p in parameters if p.grad is not None]
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
         norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
         # Gradient clipping by norm. The fused optimiser divides gradients by grad_scale in its own pass: one
         # pass fewer over them. 1e-6 is that of torch's clip_grad_norm_.
         self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.optimiser.step()
-        # The fused step writes in place without a new version; with one, autograd refuses a backward pass
-        # through the old weights.
-        torch.autograd.graph.increment_version(parameters)
         self.step_index += 1
         self.loss, self.norm, self.latest = loss, norm, labels.numel()
         self.characters += self.latest

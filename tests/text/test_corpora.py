@@ -12,13 +12,9 @@ import pytest
 from rnnviz.errors import CorpusError
 from rnnviz.networks import checkpoint
 from rnnviz.text import corpora
-from rnnviz.text.corpora import Split
+from rnnviz.text.corpora import Split, as_corpus
 
 # ---- what is on every machine ------------------------------------------------------------------------------
-
-
-def test_names_list_what_needs_no_download_first() -> None:
-    assert corpora.names() == ("python-source", "python-docs", "machine", "timemachine", "tinyshakespeare")
 
 
 @pytest.mark.parametrize("name", corpora.names())
@@ -185,3 +181,10 @@ def test_a_name_or_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert corpora.named_or_file("machine").text == "machine"
     assert corpora.named_or_file("./machine").text == "not the word"
     assert corpora.open_corpus(Path("machine")).text == "not the word"
+
+
+def test_a_sentence_is_a_text_and_a_corpus_stays_itself() -> None:
+    assert as_corpus("It came back.").text == "It came back."
+    assert as_corpus("x" * 5000 + ".txt").characters == 5004
+    corpus = corpora.from_text("a lamp")
+    assert as_corpus(corpus) is corpus

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import DecodingError, TextError
 from rnnviz.text.characters import NORMALISERS, Normaliser, normalise
-from rnnviz.text.decoding import binary_format, decode, open_text
+from rnnviz.text.decoding import binary_format, open_text
+from tests.text.decoded import decode
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
 FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? Nous fûmes déçus.\n"

@@ -21,7 +21,8 @@ import pandas as pd
 import pytest
 
 from rnnviz.errors import DecodingError
-from rnnviz.text.decoding import binary_format, decode, open_text
+from rnnviz.text.decoding import binary_format, open_text
+from tests.text.decoded import decode
 from tests.text.test_encodings import TEXTS
 
 

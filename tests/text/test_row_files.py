@@ -14,6 +14,7 @@ import pytest
 
 from rnnviz.errors import DecodingError, TextError
 from rnnviz.text import files, row_files
+from rnnviz.text.decoding import CHUNK
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows, opened
 
@@ -199,7 +200,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         if ending == ".gz":
             there = zlib.decompressobj(31).decompress(data[: len(data) * 2 // 3])
             lost = len(there) - sum(len(json.dumps({"text": text})) + 1 for text in found)
-            assert lost <= files.BUFFER, "all that can be unpacked but for one buffer"
+            assert lost <= CHUNK, "all that can be unpacked but for one piece"
             assert rows_of(data[:3000], f"{name}.gz", column=None).columns, "however short"
 
 

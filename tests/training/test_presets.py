@@ -1,7 +1,5 @@
 """Presets: recipes that hold for any text and machine, and the toy's promise."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -67,9 +65,3 @@ def test_presets_fit_the_text() -> None:
         assert lengths == sorted(lengths), "the longer the text, the more"
     assert twice("a" * 99) == "a" * 198
     assert twice("a" * 100) == "a" * 100, "twice as long it would be split"
-
-
-def test_presets_load_no_torch() -> None:
-    code = "import sys; from rnnviz.training import estimate, presets; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "torch" not in done.stdout.split()

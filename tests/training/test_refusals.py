@@ -116,7 +116,7 @@ REFUSED: Refusals = {
         lambda: Description("toy", SMALL, watched="x" * 500), ConfigError, "400 characters; received 500",
     ),
     "Description: minutes": (
-        lambda: Description("toy", SMALL, minutes=0), ConfigError, "minutes is a number above 0",
+        lambda: Description("toy", SMALL, minutes=0), ConfigError, "minutes is a number from 0.001 to 100000",
     ),
     "start: no folder": (nowhere(lambda: runs.start(OWN)), TrainingError, "no run can be kept in"),
     "set_limit: no folder": (nowhere(lambda: runs.set_limit(2)), TrainingError, "no run can be kept in"),

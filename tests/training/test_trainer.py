@@ -17,7 +17,6 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, Engine, Precision, TrainConfig
-from rnnviz.networks.dropout import Dropout
 from rnnviz.scoring import contamination
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
@@ -211,24 +210,6 @@ def test_the_learning_rate_warms_up_and_falls_as_a_cosine() -> None:
     assert rates[:top] == sorted(rates[:top])
     assert rates[top:] == sorted(rates[top:], reverse=True)
     assert rates[-1] == pytest.approx(0.02 * 0.01, rel=0.05)
-
-
-def test_dropout_keeps_the_mean_and_is_seeded() -> None:
-    trainer = Trainer(replace(SMALL, dropout_output=0.5, dropout_weight=0.5, dropout_embedding=0.2), CORPUS)
-    inputs, _ = trainer.streams.between(*trainer.cuts.at(0), 0)
-    dropout = Dropout(output=0.5)
-    plain, _ = trainer.model(inputs)
-
-    def draw(seed: int, d: Dropout = dropout) -> torch.Tensor:
-        return trainer.model(inputs, dropout=d, generator=torch.Generator().manual_seed(seed))[0].detach()
-
-    assert torch.equal(draw(1), draw(1))
-    assert not torch.equal(draw(1), draw(2))
-    draws = torch.stack([draw(seed) for seed in range(1500)])
-    error = (draws.mean(0) - plain).abs() / (draws.std(0) / math.sqrt(len(draws)) + 1e-6)
-    assert error.max() < 6  # standard errors, over 40 × 20 cells
-    assert not torch.equal(draw(1, Dropout(weight=0.5)), plain)
-    assert not torch.equal(draw(1, Dropout(embedding=0.5)), plain)
 
 
 def test_another_seed_gives_other_weights_and_leaves_the_callers_random_numbers_alone() -> None:

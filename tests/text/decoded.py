@@ -1,0 +1,12 @@
+"""The text in some bytes, as `open_text` reads it."""
+
+import io
+from types import SimpleNamespace
+
+from rnnviz.text.decoding import open_text
+
+
+def decode(data: bytes, encoding: str | None = None) -> SimpleNamespace:
+    """The whole text, its encoding, and the certainty of that."""
+    stream = open_text(io.BytesIO(data), encoding=encoding)
+    return SimpleNamespace(text="".join(stream), encoding=stream.encoding, certainty=stream.certainty)
