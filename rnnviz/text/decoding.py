@@ -12,6 +12,7 @@ changes.
 """
 
 import codecs
+import io
 import os
 import re
 import stat
