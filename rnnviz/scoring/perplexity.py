@@ -248,7 +248,7 @@ def pieces(
     Arguments and errors are as in `score`, but an empty text has no pieces.
     """
     source = SourceText(path, text, encoding, name, model.normaliser)
-    scorer = scorer_of(model, details=details, precise=False)
+    scorer = scorer_of(model, details=details)
     _read(model, scorer, given)
     steps = _pieces(model, scorer, source, piece, details)
     return (step for step in steps if isinstance(step, Piece))
