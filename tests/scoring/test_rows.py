@@ -144,8 +144,9 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
 def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
     uniform = UniformModel(Vocabulary((" ", "a", "b")))
     (tmp_path / "a.csv").write_text("id,text\n1,ab ba\n2,\n")
-    report = rnnviz.perplexity(uniform, tmp_path / "a.csv", column="")
+    report = rnnviz.perplexity(uniform, tmp_path / "a.csv", column="", precise=True)
     assert isinstance(report, RowsReport)
+    assert report.precise
     assert (report.column, report.rows, report.characters) == ("text", 2, 5)
     assert report.perplexity == pytest.approx(4.0)
     each: list[RowScore] = []
