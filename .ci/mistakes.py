@@ -54,7 +54,8 @@ def make() -> None:
             seconds = sorted((state().duration_by_test[test], test) for test in tests)
             sums = [*accumulate(each for each, _test in seconds)]
             kept = max(1, bisect(sums, LONGEST))
-            patience = 10 + 3 * sums[kept - 1]  # a loop that never ends is noticed
+            # A loop that never ends is noticed; on a busy machine what passes all tests must not seem one.
+            patience = 60 + 5 * sums[kept - 1]
             super().submit(
                 mutant_name, [test for _each, test in seconds[:kept]], round(2 * patience), sums[-1]
             )

@@ -142,9 +142,8 @@ def weigh(
                 for part, fit in zip(parts[1:], halves[1:], strict=True):
                     series[-1][part] = fit.result()[part]  # each part is predicted by a fit on the rest
     yield Share(1 - 1 / (len(LENGTHS) + 2))
-    for seed, column in enumerate(untrained):
-        named.append(("untrained", seed))
-        series.append(np.asarray(column, np.float64))
+    named += [("untrained", seed) for seed in range(len(untrained))]
+    series += untrained
     scores = [_scores(series, target, split, part) for part in parts]
     leading = _scores(list(searcher.columns(search, CANDIDATES).T), target, split, split.first)
     return replace(
@@ -277,8 +276,10 @@ class Scores:
 
 
 def runs(target: Array) -> int:
-    """The runs of a target (n,), inside and outside; a graded target is split at its median."""
-    mask = target if target.dtype == np.bool_ else target > np.median(target)
+    """The runs of a target (n,), inside and outside; a graded target is split at its median, which of a mask
+    is the mask itself.
+    """
+    mask = target > np.median(target)
     if not mask.any():  # the median is the maximum: split above the minimum instead
         mask = target > target.min()
     return 1 + int(np.count_nonzero(mask[1:] != mask[:-1]))
@@ -363,8 +364,9 @@ def predicted(ids: Ids, values: Array, k: int, learn: Mask) -> Doubles:
 
 
 def _features(ids: Ids, k: int) -> tuple[csr_matrix, Ids]:
-    """Features of each of C distinct contexts, ones in (C, k (V + 1) + 2^BITS): the character at each of k
-    places, and the hashed n-grams of 2 to k characters that end there. And each character's context, (T,).
+    """Features of each of C distinct contexts, ones in at most k (V + 1) + 2^BITS columns: the character at
+    each of k places, and the hashed n-grams of 2 to k characters that end there. And each character's
+    context, (T,).
     """
     from scipy.sparse import csr_matrix
 
@@ -382,8 +384,5 @@ def _features(ids: Ids, k: int) -> tuple[csr_matrix, Ids]:
     _, first, which = np.unique(gram, return_index=True, return_inverse=True)
     places = np.stack([column[first] for column in columns], axis=1)
     each = places.shape[1]
-    table = csr_matrix(
-        (np.ones(places.size, np.float32), places.ravel(), np.arange(0, places.size + 1, each)),
-        shape=(len(first), k * (beyond + 1) + (1 << BITS)),
-    )
-    return table, which
+    ones, ends = np.ones(places.size, np.float32), np.arange(0, places.size + 1, each)
+    return csr_matrix((ones, places.ravel(), ends)), which

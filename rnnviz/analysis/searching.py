@@ -84,7 +84,7 @@ class Searcher:
         if isinstance(source, Trace):
             values: Array = activations(source, layer=layer, quantity=quantity)
         else:
-            values, layer = np.asarray(source), layer or 0
+            values = np.asarray(source)
         if values.dtype.kind not in "fiub":
             raise ConfigError(
                 "a search is of a Trace, or of activations (T, U); received {received}",
@@ -99,7 +99,7 @@ class Searcher:
         H = source.hidden.shape[2] if isinstance(source, Trace) else values.shape[1]
         self.units = [unit_of(u, H, layer) for u in range(values.shape[1])]
         self.quantity, self._seed = quantity, seed
-        self._ranked: dict[tuple[int, int, int], Doubles] = {}
+        self._ranked: dict[tuple[int, int], Doubles] = {}
 
     def __len__(self) -> int:
         return len(self.values)
@@ -183,7 +183,7 @@ class Searcher:
 
     def _ranks(self, split: Split, which: int) -> Doubles:
         """The ranks (n, U) within the part that ranks (0) or confirms (1); either may be the whole text."""
-        key = split.blocks, 2 if split.third is None else 3, which if split.blocks else 0
+        key = split.blocks, which if split.blocks else 0  # so many blocks are of two parts, or of three
         if key not in self._ranked:
             self._ranked[key] = ranking.ranks(self.values[split[1 + which]])
         return self._ranked[key]

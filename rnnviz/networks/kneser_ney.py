@@ -166,8 +166,7 @@ def estimate(counts: Counts) -> list[Level]:
         if level:
             backoffs.append(np.append(backoff, 1.0))
         else:
-            share += backoff / counts.size
-            share[counts.size] = 0.0  # the start symbol is never predicted
+            share += backoff / counts.size  # the start symbol's is never read: it is not predicted
         shares.append(np.append(share, 0.0))
     backoffs.append(np.ones_like(shares[-1]))
     return [

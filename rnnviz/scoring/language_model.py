@@ -84,7 +84,7 @@ def advanced(scorer: Scorer, ids: Ids) -> Doubles:
     return np.concatenate([np.empty(0), *parts])
 
 
-def scorer_of(model: LanguageModel, *, details: bool, precise: bool) -> Scorer:
+def scorer_of(model: LanguageModel, *, details: bool = False, precise: bool = False) -> Scorer:
     """A reader of one text, with `advance_details` if `details`, in float64 if `precise`.
 
     Raises ConfigError for a model without such a reader.

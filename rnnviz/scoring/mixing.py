@@ -133,7 +133,7 @@ class MixedModel:
 
 
 def _whole(model: LanguageModel, *, precise: bool) -> WholePredictions:
-    scorer = scorer_of(model, details=False, precise=precise)
+    scorer = scorer_of(model, precise=precise)
     if isinstance(scorer, WholePredictions):
         return scorer
     raise ConfigError(

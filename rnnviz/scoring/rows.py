@@ -54,7 +54,7 @@ class WindowScorer:
 
     def __init__(self, model: LanguageModel, precise: bool) -> None:
         self._model, self._precise = model, precise
-        scorer = scorer_of(model, details=False, precise=precise)
+        scorer = scorer_of(model, precise=precise)
         self._each = None if precise else getattr(scorer, "each", None)
 
     def __call__(self, window: Window) -> Doubles:
@@ -63,7 +63,7 @@ class WindowScorer:
         if self._each is not None:
             found = self._each(rows)
         else:
-            one = partial(scorer_of, self._model, details=False, precise=self._precise)
+            one = partial(scorer_of, self._model, precise=self._precise)
             found = [advanced(one(), row) for row in rows]
         out = np.empty((len(rows), 3))
         for n, (ids, log_p, begin) in enumerate(zip(rows, found, window.given.tolist(), strict=True)):
@@ -135,7 +135,7 @@ def score_rows(
     """
     if not isinstance(file, RowFile):
         raise ConfigError("rows are what open_rows gives; received {received}", received=received(file))
-    scorer_of(model, details=False, precise=precise)  # refuses a model that can't score
+    scorer_of(model, precise=precise)  # refuses a model that can't score
     work, clock = _Work(model, file), Clock()
     # A cluster's model takes windows ahead of the costs that it returns: `tee` keeps the rows that wait.
     batches, ahead = tee(work.batches(own))

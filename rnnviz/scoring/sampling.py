@@ -186,7 +186,7 @@ def sampling_distribution(
 def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
     """For each row (..., V), the symbols to draw from, most probable first, and their weights, (..., K)."""
     left = 1 if shape.temperature == 0 else shape.top_k
-    symbols = np.argsort(-log_probs, axis=-1, kind="stable")[..., :left]
+    symbols = np.argsort(-log_probs, kind="stable")[..., :left]
     ordered = np.take_along_axis(log_probs, symbols, axis=-1)
     with np.errstate(over="ignore"):  # a temperature near 0 sends all but the best to -inf, as it should
         weights = np.exp((ordered - ordered[..., :1]) / (shape.temperature or 1))

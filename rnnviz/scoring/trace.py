@@ -260,14 +260,14 @@ def _largest(rows: Floats, k: int) -> Integers:
     """The columns of the k largest entries of each row, largest first, then by column."""
     falling = -rows
     if rows.shape[1] < 8 * k:
-        return np.argsort(falling, axis=1, kind="stable")[:, :k]
+        return np.argsort(falling, kind="stable")[:, :k]
     # Sorting whole rows of a large vocabulary takes ten times as long as picking k and sorting those.
-    picked = np.argpartition(falling, k - 1, axis=1)[:, :k]
-    picked.sort(axis=1)
+    picked = np.argpartition(falling, k - 1)[:, :k]
+    picked.sort()
     values = np.take_along_axis(falling, picked, axis=1)
-    columns = np.take_along_axis(picked, np.argsort(values, axis=1, kind="stable"), axis=1)
+    columns = np.take_along_axis(picked, np.argsort(values, kind="stable"), axis=1)
     tied = np.count_nonzero(falling <= values.max(axis=1, keepdims=True), axis=1) > k
-    columns[tied] = np.argsort(falling[tied], axis=1, kind="stable")[:, :k]
+    columns[tied] = np.argsort(falling[tied], kind="stable")[:, :k]
     return columns
 
 

@@ -292,7 +292,7 @@ def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
 
 def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats, ...]:
     """Every state after each character, (T, L, B, H): H, and an LSTM's C; meaningless after a text's end."""
-    inputs = np.zeros((1 + max(map(len, ids), default=0), len(ids)), np.int64)
+    inputs = np.zeros((1 + max(map(len, ids)), len(ids)), np.int64)
     inputs[0] = model.vocabulary.start
     for row, each in enumerate(ids):
         inputs[1 : len(each) + 1, row] = each

@@ -84,5 +84,5 @@ def rate(highest: float, read: float, coming: float, total: float) -> float:
     warm = max(1, total // WARM)
     if read < warm:
         return highest * min(warm, read + coming) / warm
-    through = (read - warm) / max(1, total - warm)
+    through = (read - warm) / (total - warm)
     return highest * (LAST + (1 - LAST) * 0.5 * (1 + math.cos(math.pi * through)))

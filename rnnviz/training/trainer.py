@@ -89,10 +89,9 @@ class Trainer:
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
         )
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
-        precision = config.precision
-        if precision == "auto":  # a run's process decides earlier, see rnnviz.training.speed_trial
-            precision = "bfloat16" if self.device.type == "cuda" and has_bfloat16(self.device) else "float32"
-        self.bfloat16 = precision == "bfloat16"
+        # "auto": a run's process decides earlier, see rnnviz.training.speed_trial.
+        able = config.precision == "auto" and self.device.type == "cuda" and has_bfloat16(self.device)
+        self.bfloat16 = able or config.precision == "bfloat16"
         self.threads = Threads([torch.get_num_threads()])  # torch's threads in `run`
         self.step_index = 0
         self.characters = 0

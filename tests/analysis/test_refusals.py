@@ -365,18 +365,40 @@ REFUSED: Refusals = {
         ConfigError,
         "covers 7 characters, the activations 3",
     ),
-    "search: graded": (lambda: searched("line-position", edges=1), ConfigError, "a matter of degree"),
+    "search: graded": (
+        lambda: searched("line-position", edges=1),
+        ConfigError,
+        "^line-position is a matter of degree and has no edges$",
+    ),
     "search: a cell": (
         lambda: searched("vowel", quantity="cell"), ConfigError, "rnn cells has hidden; received 'cell'",
     ),
     "search: a layer": (
         lambda: searched("vowel", layer=1), ConfigError, "1 layers, counted from 0; received layer 1",
     ),
-    "search: shifts": (lambda: searched("vowel", shifts=-1), ConfigError, "shifts is a number"),
-    "search: edges": (lambda: searched("vowel", edges=-1), ConfigError, "edges counts characters"),
-    "search: seed": (lambda: searched("vowel", seed=-1), ConfigError, "seed is a whole number"),
+    **{
+        f"search: shifts {shifts}": (
+            lambda shifts=shifts: searched("vowel", shifts=shifts),
+            ConfigError,
+            f"^shifts is a number from 0 to 10,000; received {shifts}$",
+        )
+        for shifts in (-1, 10_001)
+    },
+    "search: edges": (
+        lambda: searched("vowel", edges=-1), ConfigError, "^edges counts characters, from 0 on; received -1$",
+    ),
+    "search: seed": (
+        lambda: searched("vowel", seed=-1), ConfigError, "^seed is a whole number from 0 on; received -1$",
+    ),
     "search: no table": (
-        lambda: search(np.zeros(7), target("vowel", "abc abc")), ConfigError, "(T, U)",
+        lambda: search(np.zeros(7), target("vowel", "abc abc")),
+        ConfigError,
+        r"^activations are \(T, U\); received shape \(7,\)$",
+    ),
+    "search: no numbers": (
+        lambda: search(np.array([["a"]] * 7), target("vowel", "abc abc")),
+        ConfigError,
+        r"^a search is of a Trace, or of activations \(T, U\); received ",
     ),
     "target: a kind": (
         lambda: named("verbs", "a"),

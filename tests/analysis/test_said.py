@@ -10,7 +10,7 @@ from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.probing import Few, Probe
 from rnnviz.analysis.search_result import Evidence, Found, Replication, Report, Rival, Search, Unanswered
 from rnnviz.analysis.targets import Target
-from rnnviz.findings import Bars, Finding, Number, Said
+from rnnviz.findings import Bars, Finding, Number, Said, words
 from rnnviz.sentences import tell
 from rnnviz.training import unit_findings
 
@@ -135,7 +135,10 @@ def test_a_searchs_table_picture_and_facts_hold_the_same_numbers() -> None:
     }
     assert (panel.picture.chosen, panel.picks) == (1, [0, 1])
     assert SEARCH.about(0) is None
-    assert SEARCH.about(1).values["score"] == Number(0.99)
+    about = SEARCH.about(1)
+    assert (about.code, english(about.values)) == (
+        "search.unit", {"unit": "1", "measure": "AUC", "score": "0.990", "ranked": "0.900"},
+    )  # fmt: skip
 
 
 TWELVE = tuple(Found(Unit(1, n), 0.9 - n / 100, 0.8 - n / 100, -1, n / 100) for n in range(14))
@@ -258,8 +261,10 @@ def test_a_verdict_is_short_in_a_cell(changed: dict[str, Any], code: str) -> Non
 def test_of_a_target_that_is_the_same_throughout_it_is_said_why_nothing_is() -> None:
     never = Unanswered(Target("digit", np.zeros(9, np.bool_)))
     assert never.facts() == {"target": "digit", "why_not": "the same throughout this text"}
-    assert [one.code for one in never.sentences()] == ["search.unanswered"]
-    assert never.table().rows[0][-1] == Said("brief.throughout", {})
+    assert never.sentences() == [Said("search.unanswered", {"target": "digit"})]
+    table = never.table()
+    assert [one.code for one in table.columns] == ["head.target", "head.share", "head.verdict"]
+    assert table.rows == [("digit", Number(0.0, "percent"), Said("brief.throughout", {}))]
     assert not never.panels()
 
 
@@ -339,6 +344,7 @@ def test_a_probes_picture_has_what_few_units_reach_and_all() -> None:
 
 
 BEHIND, SHORT = replace(SEARCH, evidence=weighed(context=0.91)), replace(SEARCH, characters=400)
+RARE = replace(SEARCH, held_out=False)
 
 
 @pytest.mark.parametrize(
@@ -348,6 +354,7 @@ BEHIND, SHORT = replace(SEARCH, evidence=weighed(context=0.91)), replace(SEARCH,
         ((SEARCH, BEHIND, SHORT), ["some", "scores"], "In **1 of 3 networks** a unit remembers quotes; "),
         ((BEHIND, BEHIND), ["none", "scores"], "In **none of 2 networks** a unit surely remembers quotes."),
         ((SHORT, SHORT), ["too-short"], "**"),
+        ((RARE, SHORT), ["same-text"], "**"),
     ],
 )
 def test_a_replication_says_in_how_many_networks_a_unit_remembers(
@@ -356,26 +363,39 @@ def test_a_replication_says_in_how_many_networks_a_unit_remembers(
     found = Replication(tuple(f"seed-{n}" for n in range(len(searches))), searches)
     assert codes(found) == said
     assert tell(found.sentences()[0], "en").startswith(told)
-    facts = found.facts()
-    assert (facts["networks"], facts["remember"]) == (len(searches), found.remember)
-    assert [one["model"] for one in facts["found"]] == list(found.networks)
-    assert [one["verdict"] for one in facts["found"]] == [search.verdict for search in searches]
+    assert found.facts() == {
+        "target": "quotes",
+        "networks": len(searches),
+        "remember": found.remember,
+        "found": [{"model": f"seed-{n}", **one.facts()} for n, one in enumerate(searches)],
+    }
 
 
 def test_a_replication_has_a_row_and_a_bar_for_each_network() -> None:
     best = replace(BEST, score=0.8)
     found = Replication(("one", "other"), (SEARCH, replace(SEARCH, found=(best,), chance=0.7)))
+    assert repr(found) == "<Replication of quotes in 2 networks: 1 have a unit that remembers>"
     assert found.scores == (0.9, 0.8)
     table = found.table()
     assert [row[0] for row in table.rows] == ["one", "other"]
     assert list(table.rows[1][1:]) == list(found.searches[1].table().rows[0])
+    assert [one.code for one in table.columns][:2] == ["head.network", "head.target"]
     assert len(table.columns) == len(table.rows[0])
     (panel,) = found.panels()
-    assert isinstance(panel.picture, Bars)
-    assert (panel.picture.names, panel.picture.values) == (("one", "other"), (0.9, 0.8))
-    assert [value for _name, value in panel.picture.levels] == [0.7]
-    assert (value(found, "scores", "low"), value(found, "scores", "high")) == (0.8, 0.9)
-    assert "<Replication of quotes in 2 networks: " in repr(found)
+    assert [panel.name, *(one.code for one in (panel.title, *panel.notice, panel.limits))] == [
+        "replication", "replication.title", "replication.notice", "replication.limits",
+    ]  # fmt: skip
+    levels = [(words("search.level-chance"), 0.7)]
+    bars = Bars(found.networks, (0.9, 0.8), words("measure.auc"), levels, first=0.5, last=1.0)
+    assert vars(panel.picture) == vars(bars)
+    graded = tuple(replace(one, measure="correlation") for one in found.searches)
+    (panel,) = replace(found, searches=graded).panels()
+    assert (panel.picture.x.code, panel.picture.first, panel.picture.last) == (
+        "measure.correlation", 0.0, None,
+    )  # fmt: skip
+    assert english(found.sentences()[1].values) == {
+        "n": "2", "k": "1", "target": "quotes", "measure": "AUC", "low": "0.800", "high": "0.900",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "Too little text to tell"), ("zh", "文本太短")])

@@ -142,6 +142,10 @@ def test_one_span_can_only_be_seen_on_the_text_it_was_ranked_on_and_the_result_s
     traced = rnnviz.trace(built(), text)
     assert not search(traced, span_target([(30, 32)], text)).held_out
     assert search(traced, span_target([(30, 200)], text)).held_out
+    twice = Target("twice", np.isin(np.arange(ENOUGH), (3, 9_999)))
+    split = Searcher(np.zeros((ENOUGH, 1))).split(twice)
+    assert split.blocks
+    assert split.third is None
 
 
 def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:

@@ -119,14 +119,20 @@ def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() 
     states = random.normal(size=(ENOUGH, 2))
     states[:, 1] += strength * target.values
     copy = random.normal(size=ENOUGH) + strength / 3 * target.values
-    searcher = Searcher(states)
+    searcher, beside = Searcher(states), part == 2
+    searcher.ids = random.integers(0, 3, ENOUGH) + 3 * target.values * (random.random(ENOUGH) < 0.2)
     weighed = run(weigh(searcher, searcher.search(target), target, [copy]))
     assert weighed.evidence is not None
     report = weighed.evidence.report
     assert report is not None
     assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
     assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
-    assert report.rivals[0].score == pytest.approx(roc_auc_score(target.values[part == 2], copy[part == 2]))
+    told = [ranking.by_symbol(searcher.ids, target.values, ~beside)]
+    told += [evidence.predicted(searcher.ids, target.values, k, ~beside) for k in evidence.LENGTHS]
+    named = [("character", 1), *(("context", k) for k in evidence.LENGTHS), ("untrained", 0)]
+    assert [(rival.kind, rival.number) for rival in report.rivals] == named
+    for rival, series in zip(report.rivals, [*told, copy], strict=True):
+        assert rival.score == pytest.approx(roc_auc_score(target.values[beside], series[beside]))
 
 
 @pytest.mark.parametrize(("high", "suffices"), [(0.02, True), (0.03, False), (None, False)])

@@ -5,17 +5,9 @@ import pytest
 from rnnviz.errors import ConfigError, ModelNotFoundError
 from rnnviz.lecture import readers
 from rnnviz.lecture.machine import Machine
-from rnnviz.networks.ngram import NgramModel
-from tests.conftest import TEXT
 from tests.refused import Refusals, refused
 
 REFUSED: Refusals = {
-    **{
-        f"NgramModel.shortened: {order}": (
-            lambda order=order: NgramModel.fit(TEXT, order=4).shortened(order), ConfigError, "order",
-        )
-        for order in (0, 5)
-    },
     "Machine: letters": (lambda: Machine(text="cat"), ConfigError, "'at', with 't'"),
     "Machine: empty": (lambda: Machine(text=""), ConfigError, "received"),
     "Machine: one letter": (lambda: Machine(text="m"), ConfigError, "received"),

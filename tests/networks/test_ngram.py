@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks import ngram
 from rnnviz.networks.kneser_ney import discounts
@@ -209,6 +210,23 @@ def test_what_is_no_symbol_is_refused(wrong: list[object], received: str) -> Non
         assert str(refused.value) == expected
 
 
+def test_a_shortened_model_is_that_of_the_same_text() -> None:
+    text = f"{TEXT}0123456789"  # what its end holds is nowhere else, so that no last n-gram counts one less
+    vocabulary = Vocabulary.from_text(text, min_count=1)
+    model = NgramModel.fit(text, order=5, vocabulary=vocabulary, name="shells", normaliser="typography")
+    model.card = {"title": "Shells"}
+    for order in range(1, 6):
+        short = model.shortened(order)
+        same = NgramModel.fit(text[:-1] if order == 1 else text, order=order, vocabulary=vocabulary)
+        np.testing.assert_array_equal(short.log_probs([3, 7, 5]), same.log_probs([3, 7, 5]))
+        np.testing.assert_array_equal(short.to_tensors()["counts"], same.to_tensors()["counts"])
+        assert (short.order, short.seen) == (order, same.seen)
+        assert (short.name, short.card, short.normaliser) == ("shells", model.card, "typography")
+    assert np.exp(NgramModel.fit("a", order=3).shortened(1).log_probs()).sum() == pytest.approx(1)
+    with pytest.raises(ConfigError, match="integer from 1 to 6; received 0"):
+        model.shortened(0)
+
+
 def test_rare_characters_teach_the_unknown_symbol() -> None:
     model = NgramModel.fit("aabbaabbXaabbYaabb", order=3)
     assert model.vocabulary.characters == ("a", "b")
@@ -223,8 +241,9 @@ def test_rare_characters_teach_the_unknown_symbol() -> None:
 
 
 def test_line_ends_are_normalised_before_counting() -> None:
-    windows = NgramModel.fit(TEXT.replace("\n", "\r\n"), order=3, name="windows")
+    windows = rnnviz.ngram(TEXT.replace("\n", "\r\n"), order=3, name="windows")
     assert (windows.name, windows.normaliser, fitted(3).name) == ("windows", "newlines", "")
+    assert rnnviz.ngram("ab").order == 6
     assert "\r" not in windows.vocabulary
     np.testing.assert_array_equal(windows.log_probs([1, 2]), fitted(3).log_probs([1, 2]))
 

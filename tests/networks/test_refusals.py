@@ -232,6 +232,11 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for counts in ([0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 1])
     },
+    "fewer than were counted": (
+        lambda _: fitted(4).shortened(5),
+        ConfigError,
+        r"^this model counts up to 4-grams; received order 5$",
+    ),
     "counts of nothing": (
         lambda _: NgramModel.fit("", order=3),
         EmptyTextError,

@@ -58,7 +58,12 @@ def test_the_line_is_carried_on_to_the_next_length() -> None:
     # Else it is taken to be nearer to most texts: too wide where passages are independent.
     assert 1.2 * usual < width(0.5) < 3 * usual
     assert 0.5 * usual < width(1.0) < usual
-    assert width(1.0, times=4) == pytest.approx(2 * width(1.0))
+    assert width(1.0, times=1e-20) == pytest.approx(1e-10 * width(1.0), rel=1e-9, abs=0)
+    # One mean of k squares alone: the slope's doubt, and that of its logarithm.
+    for k, of_mean in ((1, math.pi**2 / 2), (2, math.pi**2 / 6)):
+        assert next_stretch([np.ones(k)], SLOPE).doubt ** 2 == pytest.approx(
+            of_mean + (SLOPE[1] * math.log(2)) ** 2
+        )
 
 
 @pytest.mark.parametrize("exponent", [-1.0, -0.7, -0.4])
@@ -79,5 +84,6 @@ def test_the_variance_of_a_mean_is_that_of_such_noise(exponent: float) -> None:
 
 
 def test_what_never_varies_is_certain() -> None:
-    assert all_text(np.zeros(2 << OCTAVES), SLOPE).half_width() == pytest.approx(0, abs=1e-12)
-    assert all_text(np.zeros(2 << OCTAVES), SLOPE).beyond(0.01) == 0
+    for same in (np.zeros(2 << OCTAVES), np.tile([1.0, -1.0], 1 << OCTAVES)):  # in each 64th
+        assert all_text(same, SLOPE).half_width() == pytest.approx(0, abs=1e-12)
+        assert all_text(same, SLOPE).beyond(0.01) == 0

@@ -34,15 +34,15 @@ THREES = NgramModel.fit(TEXT, order=3)
 UNIFORM = UniformModel(Vocabulary(("a",)))
 READ = trace(make(), "abc")
 SETTINGS: list[tuple[dict[str, Any], str]] = [
-    ({"length": -1}, r"length counts characters and is at least 0; received -1"),
-    ({"temperature": -0.1}, r"temperature is a number from 0 on; received -0\.1"),
+    ({"length": -1}, r"^length counts characters and is at least 0; received -1$"),
+    ({"temperature": -0.1}, r"^temperature is a number from 0 on; received -0\.1$"),
     ({"temperature": math.nan}, r"temperature is a number from 0 on; received nan"),
     ({"temperature": math.inf}, r"temperature is a number from 0 on; received inf"),
-    ({"top_k": 0}, r"top_k is at least 1, or None for all characters; received 0"),
-    ({"top_p": 0}, r"top_p is above 0 and at most 1, or None for all characters; received 0"),
+    ({"top_k": 0}, r"^top_k is at least 1, or None for all characters; received 0$"),
+    ({"top_p": 0}, r"^top_p is above 0 and at most 1, or None for all characters; received 0$"),
     ({"top_p": 1.5}, r"top_p is above 0 and at most 1, or None for all characters; received 1\.5"),
     ({"top_p": math.nan}, r"top_p is above 0 and at most 1.*received nan"),
-    ({"seed": -1}, r"seed is a whole number from 0 on, or None for chance; received -1"),
+    ({"seed": -1}, r"^seed is a whole number from 0 on, or None for chance; received -1$"),
 ]
 ASKED: list[tuple[Callable[[Trace], Any], str]] = [
     (lambda t: t.log_probs_at(0, 5), r"rows 0 to 5 were asked for; this trace has 4 predictions"),
@@ -183,12 +183,22 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "pieces of 0": (
         lambda _: list(score(AB, text="a", piece=0)),
         ConfigError,
-        "at least 1 character; received 0",
+        "^a piece is at least 1 character; received 0$",
     ),
     "a text's column": (
         lambda _: rnnviz.perplexity(UNIFORM, text="a", column="b"),
         ConfigError,
-        "received a text",
+        "^column=… names a column of a file of rows; received a text$",
+    ),
+    "costs of rows": (
+        lambda _: perplexity(UNIFORM, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", costs=print),
+        ConfigError,
+        "^costs are those of one text's characters; rows have none in order$",
+    ),
+    "rows under a change": (
+        lambda _: perplexity(GRU, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", change=[]),
+        ConfigError,
+        "^change= goes with one text; rows are read without$",
     ),
     "no number": (
         lambda _: perplexity(Own(math.nan), text="aab"),
@@ -254,7 +264,10 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "a diverged model": (
         lambda _: sample(broken(), "a", 3),
         CheckpointError,
-        "the model 'broken' gave no probabilities",
+        (
+            "^the model 'broken' gave no probabilities: its weights are damaged, "
+            "or its training diverged; use another model$"
+        ),
     ),
     # mixed
     "texts normalised in two ways": (

@@ -143,8 +143,9 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
 def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
     uniform = UniformModel(Vocabulary((" ", "a", "b")))
     (tmp_path / "a.csv").write_text("id,text\n1,ab ba\n2,\n")
-    score = rnnviz.perplexity(uniform, tmp_path / "a.csv", column="")
+    score = rnnviz.perplexity(uniform, tmp_path / "a.csv", column="", precise=True)
     assert isinstance(score, RowsScore)
+    assert score.precise
     assert (score.column, score.rows, score.characters) == ("text", 2, 5)
     assert score.perplexity == pytest.approx(4.0)
     each: list[RowScore] = []

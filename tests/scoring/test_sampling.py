@@ -122,6 +122,12 @@ def test_a_reshaped_prediction_keeps_its_order_and_sums_to_one(
     assert rows[0].tolist() == log_probs  # what was given stays as it was
 
 
+def test_the_fewest_that_hold_the_share_are_drawn_from_in_float64() -> None:
+    even = np.zeros(3, np.float32)  # half of the probability each, without <unk>
+    found = sampling_distribution(even, top_p=0.5)
+    assert (found.tolist(), found.dtype) == ([0.0, 1.0, 0.0], np.float64)
+
+
 def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
     model = make.__wrapped__("gru")
     with torch.no_grad():

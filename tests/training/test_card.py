@@ -3,13 +3,18 @@
 import math
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from rnnviz.networks import checkpoint
+from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring import contamination
 from rnnviz.text import corpora
-from rnnviz.training.card import make_card
+from rnnviz.training.card import describe, make_card
+from tests.conftest import tiny
 
 CORPUS = corpora.from_text("a cab, a bad bead, " * 60 + "dab a bee, add a bag. " * 18 + "x", "beads")
 
@@ -81,3 +86,30 @@ def test_a_card_says_what_the_text_is_and_how_it_was_read() -> None:
     short = made(corpora.from_text("ab", "ab"), trained_on="first 85 %")
     assert (short["split"], short["example"]) == ("not split", "")
     assert not {"held_out", "sha256_held_out", "ngram", "choice"} & short.keys()
+
+
+@pytest.mark.parametrize(("train_on", "said"), [("train", "first 85 %"), ("train+validation", "first 90 %")])
+def test_a_networks_card_says_how_it_was_trained_too(train_on: Any, said: str) -> None:
+    network, config = tiny("gru"), TrainConfig(seed=3, train_on=train_on)
+    corpus = corpora.from_text(" ".join(map(str, range(900))), "numbers")
+    describe(
+        network, corpus, config, seconds=1.26, threads_fixed=True, command="train", yardstick="holmes-6gram",
+        choice=[{"seed": 3}], example="a cab",
+        computing={"device": "cuda", "bfloat16": train_on == "train", "backward": "torch", "threads": 2},
+    )  # fmt: skip
+    card, split = network.card, corpus.split()
+    assert card["engine"] == {
+        "device": "cuda",
+        "precision": "bfloat16" if train_on == "train" else "float32",
+        "backward": "torch",
+        "threads": 2,
+        "threads_fixed": True,
+    }
+    assert [card[key] for key in ("trained_on", "recipe", "seed", "training_seconds", "command")] == [
+        said, config.to_json(), 3, 1.3, "train",
+    ]  # fmt: skip
+    assert [card[key] for key in ("parameters", "ngram", "choice", "example")] == [
+        network.parameter_count, "holmes-6gram", [{"seed": 3}], "a cab",
+    ]  # fmt: skip
+    read = split.train + (split.validation if said == "first 90 %" else "")
+    np.testing.assert_array_equal(network.sketch.hashes, contamination.sketch(read).hashes)

@@ -160,6 +160,11 @@ def test_a_report_says_where_the_run_stands() -> None:
     assert (last.learning_rate, last.model) == (trainer.optimiser.param_groups[0]["lr"], trainer.model)
     assert last.gradient_norm == float(trainer.norm) > 0
     assert 1 < last.train_perplexity < first.train_perplexity
+    assert trainer.since.loss.dtype == torch.float64  # sums over an epoch
+    assert trainer.computing() == {
+        "device": "cpu", "threads": torch.get_num_threads(), "bfloat16": False,
+        "backward": trainer.model.backward_pass(),
+    }  # fmt: skip
     drawn = rnnviz.sample(last.model, "a ", 9, temperature=UNSURE, seed=SMALL.seed)
     assert (last.sample, len(last.sample)) == (drawn, 9)
     random = replace(SMALL, truncation="random")
@@ -185,7 +190,7 @@ def test_seconds_are_of_training_alone() -> None:
 
 def test_training_on_validation_too_reports_no_validation_perplexity() -> None:
     reports = list(train(replace(SMALL, train_on="train+validation"), CORPUS))
-    assert all(r.validation_perplexity is None and r.best for r in reports)
+    assert all(r.validation_perplexity is None and r.best and len(r.sample) == 200 for r in reports)
 
 
 @pytest.mark.parametrize("train_on", ["train", "train+validation"])
@@ -288,7 +293,7 @@ def test_early_reports_are_ever_further_apart_and_change_nothing_that_is_learnt(
     config = replace(SMALL, evaluate_every=50, epochs=8)
     plain, early = (list(Trainer(config, CORPUS).run(early=e)) for e in (False, True))
     first = next(n for n, r in enumerate(early) if r.step == 50)
-    assert [r.step for r in early[:first]] == [1, 8, 16, 32]
+    assert [(r.step, len(r.sample)) for r in early[:first]] == [(n, 200) for n in (1, 8, 16, 32)]
     assert [r.step for r in early[first:]] == [r.step for r in plain]
     assert [r.validation_perplexity for r in early[first:]] == [r.validation_perplexity for r in plain]
     assert same(early[-1].model.state_dict(), plain[-1].model.state_dict())
