@@ -101,7 +101,7 @@ class Cuts:
             lengths = np.random.default_rng((seed, n)).integers(low, high, (len(these), most), endpoint=True)
             # Places count on from epoch to epoch. Pieces beyond an epoch's end collapse into one place.
             ends = (np.minimum(np.cumsum(lengths, axis=1), length) + length * these).ravel()
-            found.append(ends[np.diff(ends, prepend=0) > 0])  # as np.unique, which doesn't know that they rise
+            found.append(ends[np.diff(ends, prepend=0) > 0])  # they rise: np.unique would hash them
         ends = np.concatenate(found)
         self.length, self._ends = length, ends[ends <= epochs * length]
         whole, rest = divmod(places, epochs * length)
