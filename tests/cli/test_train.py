@@ -120,7 +120,7 @@ def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_process
 ) -> None:
     """As without AVX-512, where `auto` doesn't take it either."""
     (tmp_path / "smiles.txt").write_text(TEXT)
-    asked = "train --corpus smiles.txt --name x --run-dir run --precision bfloat16 --cell lstm"
+    asked = "train --corpus smiles.txt --name x --run-dir run --precision bfloat16 --cell lstm --engine torch"
     program = f"""if True:
         import torch
         from rnnviz import TrainConfig, cli

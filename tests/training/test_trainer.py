@@ -139,7 +139,7 @@ def test_a_normaliser_is_used_in_training_and_kept_by_the_model() -> None:
 
 
 def test_validation_perplexity_is_the_scored_one_and_best_the_lowest_so_far() -> None:
-    reports = list(train(replace(SMALL, epochs=40, learning_rate=0.05), CORPUS, sample_length=0))
+    reports = list(train(replace(SMALL, epochs=15, learning_rate=0.05), CORPUS, sample_length=0))
     lowest = math.inf
     for report in reports:
         assert report.validation_perplexity is not None
@@ -224,7 +224,7 @@ def test_dropout_keeps_the_mean_and_is_seeded() -> None:
 
     assert torch.equal(draw(1), draw(1))
     assert not torch.equal(draw(1), draw(2))
-    draws = torch.stack([draw(seed) for seed in range(1500)])
+    draws = torch.stack([draw(seed) for seed in range(500)])
     error = (draws.mean(0) - plain).abs() / (draws.std(0) / math.sqrt(len(draws)) + 1e-6)
     assert error.max() < 6  # standard errors, over 40 × 20 cells
     assert not torch.equal(draw(1, Dropout(weight=0.5)), plain)
@@ -257,8 +257,8 @@ def uninterrupted(
 @pytest.mark.parametrize(
     ("truncation", "stop_at", "engine", "precision", "threads"),
     [
-        *(("regular", n, "torch", "float32", 1) for n in (1, 9, 22, 24, 25, 40, 44)),
-        *(("random", n, "torch", "float32", 1) for n in (1, 13, 30)),
+        *(("regular", n, "torch", "float32", 1) for n in (1, 22, 25, 44)),
+        *(("random", n, "torch", "float32", 1) for n in (13, 30)),
         *(("regular", 9, "numba", precision, n) for precision in get_args(Precision)[1:] for n in (1, 2)),
     ],
 )
@@ -332,7 +332,7 @@ def test_bfloat16_agrees_with_what_the_processor_says() -> None:
     assert has_bfloat16(torch.device("cpu")) == ("avx512_bf16" in flags or "amx_tile" in flags)
 
 
-@pytest.mark.parametrize("engine", get_args(Engine))
+@pytest.mark.parametrize("engine", ["numba", "torch"])
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
     cell: Cell, engine: Engine, monkeypatch: pytest.MonkeyPatch
