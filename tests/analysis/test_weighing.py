@@ -122,9 +122,7 @@ def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() 
     copy = random.normal(size=ENOUGH) + strength / 3 * target.values
     searcher = Searcher(states)
     weighed = run(weigh(searcher, searcher.search(target), target, [copy]))
-    assert weighed.evidence is not None
     report = weighed.evidence.report
-    assert report is not None
     assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
     assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
     assert report.rivals[0].score == pytest.approx(roc_auc_score(target.values[part == 2], copy[part == 2]))
@@ -179,7 +177,6 @@ def test_which_unit_wins_is_unsure_where_two_are_alike() -> None:
     for states in (alike, apart):
         searcher = Searcher(states)
         evidence = run(weigh(searcher, searcher.search(mask), mask)).evidence
-        assert evidence is not None
         stable.append(evidence.stability)
     assert 0.2 < stable[0] < 0.99
     assert stable[1] == 1.0
@@ -232,7 +229,7 @@ def test_what_is_asked_at_once_is_held_to_holms_levels() -> None:
     assert shares == sorted(shares)
     assert 0 < shares[0] < 0.2, "reading is reported"
     assert shares[-1] == 1.0
-    assert isinstance(units.find(built(), text, ["quotes"], copies=0), list)
+    assert isinstance(units.find(built(), text[:900], ["quotes"], copies=0), list)
     with pytest.raises(ConfigError, match="each takes 39 shifts"):
         units.find(built(), text, ["quotes", "capital"], shifts=19, copies=0)
 

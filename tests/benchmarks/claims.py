@@ -228,7 +228,6 @@ def planted(model: NumpyModel, text: str, pairs: int = 20) -> None:
         found = run(weigh(searcher, searcher.search(target), target, columns))
         first += found.best.unit.unit == unit
         remembered += found.best.unit.unit == unit and found.verdict == "remembers"
-        assert found.evidence is not None
         rival = max(found.evidence.rivals, key=lambda one: one.score)
         print(
             f"{target.name:12} unit {unit:3}: ranked first {found.best.unit.unit:3}, {found.best.score:.3f}, "

@@ -88,7 +88,6 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     assert cli.main([*words, "--name", "whole"]) == 0
 
     started = process(" ".join(words) + " --name cut", dict(os.environ), cwd=tmp_path, text=True)
-    assert started.stderr is not None
     assert started.stderr.readline().startswith("step ")  # it is training now
     started.send_signal(signal.SIGINT)
     _, error = started.communicate(timeout=120)

@@ -139,7 +139,6 @@ def test_a_model_that_is_loaded_and_saved_keeps_it(tmp_path: Path, kind: str) ->
         second.stat().st_size - first.stat().st_size <= 32
     )  # a longer name, how many parameters, and padding
     found = contamination.of(second)
-    assert found is not None
     assert found.modulus == sketch.modulus
     np.testing.assert_array_equal(found.hashes, sketch.hashes)
     # Another text's takes its place where one is given.
@@ -156,7 +155,6 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     for text in (TRAINING, OTHER):  # the second takes the first one's place
         modelfile.rewrite(path, path, sketch=contamination.sketch(text))
         found = contamination.of(path)
-        assert found is not None
         np.testing.assert_array_equal(found.hashes, contamination.sketch(text).hashes)
     after = load_file(path)
     del after["overlap.hashes"]

@@ -357,7 +357,6 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
         assert trainer.carried is not None
         gradients = [p.grad for p in trainer.model.parameters()]
         for one in (loss, norm, trainer.optimiser.grad_scale, *gradients, *trainer.carried):
-            assert one is not None
             assert one.is_meta
 
 
