@@ -141,7 +141,6 @@ def test_the_last_few_characters_are_a_rival() -> None:
     one = probe(read(), three_ago, layer=1, controls=1)
     assert one.context.number in (4, 8)  # two characters don't reach so far
     assert one.context.score > 0.999
-    assert one.character is not None
     assert one.character < one.score - 0.02
     assert one.verdict == "context"
 
@@ -166,8 +165,6 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
     }
     rival = one.context
     assert rival.score == pytest.approx(scores[rival.number]) == pytest.approx(max(scores.values()))
-    assert rival.low is not None
-    assert rival.high is not None
     assert 0 < rival.low < one.score - rival.score < rival.high
     assert rival.p < 0.05
     assert one.verdict == "remembers"

@@ -300,8 +300,6 @@ def held(
     score = signed(float(truth[0][best.unit.unit]), target.graded, best.direction)
     lead = score - signed(float(truth[1][their]), target.graded, turned)
     (low, high), rival = found.interval(), found.rival(1, "untrained", 0)
-    assert rival.low is not None
-    assert rival.high is not None
     blocks = resample(np.column_stack([found.parts[:, 0], found.parts[:, 0] - found.parts[:, 1]]))
     beside = np.array([score - found.values[0], lead - (found.values[0] - found.values[1])])
     inside = (blocks.low <= beside) & (beside <= blocks.high)

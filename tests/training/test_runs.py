@@ -175,6 +175,7 @@ def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) ->
     assert "runs out of memory or someone kills it" in run.reason
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
     home: Path, whole: dict[str, torch.Tensor]
 ) -> None:
