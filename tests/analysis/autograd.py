@@ -23,7 +23,8 @@ NETWORKS: list[tuple[str, dict[str, Any]]] = [
     ("gru", {}),
     ("gru", {"layers": 3, "embedding_size": 0}),
     ("gru", {"tied": True, "embedding_size": 12}),
-    ("lstm", {"layers": 2}),
+    ("lstm", {}),
+    ("lstm", {"layers": 2, "embedding_size": 0}),
     ("mingru", {"layers": 2}),
 ]
 

@@ -84,7 +84,7 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
 ) -> None:
     (tmp_path / "smiles.txt").write_text(TEXT)
     monkeypatch.chdir(tmp_path)
-    words = ["train", "--corpus", "smiles.txt", "--epochs", "20", *RECIPE, "--dropout-output", "0.2"]
+    words = ["train", "--corpus", "smiles.txt", "--epochs", "12", *RECIPE, "--dropout-output", "0.2"]
     assert cli.main([*words, "--name", "whole"]) == 0
 
     started = process(" ".join(words) + " --name cut", dict(os.environ), cwd=tmp_path, text=True)
