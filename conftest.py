@@ -28,7 +28,7 @@ gc.disable()
 # takes minutes. With --hypothesis-profile=thorough many, new ones each time, and the shortest that fails.
 settings.register_profile(
     "quick",
-    max_examples=25,
+    max_examples=15,
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
     derandomize=True,

@@ -38,7 +38,6 @@ class Machines:
         self.scheduler = subprocess.Popen(
             [sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True, **self._options
         )
-        assert self.scheduler.stdout is not None
         self.address = self.scheduler.stdout.readline().strip()
         self.workers: list[subprocess.Popen[bytes]] = []
 

@@ -20,7 +20,6 @@ OUTER = TrainingError("{path} is damaged ({error}); {{start}} a new run", path=P
 
 def test_a_sentence_comes_out_of_a_file_as_it_went_in() -> None:
     again = RnnvizError.from_json(json.loads(json.dumps(OUTER.to_json())))
-    assert again is not None
     assert (
         str(again)
         == str(OUTER)
@@ -43,7 +42,6 @@ def test_a_phrase_keeps_its_template_inside_a_sentence() -> None:
     assert str(error) == "a is no model: it has 1,234 bytes"
     again = RnnvizError.from_json(error.to_json())
     assert str(again) == str(error)
-    assert again is not None
     assert again.values["what"].message == "it has {size:,} bytes"  # type: ignore[attr-defined]
 
 

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ LARGEST = 1 << 14
 BLOCK = 1 << 16  # characters hashed at a time
 
 Hashes = npt.NDArray[np.uint64]
+Unsigned = TypeVar("Unsigned", np.uint32, np.uint64)
 
 # Odd numbers without a pattern, which must never change: every stored sketch was made with them.
 _BASE = 0x9E3779B97F4A7C15
@@ -49,7 +50,7 @@ class Contamination:
 
 def sketch(text: str) -> Sketch:
     """The sketch of a training text: the hashes of its n-grams that `modulus` divides, at most LARGEST."""
-    chosen = np.unique(np.concatenate([np.empty(0, np.uint64), *_hashes([text])]))
+    chosen = _unique(np.concatenate([np.empty(0, np.uint64), *_hashes([text])]))
     modulus = max(1, -(-len(chosen) // LARGEST))
     while np.count_nonzero(chosen % np.uint64(modulus) == 0) > LARGEST:
         modulus += 1
@@ -74,7 +75,12 @@ def of(model: str | os.PathLike[str]) -> Sketch | None:
 
 
 def _kept(hashes: Hashes, modulus: int) -> npt.NDArray[np.uint32]:
-    return np.unique(_bits(hashes[hashes % np.uint64(modulus) == 0]))
+    return _unique(_bits(hashes[hashes % np.uint64(modulus) == 0]))
+
+
+def _unique(numbers: npt.NDArray[Unsigned]) -> npt.NDArray[Unsigned]:
+    """The numbers in order, each once. With counts NumPy 2.4 sorts, fifty times as fast as it hashes."""
+    return np.unique(numbers, return_counts=True)[0]
 
 
 def _bits(hashes: Hashes) -> npt.NDArray[np.uint32]:

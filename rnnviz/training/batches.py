@@ -97,10 +97,11 @@ class Cuts:
         epochs = 1 if low == high else math.ceil(places / length)  # after which the cuts repeat
         found = [np.zeros(1, np.int64)]
         for n in range(math.ceil(epochs / block)):
-            lengths = np.random.default_rng((seed, n)).integers(low, high, (block, most), endpoint=True)
-            ends = np.minimum(np.cumsum(lengths, axis=1), length)
+            these = np.arange(n * block, min((n + 1) * block, epochs))[:, None]
+            lengths = np.random.default_rng((seed, n)).integers(low, high, (len(these), most), endpoint=True)
             # Places count on from epoch to epoch. Pieces beyond an epoch's end collapse into one place.
-            found.append(np.unique(ends + length * np.arange(n * block, (n + 1) * block)[:, None]))
+            ends = (np.minimum(np.cumsum(lengths, axis=1), length) + length * these).ravel()
+            found.append(ends[np.diff(ends, prepend=0) > 0])  # they rise: np.unique would hash them
         ends = np.concatenate(found)
         self.length, self._ends = length, ends[ends <= epochs * length]
         whole, rest = divmod(places, epochs * length)

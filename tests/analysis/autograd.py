@@ -17,7 +17,6 @@ from tests.networks import textbook
 Doubles = npt.NDArray[np.float64]
 
 NETWORKS: list[tuple[str, dict[str, Any]]] = [
-    ("mlp", {}),
     ("mlp", {"layers": 2, "activation": "relu", "embedding_size": 0}),
     ("rnn", {}),
     ("rnn", {"activation": "relu", "layers": 2}),
@@ -27,7 +26,6 @@ NETWORKS: list[tuple[str, dict[str, Any]]] = [
     ("lstm", {}),
     ("lstm", {"layers": 2, "embedding_size": 0}),
     ("mingru", {"layers": 2}),
-    ("mingru", {"layers": 2, "embedding_size": 0}),
 ]
 
 

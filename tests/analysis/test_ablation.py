@@ -37,7 +37,6 @@ def test_units_and_random_directions_can_be_held_at_their_means() -> None:
     model = tiny("lstm", layers=2)
     base = rnnviz.trace(model, SHORT)
     found = ablate(model, SHORT, layer=1, units=[7, 2], controls=3, to="mean", batch=2)
-    assert found.random is not None
     assert (found.units.tolist(), found.random.units.tolist()) == ([7, 2], [0, 1, 2])
     along = [directions.random(12, seed=seed, layer=1) for seed in range(3)]
     held = [*(Direction(str(unit), np.eye(12)[unit], 1) for unit in (7, 2)), *along]
@@ -78,8 +77,6 @@ def test_reading_stops_once_the_ranking_replicates(monkeypatch: pytest.MonkeyPat
 
 def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() -> None:
     found = ablate(built(), quoted(3000), controls=3)
-    assert found.random is not None
-    assert found.lead is not None
     np.testing.assert_allclose(found.lead.estimate, found.loss - found.random.loss.max(), atol=1e-9)
     assert found.beyond == int((found.lead.low > 0).sum()) > 0
     # A unit that leads here and trails there, by a little less, is ahead on the whole.
@@ -87,7 +84,6 @@ def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() 
     signs = np.random.default_rng(0).permutation(np.arange(len(most)) % 2)
     swing = np.where(signs == 0, 1.0, -0.95) * np.abs(most).max()
     doubtful = replace(found, sums=(most + swing)[None, :, None], units=found.units[:1])
-    assert doubtful.lead is not None
     assert doubtful.lead.estimate[0] > 0
     assert doubtful.beyond == 0
     assert ablate(built(), "It's.", controls=3).beyond is None
@@ -105,9 +101,7 @@ def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
         )
     assert found.interval.low[0] < found.loss[0] < found.interval.high[0]
     np.testing.assert_allclose(found.interval.estimate, found.loss, atol=1e-9)
-    assert found.within is not None
     alone = effect(built(), text, Intervention((4,)), target=inside, controls=1).within
-    assert alone is not None
     assert found.within.difference.estimate == pytest.approx([alone.difference.estimate[0], 0], abs=1e-6)
 
 

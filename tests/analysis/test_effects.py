@@ -73,13 +73,11 @@ def test_a_loss_inside_a_target_is_of_what_is_predicted_there() -> None:
     found = effect(built(), text, one, target=inside, controls=2)
     extra = rnnviz.trace(built(), text, change=one).nll - rnnviz.trace(built(), text).nll
     there = np.concatenate(([False], inside.values[:-1]))
-    assert found.within is not None
     assert found.within.characters == there.sum()
     assert found.within.inside.estimate[0] == pytest.approx(extra[there].mean(), abs=1e-6)
     assert found.within.outside.estimate[0] == pytest.approx(extra[~there].mean(), abs=1e-6)
     apart = found.within.difference
     assert apart.estimate[0] == pytest.approx(extra[there].mean() - extra[~there].mean(), abs=1e-6)
-    assert found.conditional is not None
     most = max(np.quantile(apart.estimate[1:3], 0.95), np.quantile(apart.estimate[3:], 0.95))
     assert found.conditional.estimate == pytest.approx(apart.estimate[0] - most)
 

@@ -27,7 +27,7 @@ def test_it_equals_reading_each_shorter_text_afresh(
 ) -> None:
     model = tiny(cell, **options)
     trace, there = rnnviz.trace(model, READ), load_numpy(save(model, tmp_path / "it.safetensors"))
-    for t in (0, 1, 5, 64, 81, len(READ) - 1):
+    for t in (0, 1, 81, len(READ) - 1):
         found = left_out(trace, t)
         assert len(found) == min(t, LAST)
         np.testing.assert_allclose(found, afresh(model, READ, t), atol=1e-4)

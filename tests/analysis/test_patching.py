@@ -17,11 +17,8 @@ from tests.conftest import TEXT, tiny
 SOURCE, TARGET = TEXT[:50], TEXT[60:130]
 CELLS: list[tuple[str, dict[str, Any]]] = [
     ("mlp", {}),
-    ("rnn", {}),
     ("gru", {}),
-    ("lstm", {}),
     ("rnn", {"layers": 2}),
-    ("gru", {"layers": 2}),
     ("lstm", {"layers": 3}),
     ("mingru", {"layers": 2}),
 ]

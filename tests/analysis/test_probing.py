@@ -139,10 +139,8 @@ def test_the_last_few_characters_are_a_rival() -> None:
     ids = read().ids
     three_ago = Target("three ago", np.concatenate(([False] * 3, np.isin(ids[:-3], ids[:4]))))
     one = probe(read(), three_ago, layer=1, controls=1)
-    assert one.context is not None
     assert one.context.number in (4, 8)  # two characters don't reach so far
     assert one.context.score > 0.999
-    assert one.character is not None
     assert one.character < one.score - 0.02
     assert one.verdict == "context"
 
@@ -166,10 +164,7 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
         for k in evidence.LENGTHS
     }
     rival = one.context
-    assert rival is not None
     assert rival.score == pytest.approx(scores[rival.number]) == pytest.approx(max(scores.values()))
-    assert rival.low is not None
-    assert rival.high is not None
     assert 0 < rival.low < one.score - rival.score < rival.high
     assert rival.p < 0.05
     assert one.verdict == "remembers"
@@ -204,8 +199,6 @@ def test_a_lead_that_another_text_may_not_have_is_none() -> None:
     shares, copies = list[float](), [np.random.default_rng(3).normal(size=(24_000, 4))]
     one = probe(states, target, untrained=copies, progress=lambda step: shares.append(step.fraction))
     assert shares == sorted(shares), "the copies' work is counted"
-    assert one.interval is not None
-    assert one.lead is not None
     assert one.interval[0] < one.score < one.interval[1]
     assert one.lead[0] < one.score - max(one.untrained) < one.lead[1]
     assert (one.verdict, replace(one, lead=(-0.01, 0.2)).verdict) == ("learned", "untrained")

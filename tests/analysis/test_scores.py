@@ -60,7 +60,6 @@ def test_an_interval_holds_the_truth_where_characters_taken_singly_would_not(gra
         held += low <= guess <= high
         single += abs(scores.values[0] - guess) <= 1.96 * scores.parts[:, 0].std() / np.sqrt(4000)
         rival = scores.rival(1, "untrained", 0)
-        assert rival.low is not None
         assert (rival.low > 0) == (rival.p < 0.05 and scores.values[0] > scores.values[1])
         leads += rival.low > 0
     assert held >= 90
@@ -74,8 +73,6 @@ def test_a_lead_is_the_difference_of_the_scores_and_a_sure_one_has_a_small_p() -
     scores = Scores.of(noise + np.array([2.0, 0.5]) * target[:, None], target)
     rival = scores.rival(1, "context", 4)
     assert (rival.kind, rival.number, rival.score) == ("context", 4, scores.values[1])
-    assert rival.low is not None
-    assert rival.high is not None
     assert 0 < rival.low < scores.values[0] - scores.values[1] < rival.high
     assert rival.p < 0.001
     unsure = replace(scores, sure=False).rival(1, "context", 4)

@@ -14,7 +14,7 @@ from tests.analysis.autograd import NETWORKS, double, unrolled
 from tests.conftest import TEXT, tiny
 
 
-@pytest.mark.parametrize(("cell", "options"), NETWORKS[2:])
+@pytest.mark.parametrize(("cell", "options"), NETWORKS[1:])
 @pytest.mark.parametrize("hidden_size", [12, 40])
 def test_jacobians_are_what_autograd_finds(cell: str, options: dict[str, Any], hidden_size: int) -> None:
     if "tied" in options:

@@ -228,7 +228,6 @@ def planted(model: NumpyModel, text: str, pairs: int = 20) -> None:
         found = run(weigh(searcher, searcher.search(target), target, columns))
         first += found.best.unit.unit == unit
         remembered += found.best.unit.unit == unit and found.verdict == "remembers"
-        assert found.evidence is not None
         rival = max(found.evidence.rivals, key=lambda one: one.score)
         print(
             f"{target.name:12} unit {unit:3}: ranked first {found.best.unit.unit:3}, {found.best.score:.3f}, "
@@ -302,8 +301,6 @@ def held(
     score = signed(float(truth[0][best.unit.unit]), target.graded, best.direction)
     lead = score - signed(float(truth[1][their]), target.graded, turned)
     (low, high), rival = found.interval(), found.rival(1, "untrained", 0)
-    assert rival.low is not None
-    assert rival.high is not None
     blocks = resample(np.column_stack([found.parts[:, 0], found.parts[:, 0] - found.parts[:, 1]]))
     beside = np.array([score - found.values[0], lead - (found.values[0] - found.values[1])])
     inside = (blocks.low <= beside) & (beside <= blocks.high)

@@ -53,7 +53,6 @@ def pointed_at_is_taken(live: Live) -> None:
         page.mouse.move(x, y)
         expect(live.readout).to_contain_text(re.compile(r"unit \d+"))
         said = re.search(r"character (\d+) · unit (\d+)", live.readout.inner_text())
-        assert said is not None
         page.mouse.click(x, y)
         expect(live.colour).to_have_text(f"unit {said[2]}")
         expect(live.readout).to_contain_text("Escape unpins")

@@ -63,7 +63,6 @@ def test_a_click_on_a_row_colours_the_text_by_that_unit_and_marks_the_row(live: 
     page.mouse.move(*live.column(9.5 / 24, "perplexity"))
     expect(live.readout).to_contain_text(f"character 10 · unit {unit}: ")
     found = re.search(r"unit \d+: (−?[\d.]+)", live.readout.inner_text())
-    assert found is not None
     value = rnnviz.trace(MODEL, live.text).hidden[9, 0, unit]
     assert float(found[1].replace("−", "-")) == pytest.approx(value, abs=0.01)
     changed(page.locator(".rv-tint"), PAINTED, by_surprisal)

@@ -120,7 +120,6 @@ def test_ctrl_c_is_a_short_sentence(command_environment: dict[str, str]) -> None
     # A shell's background job ignores Ctrl-C, and so would this child of it.
     heed = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
     started = process(ENDLESS, command_environment, **heed)
-    assert started.stdout is not None
     assert started.stdout.read(1)  # it is writing
     started.send_signal(signal.SIGINT)
     _, complaint = started.communicate(timeout=60)
@@ -132,10 +131,8 @@ def test_ctrl_c_is_a_short_sentence(command_environment: dict[str, str]) -> None
 @pytest.mark.skipif(os.name != "posix", reason="pipes close differently elsewhere")
 def test_a_closed_pipe_is_no_error(command_environment: dict[str, str]) -> None:
     with process(ENDLESS, command_environment) as started:
-        assert started.stdout is not None
         assert started.stdout.read(1)
         started.stdout.close()
-        assert started.stderr is not None
         assert started.stderr.read() == b""
         assert started.wait(timeout=60) == 0
 

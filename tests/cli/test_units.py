@@ -49,8 +49,6 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
 
     quotes, said = found["quotes"], printed["quotes"]
     kept = quotes.evidence
-    assert kept is not None
-    assert kept.report is not None
     assert (said["family"], said["stability"]) == (11, kept.stability)
     assert said["report"]["score"] == kept.report.score
     assert [one["score"] for one in said["rivals"]] == [one.score for one in kept.rivals]

@@ -45,14 +45,17 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+scanned = cache(manifest_scanner.scan_component_manifests)
+"""All installed packages', which AppTest looks for in each run."""
+
+
 @pytest.fixture
 def own(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks, and a run, of this test."""
     monkeypatch.setenv("RNNVIZ_MODELS", str(networks))
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
     made("my-gru")
-    scan = cache(manifest_scanner.scan_component_manifests)  # of all installed packages, for each AppTest
-    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scan)
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scanned)
 
 
 def arrived(address: str) -> AppTest:

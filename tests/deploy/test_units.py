@@ -100,7 +100,6 @@ def test_the_container_has_what_it_starts() -> None:
         assert (ROOT / source).exists()
         assert f"!{source}" in kept
     entry = re.search(r"^ENTRYPOINT (\[.*\])$", docker, re.MULTILINE)
-    assert entry is not None
     service = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]["rnnviz"]
     words = [re.sub(r"\$\{\w+:-(.*?)\}", r"\1", word) for word in service["command"]]
     asked = hosting([*yaml.safe_load(entry[1]), *words])

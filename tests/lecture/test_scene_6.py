@@ -92,7 +92,6 @@ def test_guesses_are_counted_and_bound_the_entropy() -> None:
 
 def test_a_class_has_a_distribution_and_pays_for_it() -> None:
     letter = Lecture({"scene": "6", "step": "7", "history": "h"}).asked()
-    assert letter is not None
     assert letter.told is not None
     assert letter.letters
     assert letter.options[letter.right or 0] == "a"

@@ -54,7 +54,6 @@ def test_shipped_corpora_are_told_apart() -> None:
         if card["sha256"] != corpora.read("python-source").sha256:
             pytest.skip("this Python's library differs from the one the model was trained on")
         sketch = contamination.of(name)
-        assert sketch is not None
         assert contamination.share(split.train + split.validation, sketch).share == 1
         assert contamination.share(split.held_out, sketch).share < 0.03
         assert contamination.share(corpora.read("python-docs").text, sketch).share < 0.03
@@ -139,7 +138,6 @@ def test_a_model_that_is_loaded_and_saved_keeps_it(tmp_path: Path, kind: str) ->
         second.stat().st_size - first.stat().st_size <= 32
     )  # a longer name, how many parameters, and padding
     found = contamination.of(second)
-    assert found is not None
     assert found.modulus == sketch.modulus
     np.testing.assert_array_equal(found.hashes, sketch.hashes)
     # Another text's takes its place where one is given.
@@ -156,7 +154,6 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     for text in (TRAINING, OTHER):  # the second takes the first one's place
         modelfile.rewrite(path, path, sketch=contamination.sketch(text))
         found = contamination.of(path)
-        assert found is not None
         np.testing.assert_array_equal(found.hashes, contamination.sketch(text).hashes)
     after = load_file(path)
     del after["overlap.hashes"]
@@ -180,7 +177,6 @@ def test_training_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         folder = ["--run-dir", str(tmp_path / name)]
         assert main([*common, "--name", name, "--output", str(path), *folder, *recipe]) == 0
         sketch = contamination.of(path)
-        assert sketch is not None
         n = len(text)
         assert contamination.share(text[: int(0.85 * n)], sketch).share == 1
         validation = contamination.share(text[int(0.85 * n) : int(0.9 * n)], sketch)

@@ -2,6 +2,7 @@
 
 import math
 import random
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from rnnviz.scoring import perplexity as scoring
 from rnnviz.scoring.record import record
 from tests.networks import textbook
 
+SHORTEST = 320  # characters of a stretch; as it is, the loop would take a quarter of a minute
 _random = random.Random(5)
 STORY = (
     "It was past midnight when the machine came back. Nobody had touched the lamp, and the clock on the "
@@ -24,25 +26,18 @@ STORY = (
 TEXTS = {
     "one character": "T",
     "prose": STORY * 3,
-    "verse": "KING:\nWhat news, my lord?\n\nMESSENGER:\nNone that I dare to bring.\n" * 8,
-    "code": "def mean(values):\n    return sum(values) / len(values)\n\n\nclass Box:\n    pass\n" * 8,
     "Chinese": "那日天色将晚。师徒四人走到山前，忽见一座古庙。" * 20,
-    "Japanese": "吾輩は猫である。名前はまだ無い。" * 20,
     "Arabic": "كان يا ما كان في قديم الزمان " * 20,
     "emoji": "a 👩‍👩‍👧 family, 🇨🇳 a flag, 👍🏽 a thumb\n" * 12,
     "combining": "re\u0301sume\u0301 and nai\u0308ve " * 30,
-    "capitals": "STOP! WHO GOES THERE? " * 25,
-    "digits": "".join(_random.choice("0123456789,. ") for _ in range(600)),
     "spaces": " \t  \n" * 100,
     "one letter": "e" * 600,
     "noise": "".join(chr(_random.randrange(32, 127)) for _ in range(600)),
     "any code point": "".join(chr(_random.randrange(0x20, 0xD7FF)) for _ in range(300)),
-    "markup": "<p class='a'>Some &amp; more</p>\n" * 20,
-    "table": "time,place,count\n1895,Richmond,7\n" * 20,
     "line ends": "one\r\ntwo\rthree\n\r\n" * 30,
     "one long line": STORY.replace("\n", " ") * 6,
     "a long text": "".join(
-        " ".join(_random.sample(STORY.split(), 12)) + "\n" for _ in range(batched_scoring.LEAST // 55)
+        " ".join(_random.sample(STORY.split(), 12)) + "\n" for _ in range(8 * SHORTEST // 55)
     ),
 }
 
@@ -64,11 +59,14 @@ def plain_loop(model: CharModel, text: str) -> float:
     ("name", "kind"),
     [
         *(("timemachine-lstm", kind) for kind in TEXTS),
-        *(("timemachine-gru", kind) for kind in list(TEXTS)[:-1]),
-        *(("timemachine-rnn", kind) for kind in ("prose", "Chinese", "one letter", "noise", "line ends")),
+        *product(("timemachine-gru", "timemachine-rnn"), ("prose", "Chinese", "one letter")),
     ],
 )
-def test_a_plain_loop_in_float64_agrees_to_ten_digits_where_a_score_is_precise(name: str, kind: str) -> None:
+def test_a_plain_loop_in_float64_agrees_to_ten_digits_where_a_score_is_precise(
+    name: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batched_scoring, "SHORTEST", SHORTEST)
+    monkeypatch.setattr(batched_scoring, "LEAST", 8 * SHORTEST)
     model, text = rnnviz.load(name), TEXTS[kind]
     assert isinstance(model, CharModel)
     expected = plain_loop(model, text)

@@ -29,8 +29,6 @@ def slow(n: int, rng: np.random.Generator, exponent: float) -> np.ndarray:
 
 
 def width(found: Interval) -> float:
-    assert found.low is not None
-    assert found.high is not None
     return math.log(found.high / found.low)
 
 

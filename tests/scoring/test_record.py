@@ -237,6 +237,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is counted in kilobytes on Linux")
 def test_memory_is_flat_whatever_is_asked(tmp_path: Path) -> None:
     peaks = []

@@ -51,6 +51,7 @@ def test_of_a_file_with_what_normalising_changes(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
     model = make("gru", hidden_size=256, layers=1)
     book = tmp_path / "book.txt"

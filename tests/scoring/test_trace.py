@@ -65,7 +65,6 @@ def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
     arrays = {"hidden": found.hidden, **({"cell": found.cell} if kind.has_cell else {}), **found.gates}
     assert tuple(arrays) == kind.quantities
     for name, values in arrays.items():
-        assert values is not None
         assert (values.shape, values.dtype) == ((steps, 2, 10), np.float32)
         expected = right.of(name)[1:, :, 0].numpy()
         np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5, err_msg=name)

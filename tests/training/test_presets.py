@@ -37,7 +37,7 @@ def test_a_minute_of_a_mingru_is_a_minute_of_the_lstm_but_for_its_network() -> N
         assert replace(mingru, **network) == lstm
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_toy_given_m_writes_its_word_again_and_again(seed: int) -> None:
     """As the Train page trains it. Of the word alone it never learns what comes after the e."""
     config = replace(TOY, seed=seed, characters=1400)

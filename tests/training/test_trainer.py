@@ -138,7 +138,7 @@ def test_a_normaliser_is_used_in_training_and_kept_by_the_model() -> None:
 
 
 def test_validation_perplexity_is_the_scored_one_and_best_the_lowest_so_far() -> None:
-    reports = list(train(replace(SMALL, epochs=40, learning_rate=0.05), CORPUS, sample_length=0))
+    reports = list(train(replace(SMALL, epochs=15, learning_rate=0.05), CORPUS, sample_length=0))
     lowest = math.inf
     for report in reports:
         assert report.validation_perplexity is not None
@@ -243,8 +243,8 @@ def uninterrupted(
 @pytest.mark.parametrize(
     ("truncation", "stop_at", "engine", "precision", "threads"),
     [
-        *(("regular", n, "torch", "float32", 1) for n in (1, 9, 22, 24, 25, 40, 44)),
-        *(("random", n, "torch", "float32", 1) for n in (1, 13, 30)),
+        *(("regular", n, "torch", "float32", 1) for n in (1, 22, 25, 44)),
+        *(("random", n, "torch", "float32", 1) for n in (13, 30)),
         *(("regular", 9, "numba", precision, n) for precision in get_args(Precision)[1:] for n in (1, 2)),
     ],
 )
@@ -318,7 +318,7 @@ def test_bfloat16_agrees_with_what_the_processor_says() -> None:
     assert has_bfloat16(torch.device("cpu")) == ("avx512_bf16" in flags or "amx_tile" in flags)
 
 
-@pytest.mark.parametrize("engine", get_args(Engine))
+@pytest.mark.parametrize("engine", ["numba", "torch"])
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
     cell: Cell, engine: Engine, monkeypatch: pytest.MonkeyPatch
@@ -343,7 +343,6 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
         assert trainer.carried is not None
         gradients = [p.grad for p in trainer.model.parameters()]
         for one in (loss, norm, trainer.optimiser.grad_scale, *gradients, *trainer.carried):
-            assert one is not None
             assert one.is_meta
 
 

@@ -31,7 +31,6 @@ def test_each_has_one_and_nobody_lists_it_among_the_others() -> None:
     assert not runs.listed()
     assert [one.id for one in visitors.listed()] == [id]
     mine = visitors.of("ann")
-    assert mine is not None
     assert mine.id == id
     assert visitors.of("bob") is None
     other = visitors.start(replace(TOY, owner="bob"), most=2)

@@ -22,12 +22,6 @@ def opened(page: str, *, locale: str = "en-GB", **query: str) -> AppTest:
     return app.run()
 
 
-def clean(app: AppTest) -> None:
-    """Nothing went wrong."""
-    assert not app.exception
-    assert not app.error, [e.value for e in app.error]
-
-
 def settled(app: AppTest, page: str) -> AppTest:
     """Run until nothing is at work any more on a page."""
     for _ in range(50):

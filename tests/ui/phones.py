@@ -63,7 +63,6 @@ class Phone:
 
     def hear(self) -> dict[str, Any]:
         """What is heard next; {} at the stream's end."""
-        assert self._stream is not None
         while line := self._stream.readline():
             if line.startswith(b"data: "):
                 found: dict[str, Any] = json.loads(line[6:])

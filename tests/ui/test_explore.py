@@ -382,13 +382,6 @@ LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
             "blue",
             "Right for 87\xa0% of typed .* 63\xa0%.*fool it.* Type “ and",
         ),
-        (
-            "python-gru",
-            "python-source",
-            "py-bracket-depth",
-            "blue",
-            r"open for 86\xa0% .* 57\xa0%\. Type \( and",
-        ),
         # Its states are never negative.
         ("shakespeare-mingru", "tinyshakespeare", "line-position", "green", "told it to. Press Enter"),
     ],

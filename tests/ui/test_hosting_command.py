@@ -132,7 +132,6 @@ def test_it_serves_and_believes_no_proxy_that_it_was_not_told_of(tmp_path: Path)
         text=True,
     )
     try:
-        assert started.stdout is not None
         lines: list[str] = []
         while not lines or "Visitors" not in lines[-1]:
             lines.append(started.stdout.readline())

@@ -49,7 +49,6 @@ def test_jobs_are_done_in_order_and_the_worker_then_ends() -> None:
     assert done == [0, 1, 2, 3, 4]
     assert jobs.stopped(SOON)
     job = jobs.get(3)
-    assert job is not None
     assert (job.state, job.result) == ("done", 3)
     jobs.ask(9, "later", simple(9, done))  # and starts again
     assert jobs.wait([9], SOON)

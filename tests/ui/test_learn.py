@@ -76,7 +76,6 @@ def test_a_question_stands_before_its_picture_and_is_asked_of_the_room(
         assert "picture" in first["data"]
         assert step.asked or asked is None
         return
-    assert asked is not None
     assert "picture" not in first["data"]
     assert first["code"] is None
     assert (asked.text, asked.options, asked.right, asked.over) == (
@@ -85,7 +84,6 @@ def test_a_question_stands_before_its_picture_and_is_asked_of_the_room(
     )
     then = answered(lecture, {"ask": {PICK: 0}})
     made = lecture.asked()
-    assert made is not None
     assert (made.key, made.over, made.right) == (asked.key, True, then["data"]["question"]["right"])
     assert (then["query"][PICK], then["data"]["question"]["predicted"]) == ("0", 0)
     assert answered(Lecture(then["query"]))["data"] == then["data"]

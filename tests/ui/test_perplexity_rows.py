@@ -17,7 +17,7 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.perplexity import scored_rows
 from rnnviz.ui.pages.perplexity.scored_rows import RowsScored
 from tests.conftest import TEXT
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything, turn
 
 ROWS = [{"id": n, "asked": TEXT[n : n + 9], "text": TEXT[n + 9 : 2 * n + 40]} for n in range(20)]
@@ -48,7 +48,6 @@ def figure(app: AppTest) -> str:
 
 def test_a_file_of_rows_is_scored_row_by_row(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), "a.jsonl.gz", gzip.compress(ONE.encode(), mtime=0))
-    clean(app)
     model = load(models_folder / "tiny-gru.safetensors")
     score = found().score
     assert figure(app) == rounded(score.perplexity)
@@ -62,7 +61,6 @@ def test_a_file_of_rows_is_scored_row_by_row(open_app: Open, models_folder: Path
 
 def test_the_column_and_the_context_are_chosen(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), "a.jsonl", LINES)
-    clean(app)
     assert "More than one column of a.jsonl may hold the texts" in words(app)
     assert not app.dataframe
     model = load(models_folder / "tiny-gru.safetensors")
@@ -75,7 +73,6 @@ def test_the_column_and_the_context_are_chosen(open_app: Open, models_folder: Pa
     given.select("asked")
     app.run()
     app = settled(app, "perplexity")
-    clean(app)
     assert "Given the context in **asked**, 180 characters" in words(app)
     assert "The whole file as one text" not in words(app)
     (table,) = [frame.value for frame in app.dataframe]
@@ -117,7 +114,6 @@ def test_a_bad_file_is_a_sentence_and_names_stay_text(open_app: Open) -> None:
     }.items():
         app.file_uploader[0].upload(name, data)
     app = settled(app.run(), "perplexity")
-    assert not app.exception
     for message in (
         "a.parquet is no Parquet file, or it is damaged",
         "is damaged or cut off",
@@ -136,7 +132,6 @@ def test_a_file_of_rows_can_be_read_as_one_text(open_app: Open) -> None:
     next(button for button in app.button if button.label == "Score it as one text").click()
     app.run()
     app = settled(app, "perplexity")
-    clean(app)
     assert f"{len(data)}" in words(app)
     assert any(choice.label == "Section" for choice in app.get("button_group"))
 
@@ -145,11 +140,9 @@ def test_beside_texts_rows_have_their_own_place_and_stay(open_app: Open) -> None
     app = open_app("perplexity")
     app.file_uploader[0].upload("b.txt", TEXT.encode())
     app = upload(app, "a.jsonl", ONE)
-    clean(app)
     assert {m.label.replace("\\", "") for m in app.metric} == {"Perplexity of a.jsonl", "Perplexity of b.txt"}
     before = found()
     app = settled(turn(turn(app, "explore"), "perplexity"), "perplexity")
-    clean(app)
     assert found() is before
 
 
@@ -184,7 +177,6 @@ def test_a_folder_is_uploaded_without_its_hidden_files(open_app: Open) -> None:
         app.file_uploader[0].upload(name, data.encode())
     app.run()
     app = settled(app, "perplexity")
-    clean(app)
     assert {m.label.replace("\\", "") for m in app.metric} == {
         "Perplexity of c/a.jsonl",
         "Perplexity of c/b.txt",

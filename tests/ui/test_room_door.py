@@ -294,6 +294,7 @@ def test_a_line_on_which_nothing_is_asked_to_its_end_is_cut(
     monkeypatch.setattr(connections, "PATIENCE", 0.05)
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
     listener = Listener(serving(room).app, "127.0.0.1")
+    listener._server.config.timeout_keep_alive = 0  # seconds after an answer, else 5
     with socket.create_connection(("127.0.0.1", listener.port), SOON) as line:
         line.sendall(sent)
         with suppress(ConnectionResetError):

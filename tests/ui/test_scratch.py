@@ -42,7 +42,6 @@ def server() -> Iterator[tuple[subprocess.Popen[str], Path]]:
         [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with process:
-        assert process.stdout is not None
         yield process, Path(process.stdout.readline().strip())
         process.kill()
 
@@ -65,7 +64,6 @@ def test_what_a_killed_server_left_goes_at_the_next_start_and_what_another_uses_
 
 def test_a_server_that_ends_takes_its_folder_with_it() -> None:
     with server() as (process, folder):
-        assert process.stdin is not None
         process.stdin.close()
         assert process.wait() == 0
         assert not folder.exists()

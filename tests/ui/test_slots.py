@@ -230,20 +230,22 @@ def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
     assert "the processor was busy" in caplog.text
 
 
-def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     trials: list[TrainConfig] = []
-    real = estimate.measured
+    all_asked = threading.Event()
 
     def counted(config: TrainConfig, symbols: int, check: Check) -> float:
         trials.append(config)
-        return real(config, symbols, 1, check=check)
+        assert all_asked.wait(SOON)
+        return 20_000.0
 
     monkeypatch.setattr(estimate, "measured", counted)
     places = Slots(4, alone=("trial",))
-    visitors = iter([Jobs(places=places, owner=n) for n in range(10)])
+    visitors = iter([Jobs(places=places, owner=n) for n in range(4)])
     monkeypatch.setattr(pending, "_jobs", lambda: next(visitors))
     recipe, text = small_recipe()
-    jobs = [forecast.of(text, recipe, measure=True).job for _visitor in range(10)]
+    jobs = [forecast.of(text, recipe, measure=True).job for _visitor in range(3)]
+    all_asked.set()
     assert all(job is not None and job.of.wait([job.key], 60) for job in jobs)
     assert len(trials) == 1
     assert {job.result for job in jobs if job is not None} == {forecast.of(text, recipe, measure=True).speed}

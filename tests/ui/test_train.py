@@ -47,9 +47,7 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     assert "**machine**" in everything(app)
     assert app.selectbox(key="train-text").value == "machine"
     assert not components(app)
-    assert not app.error
     button(app, "train-start").click().run()
-    assert not app.exception
     (description,) = started
     assert description.text == "machinemachine", "so that it learns what follows the e"
     assert description.title == corpora.describe("machine").title
@@ -100,7 +98,6 @@ def test_settings_that_contradict_each_other_refuse_the_start(
     app.text_input(key="set-name").set_value(" ").run()
     assert button(app, "train-start").disabled
     assert "Give the run a name" in app.error[0].value
-    assert not app.exception
     monkeypatch.setattr(estimate, "available_memory", lambda: 1_000_000)
     app.text_input(key="set-name").set_value("good").run()
     assert button(app, "train-start").disabled
@@ -134,7 +131,6 @@ def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Ope
     app = pick(open_app("train"), training_text.UPLOAD)
     app.file_uploader(key="train-file").upload("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99)).run()
     assert "PNG" in app.error[0].value
-    assert not app.exception
 
 
 @pytest.mark.usefixtures("troubled")
@@ -167,7 +163,6 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     made("one", held_out=4.3)
     app = open_app("train")
     header, arrays = sent(app)
-    assert not app.exception
     assert (header["run"], header["state"], header["alive"]) == ("one", "finished", False)
     assert header["steps"] == [0, 1, 3, 10, 30]
     assert header["probe"] == WATCHED
@@ -246,7 +241,6 @@ def test_a_run_that_ended_early_says_why_and_can_go_on(
         app.radio(key="run").set_value(name).run()
         assert words in sent(app)[0]["line"]
         button(app, "train-resume").click().run()
-        assert not app.exception
     assert resumed == list(said)
 
 
@@ -309,7 +303,6 @@ def test_the_first_run_on_a_book_needs_no_network(
     pick(app, "timemachine")
     button(app, "train-start").click().run()
     assert (started[0].corpus, started[0].watched) == ("timemachine", settings.SENTENCES["timemachine"])
-    assert not app.error
 
 
 def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:
@@ -375,7 +368,6 @@ def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
     for name, data in {"a": b"nonsense", "b": good[:-4], "c": good[:9] + b"\xff" + good[10:]}.items():
         app.file_uploader(key="train-add").upload(f"{name}.safetensors", data).run()
         button(app, "train-add-save").click().run()
-        assert not app.exception
         assert app.error, name
     app.file_uploader(key="train-add").upload("../../GRU (1).safetensors", good).run()
     assert next(t for t in app.text_input if "train-add" in str(t.key)).value == "gru-1"
