@@ -78,7 +78,9 @@ def test_a_short_vocabulary_is_shown_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "thing", [READ, READ[:0], FOUND, MODEL, shown()["score"], shown()["n-gram model"]], ids=repr
+    "thing",
+    [READ, READ[:0], FOUND, MODEL, shown()["score"], shown()["n-gram model"]],
+    ids=["trace", "no characters", "finding", "model", "score", "n-gram model"],
 )
 def test_a_picture_is_well_formed_html_without_scripts(thing: Any) -> None:
     drawn = thing._repr_html_()
