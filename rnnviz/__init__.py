@@ -15,6 +15,7 @@
     rnnviz.gradients    attribute, connectivity, memory_length: which characters a prediction rests on
     rnnviz.corpora      open_corpus: texts to train on
 
+`help(rnnviz.trace)` explains one of them: its arguments, what it returns, and an example.
 The public names stand in `__init__.pyi`, which type checkers read too. A name is
 imported at its first use: `import rnnviz` itself is quick and loads neither torch
 nor the app.

@@ -109,9 +109,10 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     None. Column n of all layers is unit n % H of layer n // H. Raises ConfigError for an absent layer or
     quantity.
 
+    >>> from rnnviz import units
     >>> import rnnviz
     >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
-    >>> activations(trace, quantity="update").shape
+    >>> units.activations(trace, quantity="update").shape
     (7, 256)
     """
     values = check_trace(trace).values(quantity)

@@ -43,6 +43,7 @@ class Direction:
     Two directions are equal if they lie alike in the same states, whatever their names. Raises ConfigError
     for a vector of length 0, and a layer below 0.
 
+    >>> import numpy as np
     >>> from rnnviz import units
     >>> up = units.Direction("up", [3.0, 4.0])
     >>> up.vector, up.along(np.array([[5.0, 0.0]]))

@@ -125,8 +125,9 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     """The gates of `layer` in `trace`, without the candidate: their means (H,), saturation and time
     constants. Raises ConfigError for a cell without gates or an absent layer, EmptyTextError for no text.
 
+    >>> from rnnviz import units
     >>> import rnnviz
-    >>> found = gates(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
+    >>> found = units.gates(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
     >>> sorted(found.mean), found.time_constant.shape
     (['reset', 'update'], (256,))
     """

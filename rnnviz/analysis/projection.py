@@ -42,8 +42,9 @@ def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str =
     Returns points (T, k). A text too short for k axes has 0 along the others. Raises ConfigError for k
     outside 1 .. H, or an absent layer or quantity.
 
+    >>> from rnnviz import units
     >>> import rnnviz
-    >>> path = project(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
+    >>> path = units.project(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
     >>> path.points.shape, path.axes.shape
     ((7, 2), (2, 256))
     """

@@ -239,7 +239,7 @@ class Search(Pictured):
 
     @property
     def best(self) -> Found:
-        """The best-ranked unit: the only one whose score is on text that did not choose it."""
+        """The best-ranked unit. One chosen by its score would be chosen by the text that measures it."""
         return self.found[0]
 
     @property

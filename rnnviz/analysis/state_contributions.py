@@ -80,12 +80,13 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     Raises ConfigError for a model whose recurrence isn't linear or an absent layer, EmptyTextError,
     CheckpointError if the states overflow.
 
+    >>> from rnnviz import gradients
     >>> import rnnviz
     >>> from rnnviz.text.vocabulary import Vocabulary
     >>> from rnnviz.networks.untrained import tensors, weights_from, NumpyModel
     >>> config, vocabulary = rnnviz.ModelConfig("mingru", 3, 8), Vocabulary(("a", "b"))
     >>> model = NumpyModel(config, vocabulary, weights_from(config, tensors(config, seed=0)))
-    >>> found = remaining(model, "abba").at()
+    >>> found = gradients.remaining(model, "abba").at()
     >>> found.shape, bool(abs(found.sum(axis=0) - rnnviz.trace(model, "abba").hidden[-1, 0]).max() < 1e-5)
     ((5, 8), True)
     """

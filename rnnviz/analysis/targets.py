@@ -342,9 +342,10 @@ def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "parag
     the parts that it can't parse (`Target.parsed`). Raises ConfigError for an invalid regular expression or
     an unknown name without matches, and TextError for half a surrogate pair.
 
-    >>> target("quotes", "He said “yes” and").spans()
+    >>> from rnnviz import units
+    >>> units.target("quotes", "He said “yes” and").spans()
     [(8, 12)]
-    >>> target("[0-9]+", "in 1895, or 802701").values.sum()
+    >>> units.target("[0-9]+", "in 1895, or 802701").values.sum()
     np.int64(10)
     """
     if isinstance(what, Target):

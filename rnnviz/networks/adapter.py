@@ -55,9 +55,9 @@ def adapt(
     characters   the network's vocabulary by index: single characters, each once; any name at the indices
                  `start` and `unknown`; padding such as "<pad>", which is never predicted
     embedding    nn.Embedding with n rows, or one more at its padding_idx; None: one-hot vectors of width n
-    start        the character or index read before a text; None: one layer begins with a zero state, several
-                 layers need a start. An entry that is no character is never predicted: the probabilities of
-                 the others sum to 1
+    start        the character or index read before a text, needed for several layers; None: one layer
+                 begins with a zero state. An entry that is no character is never predicted: the
+                 probabilities of the others sum to 1
     unknown      the index of the network's own symbol for unknown characters
     unknown_gap  without `unknown`: nats from the mean logit down to that of unknown characters
     check        the network itself: an nn.Module, called in eval() with a tensor (T,) of its indices, or a
@@ -112,7 +112,8 @@ def adapt_step(
                  of B texts; outputs are one of the new parts. Or a list of functions, one a layer: each
                  reads the outputs of the layer below, and returns the parts of its layer
     state        {name: (width,)}, each part before a text: arrays, or tensors, which the functions then get.
-                 The names are `parts` of the model, the layers of `Trace.hidden`
+                 The names are `parts` of the model, the layers of `Trace.hidden`: the part that is the
+                 outputs comes last
     readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as
                  a tagger: all characters then have the same probability
 

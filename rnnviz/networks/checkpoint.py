@@ -141,7 +141,8 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     """Two lists: every model in the models folders, by name, with its `.name` and `.card`; and the files
     there that can't be loaded, with their `.reason`. Reads only files that have changed since the last call.
 
-    >>> found, damaged = available()
+    >>> import rnnviz
+    >>> found, damaged = rnnviz.available()
     >>> [model.name for model in found][:2]
     ['chinese-6gram', 'chinese-gru']
     """

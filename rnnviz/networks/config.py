@@ -97,7 +97,8 @@ def check_layer(layer: int, layers: int) -> None:
 class ModelConfig:
     """The shape of a model.
 
-    >>> ModelConfig("gru", 70, hidden_size=256).parameter_count
+    >>> import rnnviz
+    >>> rnnviz.ModelConfig("gru", 70, hidden_size=256).parameter_count
     323526
 
     cell            "mlp" (no hidden state), "rnn", "gru", "lstm", or "mingru", whose gate doesn't look at the
@@ -196,7 +197,8 @@ class ModelConfig:
 class TrainConfig:
     """A training recipe: with the text, it decides the result.
 
-    >>> TrainConfig(cell="lstm", hidden_size=32, epochs=1).model_config(70).parameter_count
+    >>> import rnnviz
+    >>> rnnviz.TrainConfig(cell="lstm", hidden_size=32, epochs=1).model_config(70).parameter_count
     32134
 
     cell … tied       the model; see ModelConfig

@@ -35,7 +35,7 @@ def figure(shown: object, panel: str = "") -> Any:
         pictures |= {one.name: (_english(one.title), one.picture) for one in panels()}
     if not pictures or panel not in ("", *pictures):
         raise ConfigError(
-            "{what} has no picture {panel!r}; it has {pictures}",
+            "a {what} has no picture {panel!r}: its pictures are {pictures}",
             what=type(shown).__name__,
             panel=panel,
             pictures=", ".join(pictures) or "none",

@@ -233,6 +233,7 @@ class Trace(Pictured):
     def to_bytes(self, *quantities: str) -> bytes:
         """The content of the file that `save` writes.
 
+        >>> import numpy as np
         >>> import io
         >>> import rnnviz
         >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")

@@ -235,8 +235,9 @@ class Corpus:
         Borders are rounded down. A text shorter than 200 characters is all training. Raises ConfigError for
         shares that are negative or leave nothing to train on.
 
-        >>> [len(part) for part in vars(from_text("ab" * 500).split()).values()]
-        [850, 50, 100]
+        >>> from rnnviz import corpora
+        >>> [len(part) for part in vars(corpora.open_corpus("ab " * 500).split()).values()]
+        [1275, 75, 150]
         """
         if not (validation >= 0 and held_out >= 0 and validation + held_out < 1):
             raise ConfigError(
@@ -306,7 +307,8 @@ def from_file(
 def names() -> tuple[str, ...]:
     """The names that `open_corpus` and `describe` know, first the names that need no download.
 
-    >>> names()
+    >>> from rnnviz import corpora
+    >>> corpora.names()
     ('python-source', 'python-docs', 'machine', 'timemachine', 'tinyshakespeare')
     """
     return (*_LOCAL, *REMOTE)
@@ -315,7 +317,8 @@ def names() -> tuple[str, ...]:
 def describe(name: str) -> CorpusInfo:
     """A corpus's description, without a download. Raises CorpusError for an unknown name.
 
-    >>> describe("timemachine").title
+    >>> from rnnviz import corpora
+    >>> corpora.describe("timemachine").title
     'H. G. Wells, The Time Machine (1898)'
     """
     _check(name)
@@ -382,7 +385,8 @@ def fetch(name: str, progress: Progress | None = None, *, base_url: str | None =
 
     Raises CorpusError for an unknown name, DownloadError for a corpus that can't be fetched.
 
-    >>> fetch("machine").characters
+    >>> from rnnviz import corpora
+    >>> corpora.fetch("machine").characters
     7
     """
     _check(name)
@@ -424,9 +428,10 @@ def open_corpus(
     TextError for an unreadable file, and for a str that is a file's name; DecodingError for a file that is
     no text.
 
-    >>> open_corpus("machine", title="One word").title
+    >>> from rnnviz import corpora
+    >>> corpora.open_corpus("machine", title="One word").title
     'One word'
-    >>> open_corpus("the machine that remembers").characters
+    >>> corpora.open_corpus("the machine that remembers").characters
     26
     """
     if isinstance(given, os.PathLike):

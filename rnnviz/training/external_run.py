@@ -86,10 +86,12 @@ def follow(
     sentence to watch without a readable model.
 
     >>> import os, tempfile
+    >>> import rnnviz
     >>> os.environ["RNNVIZ_RUNS"] = tempfile.mkdtemp()
-    >>> with follow("halving", total=8) as run:
+    >>> with rnnviz.follow("halving", total=8) as run:
     ...     for step in range(1, 9):
     ...         run.log(step, loss=4 * 0.5**step)
+    >>> from rnnviz.training import runs
     >>> runs.find(run.id).state
     'finished'
     """

@@ -277,7 +277,7 @@ REFUSED: Refusals = {
         lambda: patched(51), ConfigError, "`at` counts the characters read, from 0 to 50; received 51",
     ),
     "patch: to": (lambda: patched(to=-1), ConfigError, "`to` counts"),
-    "patch: no to": (lambda: patched(to=None), ConfigError, "`to` counts"),
+    "patch: no to": (lambda: patched(to=None), ConfigError, "at=20 and to=None"),
     "patch: ahead of one": (lambda: patched(ahead=2), ConfigError, "`ahead` belongs to at='all'"),
     "patch: all, to": (lambda: patched("all"), ConfigError, "leave `to` out"),
     "patch: ahead": (lambda: patched("all", None, ahead=0), ConfigError, "ahead is at least 1"),

@@ -36,5 +36,5 @@ def test_the_states_are_those_of_the_trace() -> None:
 )
 def test_a_picture_that_there_is_none_of_is_refused_in_a_sentence(shown: Any, has: str) -> None:
     thing = shown(rnnviz.trace(rnnviz.load("timemachine-gru"), "ab"))
-    with pytest.raises(rnnviz.ConfigError, match=f"has no picture 'top'; it has {has}"):
+    with pytest.raises(rnnviz.ConfigError, match=f"has no picture 'top': its pictures are {has}"):
         thing.plot("top")
