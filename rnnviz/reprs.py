@@ -34,6 +34,8 @@ class Drawn:
 
         panel  of a finding, the name of one of its `panels()`; "": the first
 
+        A long Trace is a wide picture: `trace[a:b].plot()` is that of a part.
+
         Raises ConfigError where there is none, for instance of a model.
 
         >>> import rnnviz

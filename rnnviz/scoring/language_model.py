@@ -22,8 +22,8 @@ class LanguageModel(Protocol):
 
     `scorer()` returns a fresh reader of one text. Its `advance(ids)` returns log P in nats (n,) of the next
     characters (n,), each given everything before it. 0 is `<unk>`, to which `Vocabulary.unknown_cost` is
-    added later. `advance_details(ids)`, for a record, returns (log P, rank,
-    entropy). `precise_scorer()`, for `precise=True` alone, returns a reader that computes in float64.
+    added later. `advance_details(ids)`, for a record, returns (log P, rank, entropy). `precise_scorer()`, for
+    `precise=True` alone, returns a reader that computes in float64.
     """
 
     @property
