@@ -13,12 +13,14 @@ import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
 
 import rnnviz
 from rnnviz.cli.bind import Gone, Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Finding, Number, Said, stacked
+from rnnviz.networks import has_torch
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.text.files import printable, without_folders
 
@@ -149,9 +151,21 @@ def numbers(written: str) -> list[int]:
     return [int(number) for number in written.split(",")]
 
 
-def load(on: OnDevice, name: str | None = None) -> CharModel | NgramModel:
-    """The model of --model, or the one called `name`."""
-    return rnnviz.load(on.model if name is None else name, device=on.device)
+def load(
+    on: OnDevice, name: str | None = None, *, one: bool = False, learns: bool = False
+) -> CharModel | NgramModel:
+    """The model of --model, or the one called `name`, to score texts, or to read `one`.
+
+    Without a GPU torch, whose import takes seconds, computes it only where it is faster, or if it `learns`.
+    """
+    from rnnviz.networks.ngram import NgramModel
+
+    wanted = on.model if name is None else name
+    if not learns and (on.device == "cpu" or (on.device == "auto" and not has_torch.gpu_driver())):
+        model = load_numpy(wanted)
+        if one or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
+            return cast("CharModel | NgramModel", model)  # alike in all that needs no torch
+    return rnnviz.load(wanted, device=on.device)
 
 
 def network(of: Named) -> NumpyModel:

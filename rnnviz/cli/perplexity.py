@@ -238,7 +238,7 @@ def _scoring(
     """The models that score the files, and their settings."""
     from rnnviz.scoring.many_files import Scoring
 
-    model: LanguageModel = load(on)
+    model: LanguageModel = load(on, learns=learning.dynamic)
     if learning.dynamic:
         model = rnnviz.dynamic(model)
     if learning.mix is not None:

@@ -25,7 +25,7 @@ def sample(
     """Continue a text."""
     from rnnviz.scoring.sampling import stream
 
-    model = load(on)
+    model = load(on, one=True)
     prompt = read_text(STANDARD_INPUT, None) if prompt == STANDARD_INPUT else prompt
     written = stream(model, prompt, length, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
     sys.stdout.write(prompt)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import hashlib
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -46,7 +44,7 @@ def load(info: ModelInfo, *, to_read: bool = False) -> Model:
     `to_read`: for one text as it is typed. Without a GPU the numpy engine then suffices, and the first page
     doesn't wait for the import of torch.
     """
-    light = info.kind == "ngram" or not has_torch.installed() or (to_read and not gpu_driver())
+    light = info.kind == "ngram" or not has_torch.installed() or (to_read and not has_torch.gpu_driver())
     return _load(*_version(info), light)
 
 
@@ -80,16 +78,6 @@ def _load(path: str, changed: int, size: int, light: bool) -> Model:
 def in_memory(info: ModelInfo) -> bool:
     """Whether a model has been loaded in this process, so that it probably answers at once."""
     return str(info.path) in _paths
-
-
-@functools.cache
-def gpu_driver() -> bool:
-    """Whether CUDA's driver is installed: only then is the slow import of torch worth a try for a GPU."""
-    try:
-        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-    except OSError:
-        return False
-    return True
 
 
 def digest(info: ModelInfo) -> str:

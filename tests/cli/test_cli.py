@@ -77,6 +77,7 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
     code = """if True:
         import sys
         from rnnviz import cli
+        from rnnviz.networks import has_torch
         for words in ("--help", "dev --help", "models", "perplexity --help", "train --help"):
             try:
                 cli.main(words.split())
@@ -90,11 +91,15 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
         ):
             assert cli.main([*words.split(), "-m", "tiny-gru"]) == 0
         print("torch" in sys.modules)
+        for words in ("perplexity README.md", "sample --prompt The"):
+            assert cli.main([*words.split(), "-m", "tiny-gru"]) == 0
+        print(has_torch.gpu_driver() or "torch" not in sys.modules)
     """
     options = {"capture_output": True, "text": True, "timeout": 60, "env": command_environment}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, **options)
     assert "tiny-gru" in done.stdout
-    assert done.stdout.endswith("False\n"), "what looks inside loads no torch"
+    assert "\nFalse\n" in done.stdout, "what looks inside loads no torch"
+    assert done.stdout.endswith("True\n"), "scoring by a GRU, and writing, load it for a GPU alone"
     assert done.stderr.count("loads none") == 5, done.stderr
 
 

@@ -250,10 +250,9 @@ def test_each_text_costs_what_it_costs_alone(cell: str, options: dict[str, Any])
         assert log_p == pytest.approx(network.scorer().advance(ids), rel=1e-4, abs=1e-5)
 
 
-def test_a_long_text_among_short_ones_is_read_as_long_texts_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batched_scoring, "LEAST", 2 * SHORTEST)
+def test_a_long_text_among_short_ones_is_read_as_long_texts_are() -> None:
     network = tiny("gru")
-    texts = [*some(5, 100, network.vocabulary.size), *(np.ones(n, np.int64) for n in (LEAST, 2 * SHORTEST))]
+    texts = [*some(5, 100, network.vocabulary.size), *(np.ones(n, np.int64) for n in (LEAST, 2 * LEAST))]
     found = network.scorer().each(texts)
     for ids, log_p in zip(texts[5:], found[5:], strict=True):
         assert np.array_equal(log_p, network.scorer().advance(ids))
