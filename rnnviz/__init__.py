@@ -28,7 +28,7 @@ import lazy_loader
 
 from rnnviz import deprecated
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
 _found, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
 _missing = deprecated.gone(
