@@ -99,6 +99,7 @@ print(torch.backends.cpu.get_cpu_capability(), torch.get_num_threads())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="another processor has other names")
 def test_numbers_are_computed_as_on_a_processor_without_avx512(tmp_path: Path) -> None:
     """A setting's name that nothing knows is silently heeded by nothing."""

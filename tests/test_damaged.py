@@ -560,6 +560,7 @@ THINGS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thing", THINGS)
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_no_file_at_all_is_a_sentence_or_costs_nothing(name: str, thing: str, place: Path) -> None:

@@ -72,6 +72,7 @@ def test_importing_loads_no_screen_and_no_torch() -> None:
     assert not heavy & {name.partition(".")[0] for name in loaded}
 
 
+@pytest.mark.slow
 def test_reading_and_training_do_not_load_torchs_compiler() -> None:
     """Its import takes longer than all else until the first step; nothing here is compiled."""
     code = """
@@ -109,6 +110,7 @@ import rnnviz
 """
 
 
+@pytest.mark.slow
 def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))  # one of the examples is a run
     added = [Requirement(r).name for r in project()["optional-dependencies"]["app"]]
@@ -122,6 +124,7 @@ def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch
     assert python(code)
 
 
+@pytest.mark.slow
 def test_what_is_said_of_units_says_what_it_needs() -> None:
     code = ABSENT.format(added=["sklearn"])
     code += "model, text = rnnviz.load('timemachine-gru'), 'He said \"no\" to me. ' * 300\n"

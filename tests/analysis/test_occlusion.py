@@ -21,6 +21,7 @@ def afresh(model: Any, text: str, t: int) -> list[float]:
     return [(nll - rnnviz.trace(model, text).nll[t]) / np.log(2) for nll in shorter]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cell", "options"), NETWORKS, ids=str)
 def test_it_equals_reading_each_shorter_text_afresh(
     cell: str, options: dict[str, Any], tmp_path: Any

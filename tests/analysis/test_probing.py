@@ -127,6 +127,7 @@ def test_where_there_is_nothing_nothing_is_said() -> None:
     assert abs(one.selectivity) < 0.03
 
 
+@pytest.mark.slow
 def test_the_current_character_is_a_rival() -> None:
     model = rnnviz.load("timemachine-gru")
     text = "The Time Traveller smiled. He went on; “I think” he said. " * 400
@@ -193,6 +194,7 @@ def runs(mask: np.ndarray) -> list[tuple[bool, int]]:
     return sorted((bool(part[0]), len(part)) for part in np.split(turned, edges))
 
 
+@pytest.mark.slow
 def test_a_lead_that_another_text_may_not_have_is_none() -> None:
     target, states = planted()
     states[:, 3] += 3 * target.values

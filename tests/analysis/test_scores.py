@@ -22,6 +22,7 @@ def walk(length: int, seed: int, keep: float = 0.9) -> np.ndarray:
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["mask", "near", "graded"])
 def test_the_parts_tell_the_scores_of_texts_drawn_anew(kind: str) -> None:
     random, n, block = np.random.default_rng(1), 3000, 60
@@ -49,6 +50,7 @@ def test_the_parts_tell_the_scores_of_texts_drawn_anew(kind: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graded", [False, True])
 def test_an_interval_holds_the_truth_where_characters_taken_singly_would_not(graded: bool) -> None:
     """The share of 100 texts whose interval holds the score of all texts together: that of a guess."""

@@ -113,6 +113,7 @@ def test_a_family_asks_for_the_shifts_that_its_levels_take() -> None:
     assert {search.verdict for search in holm(too_few[:10])} == {"open"}
 
 
+@pytest.mark.slow
 def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() -> None:
     random, target = np.random.default_rng(9), telegraph(ENOUGH, 20, 9)
     part = np.arange(ENOUGH) * 15 // ENOUGH % 3
@@ -206,6 +207,7 @@ def alone(what: str) -> Search:
     return units.find(built(), LONG, what, copies=1)
 
 
+@pytest.mark.slow
 def test_one_call_finds_a_named_target_a_pattern_and_a_mask_alike() -> None:
     text, named = LONG, alone("quotes")
     assert (named.verdict, named.best.unit.unit) == ("remembers", LATCHES)
@@ -223,6 +225,7 @@ def test_one_call_finds_a_named_target_a_pattern_and_a_mask_alike() -> None:
         units.find(built(), text, "digit", copies=1)
 
 
+@pytest.mark.slow
 def test_what_is_asked_at_once_is_held_to_holms_levels() -> None:
     text, shares = LONG, list[float]()
     found = units.find(
@@ -240,6 +243,7 @@ def test_what_is_asked_at_once_is_held_to_holms_levels() -> None:
         units.find(built(), text, ["quotes", "capital"], shifts=19, copies=0)
 
 
+@pytest.mark.slow
 def test_a_target_is_looked_for_in_several_networks() -> None:
     text, shares = LONG, list[float]()
     (other,) = units.untrained(built(), 1)

@@ -174,6 +174,7 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
         assert " ".join(map(told, row)).split() in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_it_prints_what_the_functions_find(name: str, look: Run) -> None:
     case = CASES[name]
@@ -206,6 +207,7 @@ def test_a_patched_text_goes_on(look: Run) -> None:
     assert (found["continuation"], found["continuation_patched"]) == (plain, done.continuation(12, seed=0))
 
 
+@pytest.mark.slow
 def test_weights_of_a_probe_come_when_they_are_asked_for(look: Run) -> None:
     command = CASES["probe"].command
     (found,) = look(command, "--json", "--weights").objects

@@ -213,6 +213,7 @@ def test_a_mixture_is_scored_and_compared_with_what_it_is_made_of(scored: Run, m
     assert (refused.code, "leave out --scheduler" in refused.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_network_that_learns_from_the_text_is_scored_mixed_and_compared(
     scored: Run, models_folder: Path
 ) -> None:

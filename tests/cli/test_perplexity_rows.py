@@ -137,6 +137,7 @@ def test_bad_rows_cost_themselves_and_are_counted(scored: Run, tmp_path: Path) -
     assert lines[0]["perplexity"] == lines[-1]["perplexity"] == score["perplexity"]
 
 
+@pytest.mark.slow
 def test_a_damaged_file_gives_what_comes_before_and_exit_1(scored: Run, tmp_path: Path) -> None:
     many = "".join(f'{{"text": "{n} {n * 7919 % 1000} words"}}\n' for n in range(9000))
     (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(many.encode())[:-2000])

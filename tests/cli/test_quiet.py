@@ -27,6 +27,7 @@ ASKED: dict[str, list[str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "terminal"), [*((name, True) for name in ASKED), ("train", False), ("perplexity", False)]
 )

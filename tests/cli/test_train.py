@@ -79,6 +79,7 @@ def test_what_is_shared_names_no_folder(run: Run, tmp_path: Path) -> None:
     assert "-m own.safetensors" in card["units"]["command"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +114,7 @@ def test_a_cell_that_is_gone_is_refused_with_the_version_that_trains_it(
     assert capsys.readouterr().err.endswith(said)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's limits are for x86")
 def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_processor_has_none(
     tmp_path: Path,

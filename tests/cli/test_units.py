@@ -26,6 +26,7 @@ def asked(run: Run) -> Run:
     return run
 
 
+@pytest.mark.slow
 def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_changes(asked: Run) -> None:
     Path("typed.txt").write_text('"is" it\nit "is not"\n', encoding="utf-8")
     before, weights = read_info(MODEL).card, read_tensors(MODEL)
@@ -73,6 +74,7 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     assert "more than the character just read" in less[0]
 
 
+@pytest.mark.slow
 def test_a_text_is_held_out_only_if_the_card_says_so(asked: Run) -> None:
     held_out = from_file(LONG).split().held_out
     for checksum, by, where in (

@@ -112,6 +112,7 @@ def stopped(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     return RunFolder(folder), made, *rest
 
 
+@pytest.mark.slow
 def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(stopped: Any) -> None:
     folder, made, step, snapshot, whole = stopped
     run = runs.find("run")

@@ -116,6 +116,7 @@ def test_the_container_has_what_it_starts() -> None:
     assert service["read_only"] is True
 
 
+@pytest.mark.slow
 def test_the_cloud_starts_the_app_for_its_hosts_alone_and_installs_no_torch() -> None:
     cloud = DEPLOY / "cloud"
     pins = (cloud / "requirements.txt").read_text("utf-8").splitlines()

@@ -92,6 +92,7 @@ def test_links_are_laid_as_the_site_needs_them(path: str, text: str, laid: str) 
     assert make.relinked(text, path) == laid
 
 
+@pytest.mark.slow
 def test_the_pages_are_laid_side_by_side(tmp_path: Path) -> None:
     make.lay(tmp_path / "pages")
     laid = {path.relative_to(tmp_path / "pages").as_posix() for path in (tmp_path / "pages").rglob("*.*")}

@@ -78,6 +78,7 @@ def of_length(n: int, folder: Path) -> Record:
     return told(folder, "x" * n, np.ones(n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_table_is_written_a_stretch_at_a_time(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,7 @@ from rnnviz import units
 from tests.figures.gallery import GALLERY, TEXT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", GALLERY)
 def test_a_picture_has_a_title_named_axes_and_values(title: str) -> None:
     figure = GALLERY[title]()

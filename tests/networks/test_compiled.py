@@ -207,6 +207,7 @@ def test_without_it_torchs_layers_take_its_place(monkeypatch: pytest.MonkeyPatch
         speed_trial.fastest(RECIPE, corpus, device="cpu", engine="numba")
 
 
+@pytest.mark.slow
 def test_numba_is_loaded_by_training_alone() -> None:
     code = (
         "import sys, rnnviz; from rnnviz.networks import compiled; from rnnviz.training import trainer\n"

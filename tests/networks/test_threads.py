@@ -176,6 +176,7 @@ def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pyte
     assert worth_trying() == [1]
 
 
+@pytest.mark.slow
 def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
     asked = "from rnnviz.networks.threads import cores, worth_trying; print(cores(), worth_trying()[-1])"
     environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}

@@ -125,6 +125,7 @@ def test_without_anywidget_the_error_names_the_extra(monkeypatch: pytest.MonkeyP
         rnnviz.live(MODEL)
 
 
+@pytest.mark.slow
 def test_it_loads_neither_streamlit_nor_a_server() -> None:
     code = (
         "import json, sys, rnnviz\nrnnviz.live(rnnviz.load('timemachine-rnn'))\n"

@@ -94,6 +94,7 @@ def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
         assert same.mean() > 0.9999, column  # two symbols may be equally likely but for rounding
 
 
+@pytest.mark.slow
 def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "WARM_UP", 1)  # too few to find the state
     model = tiny("gru", name="tiny")

@@ -98,6 +98,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
@@ -109,6 +110,7 @@ def test_long_texts_of_many_kinds_are_as_large_as_promised(kind: str, text: str)
     assert_kept(make(kind), LONG[text])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["timemachine-lstm", "shakespeare-6gram", "chinese-gru"])
 def test_a_shipped_model_keeps_the_promise(name: str) -> None:
     """Trained models are sure of themselves: what they don't expect costs more than 24 bits a character."""
@@ -117,6 +119,7 @@ def test_a_shipped_model_keeps_the_promise(name: str) -> None:
         assert_kept(model, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "threads"), [("timemachine-lstm", 1), ("timemachine-lstm", 5), ("python-gru", 2)]
 )

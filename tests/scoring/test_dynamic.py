@@ -67,6 +67,7 @@ def test_a_plain_loop_agrees(cell: str, clip: float) -> None:
     assert np.abs(expected - model.scorer().advance(ids)).max() > 0.01  # and it did learn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", CELLS)
 def test_no_way_of_reading_changes_a_bit(cell: str) -> None:
     model = learning(cell)
@@ -117,6 +118,7 @@ def test_what_the_caller_told_torch_changes_nothing(monkeypatch: pytest.MonkeyPa
     assert (torch.get_num_threads(), seen) == (3, {1})
 
 
+@pytest.mark.slow
 def test_a_report_is_made_as_of_any_other_model(monkeypatch: pytest.MonkeyPatch) -> None:
     model = dynamic(tiny("gru", name="some-gru"), **SETTINGS)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)

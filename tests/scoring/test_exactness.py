@@ -55,6 +55,7 @@ def plain_loop(model: CharModel, text: str) -> float:
     return math.exp(total / len(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

@@ -66,6 +66,7 @@ def test_the_line_is_carried_on_to_the_next_length() -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-1.0, -0.7, -0.4])
 def test_it_holds_the_mean_of_all_such_text_as_often_as_it_says(exponent: float) -> None:
     series = [noise(1_000, seed, exponent) for seed in range(200)]

@@ -71,6 +71,7 @@ def test_temperature_zero_takes_the_most_probable_every_time(name: str) -> None:
         assert sample(MODELS[name], "a", 15, temperature=1e-300, seed=3) == prompt[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "temperature", "top_k", "top_p"),
     [

@@ -141,6 +141,7 @@ def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
         assert (np.abs(a - b) / np.maximum(1, np.abs(b))).max() < 1e-4  # a relu's states have no bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", KINDS)
 def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Torch's meta device computes nothing, but refuses what lies elsewhere; only states are copied back."""

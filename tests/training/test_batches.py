@@ -88,6 +88,7 @@ def test_a_step_of_random_truncation_learns_in_proportion_to_its_length() -> Non
     assert list(rates.values()) == pytest.approx([next(iter(rates.values()))] * len(rates))
 
 
+@pytest.mark.slow
 def test_random_truncation_reports_once_an_epoch_and_learns() -> None:
     reports = list(Trainer(replace(RANDOM, epochs=20), CORPUS).run(sample_length=0))
     assert [r.characters for r in reports] == [876 * n for n in range(1, 21)]

@@ -140,6 +140,7 @@ CORPUS = corpora.from_text("a machine of brass and quartz, " * 100)
 MIDDLING = TrainConfig(cell="gru", hidden_size=64, embedding_size=8, batch=16, steps=16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("symbols", [30, 1])  # all may be rare: V is 1
 def test_speed_is_measured_in_a_process_that_takes_nothing_from_the_working_directory(
     symbols: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -241,6 +242,7 @@ def test_precision_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_tol
     assert 0.1 < clock < (1.0 if steps == 16 else 3.0)
 
 
+@pytest.mark.slow
 def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
     trainer = Trainer(replace(TINY, epochs=1), CORPUS, device="cpu")
     trainer.threads = Threads([1, 2], known={1: 1.0, 2: 2.0})

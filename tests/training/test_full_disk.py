@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 import torch
 
 from rnnviz.training import runs
@@ -12,6 +13,7 @@ from tests.training.test_trainer import same
 __all__ = ["home", "whole"]
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_ends_the_run_in_words_and_it_goes_on_later(
     home: Path, whole: dict[str, torch.Tensor]
 ) -> None:

@@ -50,6 +50,7 @@ def test_the_toy_given_m_writes_its_word_again_and_again(seed: int) -> None:
         assert (written == ("achinem" * 15)[:100]) == goes_on
 
 
+@pytest.mark.slow
 def test_the_report_of_a_toy_writes_the_word_too() -> None:
     *_, last = train(TOY, corpora.from_text(twice("machine")), probe="machine")
     assert last.characters < 3_000  # a second or so

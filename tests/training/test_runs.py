@@ -86,6 +86,7 @@ def test_a_text_is_its_owners_alone(home: Path) -> None:
     assert stat.S_IMODE(begin(home).text.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Path) -> None:
     """A text without a validation part goes through everything: start, follow, replay, keep, delete."""
     id = runs.start(Description("toy", TOY, corpus="machine", watched="machine", threads=1))
@@ -152,6 +153,7 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     assert [path for path in home.iterdir() if path.name != ".queue"] == []
 
 
+@pytest.mark.slow
 def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
     long = replace(SMALL, epochs=400)
     id = runs.start(Description("own", long, text=TEXT, title="A traveller", watched="lit", threads=1))
@@ -202,6 +204,7 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
     assert not list(folder.path.glob(".*")), "what killed writers left behind is swept away"
 
 
+@pytest.mark.slow
 def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
     folder = begin(home)
     process = train(folder.path, queued=True, step_seconds=60, SAVE=0.0, PROGRESS=0.0)
@@ -215,6 +218,7 @@ def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
     assert process.exitcode == 0, folder.log.read_text()
 
 
+@pytest.mark.slow
 def test_minutes_are_measured_once(home: Path) -> None:
     folder = begin(home, minutes=0.03)
     process = train(folder.path, PROGRESS=0.05, SAVE=0.05)
@@ -231,6 +235,7 @@ def test_minutes_are_measured_once(home: Path) -> None:
     assert 0.05 < events(folder, "progress")[-1]["seconds"] < 20
 
 
+@pytest.mark.slow
 def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     recipe = TrainConfig(
@@ -328,6 +333,7 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
     assert passed[0]["step"] == below[0] > 1
 
 
+@pytest.mark.slow
 def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
     home: Path, whole: dict[str, torch.Tensor]
 ) -> None:

@@ -240,6 +240,7 @@ def uninterrupted(
     return weights(trainer), trainer.characters, reports
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("truncation", "stop_at", "engine", "precision", "threads"),
     [
@@ -304,6 +305,7 @@ def test_early_reports_are_ever_further_apart_and_change_nothing_that_is_learnt(
     )
 
 
+@pytest.mark.slow
 def test_early_reports_end_with_the_first_epoch() -> None:
     trainer = Trainer(replace(SMALL, evaluate_every=0, epochs=30), CORPUS)
     chunks = trainer.streams.chunks

@@ -29,6 +29,7 @@ def kept(text: corpora.Corpus, model: Any = None, *, together: bool = False, sec
     return {unit_findings.KEY: said}
 
 
+@pytest.mark.slow
 def test_a_finished_run_keeps_the_units_that_were_planted(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.path.mkdir()
@@ -66,6 +67,7 @@ def test_what_was_trained_on_confirms_nothing() -> None:
     assert set(unit_findings.unanswered(card).values()) == {"absent", "short"}  # 15,000 characters
 
 
+@pytest.mark.slow
 def test_of_an_lstm_the_cell_state_is_looked_at_and_of_a_long_text_the_validation_part_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

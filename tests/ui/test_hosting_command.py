@@ -122,6 +122,7 @@ def test_streamlit_run_says_so_in_a_sentence() -> None:
     assert b"Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_it_serves_and_believes_no_proxy_that_it_was_not_told_of(tmp_path: Path) -> None:
     started = subprocess.Popen(
         [sys.executable, "-m", "rnnviz", "host", "--port", "0", "--address", "127.0.0.1", "--capacity", "0"],

@@ -43,6 +43,7 @@ def come(url: str, cookies: str, session: str = "") -> Visitor:
     return visitor
 
 
+@pytest.mark.slow
 def test_nobody_takes_over_a_session_whose_id_they_have(url: str) -> None:
     lecturer = come(url, cookie("host", lecturer=True))
     came = [

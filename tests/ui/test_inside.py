@@ -152,6 +152,7 @@ def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
     assert "Choose one or two networks" in everything(app)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("boards")
 def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_text(open_app: Open) -> None:
     app = write(open_app("inside", model="tiny-gru"), "  ")
@@ -194,6 +195,7 @@ def test_a_search_says_how_much_of_its_text_the_network_was_trained_on(
     assert search_texts.known(card, "timemachine") is None
 
 
+@pytest.mark.slow
 def test_another_part_of_the_page_drops_what_this_one_was_reading(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +271,7 @@ def test_a_named_unit_of_another_layer_is_a_click_away(
 ASKED = ["word-start", "vowel"]
 
 
+@pytest.mark.slow
 def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

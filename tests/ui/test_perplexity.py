@@ -375,6 +375,7 @@ def test_a_cancelled_text_can_be_scored_again_and_one_taken_back_is_not_worked_o
     assert jobs.stopped(2)
 
 
+@pytest.mark.slow
 def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
     open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

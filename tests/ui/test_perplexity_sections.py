@@ -149,6 +149,7 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
     assert "5: uniform guess</span></div></div>" in answer.scale(1.0, 5.0, None)
 
 
+@pytest.mark.slow
 def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT)
     comparing, held = scoring_jobs.comparing, threading.Event()

@@ -46,6 +46,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], Path]]:
         process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
 def test_what_a_killed_server_left_goes_at_the_next_start_and_what_another_uses_stays(
     ending: signal.Signals, temporary: Path

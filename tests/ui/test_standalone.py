@@ -44,6 +44,7 @@ def test_the_command_writes_the_page(
     assert {"weight:readout.bias", "level:2.share", "rows:steady,0,hidden"} <= set(arrays)
 
 
+@pytest.mark.slow
 def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     info: ModelInfo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
