@@ -131,8 +131,8 @@ class Cluster:
         return max(1, int(sum(self._client.nthreads().values())))
 
     def model(self, model: Any, *, device: str = "cpu") -> ClusterModel:
-        """`model`, a CharModel or an NgramModel, read by the workers, each on its `device`."""
-        if not (hasattr(model, "state_dict") or hasattr(model, "to_tensors")):
+        """`model`, which can be saved, read by the workers, each on its `device`."""
+        if not (hasattr(model, "state_dict") or hasattr(model, "to_tensors") or hasattr(model, "tensors")):
             raise ConfigError(
                 "a cluster reads models that can be saved; {name!r} can't, score it in this process",
                 name=getattr(model, "name", type(model).__name__),
