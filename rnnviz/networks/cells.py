@@ -77,7 +77,8 @@ class CellKind:
     @property
     def faster_in_torch(self) -> bool:
         """Whether torch reads long texts faster than numpy on a processor: its LSTM layer is 1.5 times as
-        fast, and it computes all steps of a linear cell at once."""
+        fast, and it computes all steps of a linear cell at once.
+        """
         return self.has_cell or self.linear
 
     @property

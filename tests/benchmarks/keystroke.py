@@ -212,9 +212,8 @@ def page(options: argparse.Namespace) -> None:
         session = opened.context.new_cdp_session(opened)
         for slower in (1, 6):
             session.send("Emulation.setCPUThrottlingRate", {"rate": slower})
-            for characters in (50, 500, 5000)[
-                : 3 if slower == 1 else 2
-            ]:  # slowed, it reads 5,000 in a minute
+            lengths = (50, 500, 5000) if slower == 1 else (50, 500)  # slowed, 5,000 take a minute
+            for characters in lengths:
                 opened.get_by_role("textbox").first.fill(text(characters))
                 opened.wait_for_selector(f"[data-painted='{characters}']")
                 keys = options.rounds * options.keys
