@@ -228,8 +228,8 @@ is a correlation, not proof of cause: `rnnviz.units.ablate` asks about that.
 ANEW = """
 ## Making them anew
 
-In a checkout, with `holmes.txt` and `journey.txt` in its folder and *The Time Machine* and Tiny Shakespeare
-fetched, the candidates come first. A row of a card's table is a model made by the card's command with the
+In a checkout, with `holmes.txt` and `journey.txt` in its folder and Tiny Shakespeare fetched, the candidates
+come first. A row of a card's table is a model made by the card's command with the
 row's settings, of the first 85 % (`--train-on train`, without `--choice`), and its perplexity on the
 validation text. A list of them is `choices/NAME.json`, as `rnnviz.training.hyperparameters` reads it. Then
 the commands of the cards, those of the n-gram models first, as the networks are compared with them; for each
