@@ -30,13 +30,13 @@ def gone(
     AttributeError: rnnviz.units.glow is gone: write `activations`
     >>> with warnings.catch_warnings(record=True, action="always") as said:
     ...     missing("root")(4), str(said[0].message)
-    (2.0, 'rnnviz.units.root goes in the next version: write `math.sqrt`')
+    (2.0, 'rnnviz.units.root will be removed in the next version: write `math.sqrt`')
     """
 
     def missing(name: str) -> object:
         if name in kept:
             home, instead = kept[name]
-            said = f"{module}.{name} goes in the next version: write {instead}"
+            said = f"{module}.{name} will be removed in the next version: write {instead}"
             warnings.warn(said, DeprecationWarning, stacklevel=frames)
             room, _, found = home.partition(":")
             return getattr(import_module(room), found)

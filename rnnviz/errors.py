@@ -147,9 +147,6 @@ def install(extra: str) -> str:
     return f'pip install "rnnviz[{extra}] @ {vcs + "+" if vcs else ""}{origin["url"]}"'
 
 
-EARLIER = 'pip install "rnnviz[app]==1.0.0"'
-"""The pip command for the last version that reads the formats and cells this version has dropped."""
-
 NO_TORCH = Phrase("this needs torch, which is not installed; all else works without. To get it: {command}")
 
 

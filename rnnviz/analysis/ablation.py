@@ -442,8 +442,8 @@ def holding(text: str, target: str | Target | Mask | None) -> Target | None:
     found = targets.target(target, text)
     if found.graded or len(found) != len(text):
         raise ConfigError(
-            "a target that holds or doesn't at each of the {count:,} characters is asked for; received "
-            "{name} of {characters:,}",
+            "give a target that is true or false at each of the {count:,} characters; received {name}, for "
+            "{characters:,}",
             count=len(text),
             name=found.name,
             characters=len(found),
@@ -466,7 +466,7 @@ def _chosen(
     """The layer, and which of its units."""
     if directions.within(units):
         raise ConfigError(
-            "units are ablated one by one; a direction is with rnnviz.units.effect(model, text, "
+            "units are ablated one by one; for a direction use rnnviz.units.effect(model, text, "
             "Zero(direction))"
         )
     if units is not None:

@@ -318,7 +318,7 @@ def _check(method: str, instead: str, last: int | None) -> None:
         raise ConfigError("method is 'integrated' or 'occlusion'; received {method!r}", method=method)
     if instead not in get_args(Instead):
         raise ConfigError(
-            "instead of a character stands 'average', 'zero' or 'unknown', or it is left 'out'; "
+            "instead is 'average', 'zero' or 'unknown', or 'out' to leave the character out; "
             "received {instead!r}",
             instead=instead,
         )

@@ -90,7 +90,7 @@ def needs_fits() -> None:
         import sklearn  # noqa: F401
     except ImportError:
         raise ConfigError(
-            "what is said of units needs scikit-learn, which isn't installed: {command} brings it",
+            "analysing units needs scikit-learn, which isn't installed: {command} brings it",
             command=install("app"),
         ) from None
 

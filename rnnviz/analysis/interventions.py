@@ -108,7 +108,7 @@ class Intervention(Brief):
             raise ConfigError("an action is clamp, zero or scale; received {action!r}", action=self.action)
         if not isinstance(self.value, int | float | np.number) or not math.isfinite(self.value):
             raise ConfigError(
-                "a unit is set to a number, or scaled by one; received {value}", value=self.value
+                "a unit is set to a number, or multiplied by one; received {value}", value=self.value
             )
         if self.action == "zero" and self.value:
             raise ConfigError(
@@ -117,7 +117,7 @@ class Intervention(Brief):
             )
         if self.quantity not in ("hidden", "cell"):
             raise ConfigError(
-                "what is changed is the hidden state or an LSTM's cell; received {quantity!r}",
+                "quantity is 'hidden', or 'cell' for an LSTM's cell state; received {quantity!r}",
                 quantity=self.quantity,
             )
         if self.start < 0 or (self.stop is not None and self.stop < self.start):
@@ -145,7 +145,7 @@ class Intervention(Brief):
         check_units(self._index, H)
         if self.quantity == "cell" and not KINDS[weights.cell].has_cell:
             raise ConfigError(
-                "only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell
+                "only an LSTM has a cell state to change; this network has {cell} cells", cell=weights.cell
             )
 
     def _apply(self, t: int, state: Floats) -> None:
@@ -178,7 +178,7 @@ def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None)
     for asked, theirs in ((layer, one.layer), (quantity, one.quantity)):
         if asked is not None and asked != theirs:
             raise ConfigError(
-                "{asked!r} was asked for, and the direction is of {theirs!r}; leave it out",
+                "{asked!r} was asked for, and the direction is of {theirs!r}; leave {asked!r} out",
                 asked=asked,
                 theirs=theirs,
             )

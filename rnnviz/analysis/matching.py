@@ -487,7 +487,8 @@ def wanted(pattern: Pattern, share: float, least: int | None, most: int) -> tupl
         )
     if not 0 < share <= 1:
         raise ConfigError(
-            "share is that of the pattern's units, above 0 and at most 1; received {share}", share=share
+            "share says how many of the pattern's units must be on, above 0 and at most 1; received {share}",
+            share=share,
         )
     _check_count("most", most, 1)
     least = pattern.length if least is None else least

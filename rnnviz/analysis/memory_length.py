@@ -224,8 +224,7 @@ def _back(reading: Reading, targets: Integers, begin: int, end: int, out: Double
 def _check(count: int, lags: int) -> None:
     if lags < 2 or count < lags:
         raise ConfigError(
-            "a prediction reaches back over 2 characters or more, and the text has at least as many; "
-            "received {lags} lags and {count:,} characters",
+            "lags is from 2 to the number of characters; received {lags} lags and {count:,} characters",
             lags=lags,
             count=count,
         )

@@ -176,7 +176,7 @@ class Searcher:
         if edges < 0:
             raise ConfigError("edges counts characters, from 0 on; received {edges}", edges=edges)
         if edges and target.graded:
-            raise ConfigError("{name} is a matter of degree and has no edges", name=name)
+            raise ConfigError("{name} is a matter of degree and has no edges; leave edges out", name=name)
         if not 0 <= shifts <= 10_000:
             raise ConfigError("shifts is a number from 0 to 10,000; received {shifts}", shifts=shifts)
         target.check(len(self))

@@ -95,7 +95,8 @@ class Target:
         """Raise ConfigError unless the target covers `steps` characters and varies."""
         if len(self) != steps:
             raise ConfigError(
-                "{name} covers {characters:,} characters, the activations {steps:,}",
+                "{name} covers {characters:,} characters, the activations {steps:,}; take both of the same "
+                "text",
                 name=self.name,
                 characters=len(self),
                 steps=steps,

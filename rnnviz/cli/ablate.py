@@ -48,7 +48,9 @@ def ablate(
     ] = "mean",
     target: Annotated[
         str | None,
-        Help("tell losses apart by where this holds, such as quotes (default: no)", metavar="NAME"),
+        Help(
+            "show losses where this holds and where it doesn't, such as quotes (default: no)", metavar="NAME"
+        ),
     ] = None,
     unclosed: Unclosed = "paragraph",
     controls: Annotated[

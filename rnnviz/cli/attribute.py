@@ -40,7 +40,7 @@ def attribute(
         int | None,
         Help(
             "ask about the last N characters (default: all, at most 1,000; for integrated gradients as many "
-            "as add up)",
+            "as its sum is right for)",
             metavar="N",
         ),
     ] = None,

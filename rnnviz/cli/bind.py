@@ -87,7 +87,7 @@ class Former(argparse.Action):
     """An option's earlier name: takes the value, and warns with `const`, the name now."""
 
     def __call__(self, _parser: object, args: object, given: object, option: str | None = None) -> None:
-        print(f"rnnviz: {option} goes in the next version: write {self.const}", file=sys.stderr)
+        print(f"rnnviz: {option} will be removed in the next version: write {self.const}", file=sys.stderr)
         setattr(args, self.dest, given)
 
 

@@ -71,7 +71,7 @@ def patch(
     unrelated: Annotated[
         str | None,
         Help(
-            "a text at random places of which the same patch is taken, for comparison (default: none)",
+            "for comparison, take the same patch from random places of this text (default: none)",
             metavar="TEXT",
         ),
     ] = None,

@@ -40,7 +40,7 @@ def probe(
     ] = COPIES,
     weights: Annotated[bool, "with --json: the probe's weight of every unit too"] = False,
 ) -> None:
-    """Fit a linear probe on all units: does one hold a target, or many together.
+    """Fit a linear probe on all units: does one unit hold a target, or many together?
 
     example:
       python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets

@@ -51,7 +51,7 @@ def _size(n: int) -> str:
     N_("A table of all n-grams"),
     _size,
     say=N_(
-        "An n-gram model needs a number for any n characters: |V| to the power of n. "
+        "An n-gram model needs a number for every sequence of n characters: |V| to the power of n. "
         "A book fills few of them, and what was not counted, the table cannot predict."
     ),
     ask=N_("How large is the table for two characters? And for six?"),
@@ -102,7 +102,10 @@ def book(n: int) -> Drawn:
 @step(
     N_("Counts and networks"),
     rf"{_TABLE},\qquad {_ALL}",
-    say=N_("Deep cells are surprises. Framed: the table lacks the characters before, so it looks at fewer."),
+    say=N_(
+        "Strong colours are surprises. Framed: the table never counted the characters before, so it looks at "
+        "fewer."
+    ),
     ask=N_("Does a longer n help the table any further?"),
     minutes=2,
     sentence=line_of_text(46, lambda: spoken(_SENTENCES), N_("Text")),
@@ -159,7 +162,7 @@ def memory(sentence: str, n: int) -> Drawn:
 @step(
     N_("One h for the whole past"),
     rf"{_ALL} \approx \s{{P}}(\s{{x_t}} \mid \s{{h_t-1}}),\qquad {_RULE}",
-    say=N_("The state is computed from the state before and the new character. Any f will do."),
+    say=N_("A rule f makes the new state from the one before and the new character. It may be any function."),
     ask=N_("What must h keep so that nothing is lost?"),
     covers=(2,),
     minutes=1.5,
@@ -190,7 +193,7 @@ def state(first: str, t: int) -> Drawn:
     line_read = cells([visible(c) for c in first], lit=[t - 1], pick="t")
     return column(line_read, picture), _(
         "A latent variable model: one h, {units} numbers, stands for all {t} characters. It is "
-        "called hidden state or hidden variable. It is ≈, not =, because h may forget."
+        "called hidden state or hidden variable. The formula has ≈, not =, because h may forget."
     ).format(units=len(after), t=t)
 
 
@@ -198,8 +201,8 @@ def state(first: str, t: int) -> Drawn:
     N_("Exact, or cheap"),
     _RULE,
     say=N_(
-        "An f that stores everything makes no approximation: it is exact, and no one can pay for it. "
-        "A network always stores the same, and forgets."
+        "An f that stores everything is exact, but costs too much. A network always stores the same number "
+        "of values, and forgets."
     ),
     ask=N_("From which character on can the last-character rule no longer tell the texts apart?"),
     covers=(2, 3),
@@ -255,7 +258,7 @@ def any(first: str, second: str, t: int) -> Drawn:
         return picture, _("So far both texts are the same. Move t on.")
     said = _(
         "A powerful enough f stores everything: ≈ becomes =, but {size} numbers are computed and stored. "
-        "Of the difference, the last character keeps {last}, the {network} {kept}."
+        "Of the difference, the last character keeps {last}, and the {network} keeps {kept}."
     )
     last, kept = (f"{rough(100 * left[rule][t - 1])} %" for rule in ("last", "network"))
     return picture, said.format(size=in_full(numbers["everything"]), last=last, network=name, kept=kept)

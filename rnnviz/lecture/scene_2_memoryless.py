@@ -107,7 +107,7 @@ def hidden(pairs: int) -> Drawn:
 @step(
     N_("From the layer to probabilities"),
     r"\s{O} = \s{H}\s{W_hq} + \s{b_q},\qquad \s{softmax}(\s{O})",
-    say=N_("Another product gives a score for each symbol, softmax makes probabilities of them."),
+    say=N_("Another product gives a score for each symbol; softmax makes the scores probabilities."),
     ask=N_("Which row pays most? Read it from the framed cells."),
     covers=(7,),
     minutes=1.5,

@@ -428,6 +428,6 @@ def unit(line: str, j: int, read: int) -> Drawn:
         lit=[(4, 0)],
         look="plain large",
     )
-    added = text(_("what each of the {n} units before adds").format(n=layer.units), "quiet")
+    added = text(_("what each of the {n} units of the state before adds").format(n=layer.units), "quiet")
     picture = row(column(unit_over_text, added, strip(terms, "h_t-1i w_ij i")), sums, sizes=[1.8, 1])
     return picture, _("One unit of a real network: its parts add up, and φ brings the sum between −1 and 1.")

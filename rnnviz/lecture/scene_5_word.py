@@ -216,7 +216,7 @@ def why() -> Drawn:
     return column(
         text(_("H. G. Wells, The Time Machine, its letters and spaces"), "quiet"),
         table(["", _("characters"), _("words")], listed, lit=less, look="large"),
-        text(_("Neural language models go back to Bengio et al. (2003), who predicted words.")),
+        text(_("An early neural language model, of Bengio et al. (2003), predicted words.")),
     ), said.format(times=fixed(T[0] / T[1], 1))
 
 

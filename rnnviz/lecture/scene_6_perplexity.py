@@ -94,7 +94,7 @@ def rain(kind: str, ending: str) -> Drawn:
     reads = [
         _("A model that writes this knows words and sense."),
         _("A model that writes this can spell words, but misses the sense."),
-        _("A model that writes this has learned nothing yet."),
+        _("A model that writes this has learnt nothing yet."),
         _("typed here"),
     ]
 
@@ -159,7 +159,7 @@ def books(war: int, prince: int) -> Drawn:
     )
     title = _("cross-entropy: the mean of −log P, nats; so texts of any length can be compared")
     return column(
-        text(_("about so many characters in English"), "quiet"),
+        text(_("approximate number of characters in English"), "quiet"),
         bars(
             likelihood,
             top=-min(log10),
@@ -224,7 +224,7 @@ def bits(kind: str, stored: str) -> Drawn:
         xs=(0, 1),
         ys=(0, 4),
     )
-    said = _("No model stores this text in fewer bits than a uniform guess: they learned other texts.")
+    said = _("No model stores this text in fewer bits than a uniform guess: they learnt from other texts.")
     if min(cross_entropy.values()) < uniform:
         said = _(
             "Information theory: the better a model predicts a text, the fewer bits store it. The "
@@ -320,7 +320,7 @@ def game(case: str, p: list[float] | None) -> Drawn:
         text(_("mean of −log P, nats: {mean}").format(mean=fixed(math.log(perplexity), 3)), "large"),
         text(_("perplexity {p}").format(p=fixed(perplexity)), "big model", "perplexity", perplexity),
         text(_("the geometric mean of 1/P: so many equally likely characters to choose among")),
-        text(_("The textbook says “harmonic mean”; this geometric one is meant."), "quiet"),
+        text(_("Some editions of the textbook say “harmonic mean”; this geometric one is meant."), "quiet"),
         text(
             _(
                 "best case 1, worst case ∞; uniform guess |V| = {n}, as storing without compression "
@@ -370,7 +370,7 @@ def game(case: str, p: list[float] | None) -> Drawn:
 @step(
     N_("Learned by heart"),
     _MEAN,
-    say=N_("Play. Training perplexity goes to 1 while the held-out one climbs. Print the held-out number."),
+    say=N_("Play. Training perplexity goes to 1 while the held-out one climbs. Report the held-out number."),
     ask=Question(
         N_("After 500 passes over 10,000 characters: which perplexity says what the model is worth?"),
         [
@@ -584,8 +584,8 @@ def _told(
             [name, fixed(one[-1]), fixed(sum(one) / len(one))] for name, one in zip(names, bits, strict=True)
         ]
         note = _(
-            "Class: the share of {n} votes and one more, split evenly. A vote names one letter, "
-            "not how likely it is: where all agree, the class looks surer than it may be."
+            "Class: each letter's share of {n} votes and one more, which all letters share. A vote names "
+            "one letter, not how likely it is: where all agree, the class looks surer than it may be."
         ).format(n=int(votes[at].sum()))
     picture = column(row(drawn, table(head, paid), sizes=(3, 2)), text(note, "quiet"))
     return {"picture": picture, "ask": {"history": history + moves}}
@@ -641,7 +641,7 @@ def shannon(sentence: int, history: str) -> Drawn:
     if n >= LEAST:
         said = _(
             "The bounds hold for F over a long text, for a player who guesses the likeliest letter "
-            "first. With only {n} letters the upper bound comes out too low."
+            "first. With only {n} letters the upper bound tends to come out too low."
         )
     so_far = cells(marks, lit=[len(given) + n], stands="F", look="tight")
     return column(so_far, room(f"shannon.{sentence}.{n}", without, prompt)), said.format(least=LEAST, n=n)

@@ -52,8 +52,10 @@ def _quiet(words: str) -> Node:
     r"\tfrac{\partial \s{L}}{\partial \s{H_t}} = \tfrac{\partial \s{L}}{\partial \s{O_t}}\s{W_hq}^\top"
     rf" + \s{{delta_t+1}}\s{{W_hh}}^\top,\quad {_OF_W} = "
     r"\textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}",
-    say=N_("Go back one step at a time: what the loss asks, what the next step hands back, their sum."),
-    ask=N_("What does the last step hear of? And without a state?"),
+    say=N_(
+        "Go back one step at a time: the gradient of its loss, the gradient from the next step, their sum."
+    ),
+    ask=N_("Which losses send a gradient to the last step? And without a state?"),
     covers=(12, 13, 28),
     minutes=2.5,
     walked=slider(0, 3, 1, 0, N_("steps back")),
@@ -235,13 +237,13 @@ def flow(text: str) -> Drawn:
     N_("Powers of a matrix"),
     r"\textstyle\lim_{\s{k}\to\infty} \bigl\lVert (\s{W_hh})^{\s{k}} \bigr\rVert^{1/\s{k}} = \s{rho},"
     r"\quad \s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|",
-    say=N_("Turn ρ through 1. In the long run ρ decides, on the way it may go otherwise; tanh damps."),
+    say=N_("Move ρ past 1. In the long run ρ decides; the first steps may go the other way. tanh damps."),
     ask=Question(
         N_("A gradient goes back through a long sequence. What happens to it in the long run?"),
         [
             N_("it keeps its size"),
             N_("it always vanishes"),
-            N_("it vanishes or explodes: the weights decide"),
+            N_("it may vanish or explode: the weights decide"),
         ],
         right=2,
     ),
@@ -392,7 +394,7 @@ FEW = 5
     r"\s{xi_t}\,\tfrac{\partial \s{f_t}}{\partial \s{h_t-1.one}}\,\s{z_t-1},"
     r"\quad \s{P}(\s{xi_t} = \tfrac{1}{\s{pi}}) = \s{pi}"
     r"\ \Rightarrow\ \s{E}[\s{z_t}] = \tfrac{\partial \s{h_t}}{\partial \s{w}}",
-    say=N_("Rarely far, but then weighed more: the mean is the full gradient."),
+    say=N_("The gradient rarely goes far back, but then counts more: the mean is the full gradient."),
     ask=N_("What is the price of being right on average?"),
     covers=(28,),
     pi=slider(0.3, 1, 0.01, 0.7, N_("probability of going on, π"), stands="pi"),

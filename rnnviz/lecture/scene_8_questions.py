@@ -97,7 +97,7 @@ def all_before(back: int) -> Drawn:
     # show
     rows = [(kind.upper(), float(share), fixed(share, 4)) for kind, share in moved.items()]
     title = _("change of the prediction at the end: 0 none, 1 another one altogether")
-    entries = _("A table of all texts so long would have {n} entries.")
+    entries = _("A table of all texts of this length would have {n} entries.")
     picture = column(
         cells([visible(c) for c in changed], framed=[place]),
         bars(rows, title=title),
@@ -117,7 +117,7 @@ def all_before(back: int) -> Drawn:
     _MOST,
     say=N_("Exercise 4. Nothing is drawn here: the same state always writes the same."),
     ask=Question(
-        N_("A character model writes, each time its most probable character. What goes wrong?"),
+        N_("A character model writes its most probable character each time. What goes wrong?"),
         [
             N_("nothing: it tells a story"),
             N_("it soon goes round in circles"),
@@ -134,7 +134,7 @@ def greedy(cell: str) -> Drawn:
     # show
     found = next(one for one in recorded("writing")["greedy"] if one["cell"] == cell)
     facts = [
-        (_("texts of 20 that end in a circle"), str(found["looped"])),
+        (_("of 20 texts, those that end in a circle"), str(found["looped"])),
         (_("its perplexity of its own texts"), fixed(np.exp(found["own"][0]))),
         (_("its perplexity of the book"), fixed(np.exp(found["book"][0]))),
     ]
@@ -255,7 +255,7 @@ _CONTEXTS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 @step(
     N_("A hundredth"),
     r"\s{rho}^{\s{k}} < \tfrac{1}{100}",
-    say=N_("What happened a sentence ago can hardly be learned."),
+    say=N_("At 0.9 a step, what happened a sentence ago can hardly be learnt."),
     ask=Question(
         N_("Every step back multiplies the gradient by 0.9. After how many is it below a hundredth?"),
         [N_("about 10 characters"), N_("about 44"), N_("about 200")],
@@ -392,11 +392,13 @@ def beams(width: str) -> Drawn:
     r"\s{Z_t} = \s{sigma}(\s{X_t}\s{W_xz} + \s{b_z}),\quad "
     r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H_t.new}",
     say=N_(
-        "A minGRU's gates don't look at the state, so all steps are computed at once. "
-        "ParaRNN (2025) trains gates that do in parallel, too, by solving for all states together."
+        "A minGRU's gates don't look at the state, so training computes all steps at once. ParaRNN (2025) "
+        "does so with gates that look at it, by solving for all states together."
     ),
     ask=Question(
-        N_("A text is cut into windows, each read from an empty state. Who pays for what is cut off?"),
+        N_(
+            "A text is cut into windows, each read from an empty state. Which network misses what is cut off?"
+        ),
         [
             N_("both, for as long as the window lasts"),
             N_("the minGRU, long after the LSTM has stopped"),

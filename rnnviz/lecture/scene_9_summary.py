@@ -78,13 +78,13 @@ def points() -> Drawn:
         (
             rough(vanished),
             "flow",
-            _("High powers of a matrix make gradients vanish or explode."),
+            _("High powers of a matrix can make gradients vanish or explode."),
             _("of an RNN's gradient is left {n} steps back").format(n=len(gradient) - 1),
         ),
         (
             _("{out} of {count}").format(out=left_out.sum(), count=terms.sum()),
             "cut",
-            _("Truncation, regular or random, keeps training cheap and stable."),
+            _("Truncation, regular or random, makes training cheaper and more stable."),
             _("terms of the gradient are left out by truncation every 2 steps"),
         ),
     ]

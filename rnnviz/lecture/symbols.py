@@ -47,7 +47,9 @@ SYMBOLS = {
     "x_t-1": Symbol("x_{t-1}", N_("the character one step earlier")),
     "x_t-n+1": Symbol("x_{t-n+1}", N_("the earliest character that a table of n-grams sees")),
     "x_t-k": Symbol("x_{t-k}", N_("the earliest character that is read")),
-    "temperature": Symbol(N_("temperature"), N_("below 1 it sharpens, above 1 it flattens"), word=True),
+    "temperature": Symbol(
+        N_("temperature"), N_("below 1 likely characters become likelier, above 1 less likely"), word=True
+    ),
     "x_1": Symbol("x_1", N_("the first character")),
     "x_T": Symbol("x_T", N_("the last character")),
     "x": Symbol("x", N_("any character that may come")),
@@ -58,7 +60,7 @@ SYMBOLS = {
     "l_T": Symbol(r"\ell_T", N_("loss of the last time step")),
     "L": Symbol("L", N_("loss: the mean of all time steps' losses")),
     "perplexity": Symbol(
-        N_("perplexity"), N_("how many equally likely characters it compares to"), word=True
+        N_("perplexity"), N_("number of equally likely characters as hard to predict"), word=True
     ),
     "bits": Symbol(N_("bits"), N_("unit of a cost: logarithm to base 2"), word=True),
     "softmax": Symbol(r"\operatorname{softmax}", N_("makes probabilities of scores: positive, with sum 1")),
@@ -86,9 +88,9 @@ SYMBOLS = {
     "sigma": Symbol(r"\sigma", N_("sigmoid: makes a number from 0 to 1 of any")),
     "W_xz": Symbol(r"\mathbf{W}_{xz}", N_("weights from the input to the update gate"), "d × h"),
     "b_z": Symbol(r"\mathbf{b}_z", N_("bias of the update gate"), "1 × h"),
-    "C_t": Symbol(r"\mathbf{C}_t", N_("memory cell of an LSTM at time step t"), _UNITS),
-    "C_t-1": Symbol(r"\mathbf{C}_{t-1}", N_("memory cell one step earlier"), _UNITS),
-    "F_t": Symbol(r"\mathbf{F}_t", N_("forget gate: the share of the memory cell that stays"), _UNITS),
+    "C_t": Symbol(r"\mathbf{C}_t", N_("cell state of an LSTM at time step t"), _UNITS),
+    "C_t-1": Symbol(r"\mathbf{C}_{t-1}", N_("cell state one step earlier"), _UNITS),
+    "F_t": Symbol(r"\mathbf{F}_t", N_("forget gate: the share of the cell state that stays"), _UNITS),
     "I_t": Symbol(r"\mathbf{I}_t", N_("input gate: the share of the candidate that is taken in"), _UNITS),
     "C_t.new": Symbol(r"\tilde{\mathbf{C}}_t", N_("candidate: what the LSTM would take in"), _UNITS),
     "h_t-1": Symbol(r"\mathbf{h}_{t-1}", N_("hidden state: what was kept of all characters so far"), "h"),

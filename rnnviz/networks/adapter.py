@@ -81,7 +81,7 @@ def adapt(
         "check": check,
     }
     if step is not None and recurrence is None:
-        said = "rnnviz.adapt(step=…) goes in the next version: write rnnviz.adapt_step(step, …)"
+        said = "rnnviz.adapt(step=…) will be removed in the next version: write rnnviz.adapt_step(step, …)"
         warnings.warn(said, DeprecationWarning, stacklevel=2)
         return adapt_step(step, readout=readout, state=state, characters=characters, **about)  # type: ignore[return-value]
     _check_gap(unknown_gap)

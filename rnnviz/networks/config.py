@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, get_args
 
-from rnnviz.errors import EARLIER, ConfigError
+from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.text.characters import Normaliser
 
@@ -29,9 +29,9 @@ def gone(cell: object) -> ConfigError | None:
     if cell not in GONE:
         return None
     return ConfigError(
-        "this version no longer reads or trains the cell {cell}; rnnviz 1.0.0 does: {command}",
+        "this version no longer reads or trains the cell {cell}; rnnviz 1.0.0 does; get it from "
+        "where you got this version",
         cell=cell,
-        command=EARLIER,
     )
 
 

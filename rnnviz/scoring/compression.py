@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import EARLIER, CheckpointError, ConfigError, DecodingError
+from rnnviz.errors import CheckpointError, ConfigError, DecodingError
 from rnnviz.networks.progress import Clock, Share, mapped, run
 from rnnviz.scoring.range_coding import LEAST, Decoder, Encoder, Steps, Unknown, unrestorable
 from rnnviz.scoring.reader import Readable, Reader, reader
@@ -144,9 +144,8 @@ def read_header(data: bytes) -> Header:
     if 0 < version < FORMAT:
         raise DecodingError(
             "this compressed text has format {format}, which this version doesn't read any more; "
-            "rnnviz 1.0.0 reads it: {command}",
+            "rnnviz 1.0.0 reads it; get it from where you got this version",
             format=version,
-            command=EARLIER,
         )
     if version > FORMAT:
         raise DecodingError(

@@ -39,8 +39,8 @@ def _of_network(model: Any) -> tuple[str, dict[str, Array | None]]:
     weights = weights_of(model)
     if weights.cell == "custom":
         raise ConfigError(
-            "a text is compressed with a model that can be told from every other by its weights, and "
-            "{name!r} is a Python function; use another model",
+            "compressing needs a model with stored weights, and {name!r} is a Python function; use another "
+            "model",
             name=model.name,
         )
     arrays = {name: getattr(weights, name) for name in ("embedding", "readout", "bias")}

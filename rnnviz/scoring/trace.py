@@ -215,7 +215,7 @@ class Trace(Pictured):
 
     def to_frame(self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None) -> Any:
         """`states_frame` by its name in 1.0.0, with a DeprecationWarning."""
-        said = "Trace.to_frame goes in the next version: write `Trace.states_frame`"
+        said = "Trace.to_frame will be removed in the next version: write `Trace.states_frame`"
         warnings.warn(said, DeprecationWarning, stacklevel=2)
         return self.states_frame(*quantities, layer=layer, units=units)
 

@@ -295,8 +295,8 @@ def open_text(
         head = _read(file, 512, name)
         if packing(name) and binary_format(head) is None:
             raise DecodingError(
-                "{name} is called a packed file and is none: it begins as a text does; fetch it again, or "
-                "give a text's name to it, such as .txt",
+                "{name} has the ending of a compressed file, but begins as a text does; fetch it again, or "
+                "give it a text's ending, such as .txt",
                 name=name,
             )
         mark = next((e for m, e in _MARKS if head.startswith(m)), None)
@@ -474,7 +474,7 @@ def opened_source(source: Source, name: str) -> Iterator[BinaryIO]:
         raise TextError("there is no file {name}; check its name and folder", name=name) from None
     except PermissionError:
         raise TextError(
-            "{name} may not be read by you; change its permissions or copy it", name=name
+            "you may not read {name}; change its permissions, or choose another file", name=name
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
         raise TextError(

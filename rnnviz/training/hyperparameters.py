@@ -31,8 +31,8 @@ def read(path: str | Path, recipe: Mapping[str, Any]) -> list[Row]:
     chosen = [row for row in rows if all(recipe.get(k) == v for k, v in row["settings"].items())]
     if not chosen or chosen[0]["validation_perplexity"] > rows[0]["validation_perplexity"]:
         raise ConfigError(
-            "by {path} this model's settings weren't chosen on validation text; "
-            "the best candidate there has {best}",
+            "this model's settings aren't the best candidate of {path}, which has {best}; give the file from "
+            "which they were chosen",
             path=path,
             best=in_words(rows[0]["settings"]) if rows else "none",
         )

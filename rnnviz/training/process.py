@@ -78,8 +78,8 @@ def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
         return "", error
     if isinstance(error, OSError):
         return "", TrainingError(
-            "The system refused: {error}. What was saved last is kept; mend it and resume the run to go on "
-            "from there",
+            "The system refused: {error}. What was saved last is kept; remove the cause of this error, then "
+            "resume the run",
             error=error,
         )
     return "", None
@@ -150,7 +150,9 @@ def run(
         except Exception as error:
             cause, words = explained(error)
             said = words or TrainingError(
-                "A mistake in the program: {kind}: {error}", kind=type(error).__name__, error=error
+                "A mistake in rnnviz: {kind}: {error}; please report it",
+                kind=type(error).__name__,
+                error=error,
             )
             _ended(folder, "failed", str(said), error=said.to_json(), cause=cause)
             if words is None or words is error:

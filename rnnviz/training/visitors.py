@@ -81,7 +81,7 @@ def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
             raise TrainingError("you have a run already; delete it to start another")
         if sum(run.alive for run in there) >= most or len(there) >= OVER * most:
             raise TrainingError(
-                "visitors have {count} runs here, which is the most; try again in a few minutes",
+                "visitors have {count} runs here, and no more are allowed; try again in a few minutes",
                 count=len(there),
             )
         if queue.limit(place()) != at_a_time:

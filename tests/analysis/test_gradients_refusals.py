@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         f"{lags} lags in rows of {count} characters": (
             lambda lags=lags, count=count: reach_of(connectivity(GRU, TEXT[:count]), lags),
             ConfigError,
-            "at least as many",
+            "lags is from 2 to the number",
         )
         for count, lags in ((9, 10), (30, 1))
     },

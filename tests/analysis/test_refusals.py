@@ -103,7 +103,7 @@ def a_name() -> Any:
 ONE = Pattern((Unit(0, 0),), (1,))
 
 REFUSED: Refusals = {
-    "ablate: a direction": (lambda: worth(units=[ALONG]), ConfigError, "a direction is with rnnviz.units"),
+    "ablate: a direction": (lambda: worth(units=[ALONG]), ConfigError, "for a direction use rnnviz.units"),
     "ablate: no text": (lambda: worth(""), EmptyTextError, "no characters"),
     "ablate: a unit": (lambda: worth(units=[12]), ConfigError, "units 0 to 11"),
     "ablate: a layer": (lambda: worth(layer=2), ConfigError, "received layer 2"),
@@ -154,7 +154,7 @@ REFUSED: Refusals = {
         lambda: held(ALONG, quantity="cell"), ConfigError, "'cell' was asked for, and the direction is of 'h",
     ),
     "directions: a gate": (
-        lambda: held(directions.random(H, quantity="update")), ConfigError, "hidden state or an LSTM's cell",
+        lambda: held(directions.random(H, quantity="update")), ConfigError, "'cell' for an LSTM's cell state",
     ),
     "directions: another size": (lambda: held(directions.random(9)), ConfigError, "9 units; these have 12"),
     "directions: no such layer": (
@@ -173,10 +173,10 @@ REFUSED: Refusals = {
     "effect: graded": (
         lambda: costs("abcd", target=target("line-position", "abcd")),
         ConfigError,
-        "received line-position of 4",
+        "received line-position, for 4",
     ),
     "effect: short": (
-        lambda: costs("abcd", target=target("quotes", "abc")), ConfigError, "received quotes of 3",
+        lambda: costs("abcd", target=target("quotes", "abc")), ConfigError, "received quotes, for 3",
     ),
     "resume": (lambda: sampling.resume(READ, 21, 1), ConfigError, "this trace has 21 states"),
     "Intervention: none": (lambda: Intervention(()), ConfigError, "at least one"),
@@ -192,7 +192,7 @@ REFUSED: Refusals = {
     ),
     "Intervention: start": (lambda: Intervention((1,), start=-1), ConfigError, "received -1"),
     "Intervention: a gate": (
-        lambda: Intervention((1,), quantity="update"), ConfigError, "hidden state or an LSTM's cell",
+        lambda: Intervention((1,), quantity="update"), ConfigError, "'cell' for an LSTM's cell state",
     ),
     "Units: of two layers": (
         lambda: Intervention((Unit(0, 1), Unit(1, 5))),
@@ -288,7 +288,7 @@ REFUSED: Refusals = {
     "patch: a pair": (lambda: patched(units=(0, 5)), ConfigError, "give 5 and layer=0"),
     "patch: another size": (lambda: patched(units=directions.random(5)), ConfigError, "5 units"),
     "patch: a direction's layer": (
-        lambda: patched(units=ALONG, layer=1), ConfigError, "leave it out",
+        lambda: patched(units=ALONG, layer=1), ConfigError, "leave 1 out",
     ),
     "patch: two directions": (
         lambda: patched(units=[ALONG, directions.random(H, 2)]), ConfigError, "along one direction",
@@ -368,7 +368,7 @@ REFUSED: Refusals = {
     "search: graded": (
         lambda: searched("line-position", edges=1),
         ConfigError,
-        "^line-position is a matter of degree and has no edges$",
+        "^line-position is a matter of degree and has no edges; leave edges out$",
     ),
     "search: a cell": (
         lambda: searched("vowel", quantity="cell"), ConfigError, "rnn cells has hidden; received 'cell'",

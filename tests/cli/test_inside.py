@@ -197,7 +197,7 @@ def test_an_earlier_name_of_an_option_works_and_says_the_new_one(
     assert told.out == wanted.out
     assert (told.code, wanted.code) == (0, 0)
     old, new = (option.replace("=", " ").split()[0] for option in (former, now))
-    assert told.err == wanted.err + f"rnnviz: {old} goes in the next version: write {new}\n"
+    assert told.err == wanted.err + f"rnnviz: {old} will be removed in the next version: write {new}\n"
 
 
 def test_a_patched_text_goes_on(look: Run) -> None:

@@ -87,7 +87,7 @@ def test_the_table_of_expectations(text: str, ending: str, run: Run, model: Path
 def test_npz_is_the_whole_trace(asked: list[str], run: Run, model: Path) -> None:
     done = run("trace", TEXT, "-m", str(model), "--quantity", "forget", *asked)
     former = asked[0].startswith("--out")
-    said = "rnnviz: --out goes in the next version: write --output\n" if former else ""
+    said = "rnnviz: --out will be removed in the next version: write --output\n" if former else ""
     assert (done.code, done.err) == (0, said)
     expected, path = trace(load(model), TEXT), model.with_name(asked[-1].rpartition("=")[2])
     found = Trace.load(path)

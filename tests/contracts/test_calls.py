@@ -8,7 +8,7 @@ from rnnviz import units
 from rnnviz.analysis.ablation import ablating
 from tests.conftest import TEXT, tiny
 
-SHORT, GONE = TEXT[:80], "goes in the next version"
+SHORT, GONE = TEXT[:80], "will be removed in the next version"
 
 
 def test_the_calls_of_the_guides_give_what_the_new_ones_give() -> None:

@@ -84,9 +84,7 @@ def test_the_shipped_models_have_their_names() -> None:
 )
 def test_a_compressed_text_says_which_version_reads_it(file: Path, number: int) -> None:
     model = rnnviz.load(OLD / "gru.safetensors")
-    with pytest.raises(
-        DecodingError, match=rf"format {number}.* rnnviz 1\.0\.0 reads it: pip install .*==1\.0\.0"
-    ):
+    with pytest.raises(DecodingError, match=rf"format {number}.* rnnviz 1\.0\.0 reads it; get it from"):
         decompress(model, file.read_bytes())
 
 
@@ -133,7 +131,7 @@ def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(s
 def test_what_is_no_model_any_more_says_so() -> None:
     for cell in GONE:
         with pytest.raises(
-            CheckpointError, match=rf"no longer reads .*{cell}; rnnviz 1\.0\.0 does: pip install .*==1\.0\.0"
+            CheckpointError, match=rf"no longer reads .*{cell}; rnnviz 1\.0\.0 does; get it from"
         ):
             rnnviz.load(OLD / f"{cell}.safetensors")
     with pytest.raises(CheckpointError, match="not a usable rnnviz model"):

@@ -118,7 +118,7 @@ def described(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], ob
 
 
 EARLIER = (
-    r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does: pip install \"rnnviz\[app\]==1\.0\.0\"$"
+    r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does; get it from where you got this version$"
 )
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "empty": (written(lambda _: b""), "cut off after 0 bytes"),

@@ -106,7 +106,7 @@ WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
     ({"cell": "rnn", "activation": "gelu"}, r"activation is one of tanh, relu; received 'gelu'"),
-    ({"cell": "s6"}, r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does: pip install"),
+    ({"cell": "s6"}, r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does; get it from"),
     ({"activation": "relu"}, r"cell 'gru' has its own functions built in; .*'relu' is for mlp and rnn"),
     ({"cell": "mingru", "activation": "relu"}, "cell 'mingru' has its own functions"),
     ({"vocabulary_size": 1}, r"vocabulary_size is a whole number from 2 to 1,112,065; received 1"),

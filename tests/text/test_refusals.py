@@ -182,7 +182,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
                 written(tmp / f"book.txt{ending}", "Plain text, not packed at all.")
             ),
             DecodingError,
-            r"book\.txt\.\w+ is called a packed file and is none: it begins as",
+            r"book\.txt\.\w+ has the ending of a compressed file, but begins as",
         )
         for ending in (".gz", ".zst")
     },

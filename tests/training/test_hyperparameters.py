@@ -101,10 +101,10 @@ def test_an_ngram_models_order_is_chosen_too() -> None:
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        (json.dumps(CANDIDATES[:1]), "the best candidate there has .*epochs 2"),
-        (json.dumps([*CANDIDATES, candidate(9.0, 3)]), "the best candidate there has .*epochs 3"),
-        ("[]", "the best candidate there has none"),
-        ("{}", "the best candidate there has none"),
+        (json.dumps(CANDIDATES[:1]), "which has .*epochs 2"),
+        (json.dumps([*CANDIDATES, candidate(9.0, 3)]), "which has .*epochs 3"),
+        ("[]", "which has none"),
+        ("{}", "which has none"),
         ('[{"settings": {}}]', "no list of candidates"),
         ('{"settings": 3}', "no list of candidates"),
         ("nonsense", "no list of candidates"),

@@ -373,14 +373,14 @@ LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
             "holmes",
             "quotes",
             "blue",
-            'Right for 98\xa0% of typed .* 57\xa0%.*fool it.* Type " and',
+            'right for 98\xa0% of the characters.* 57\xa0%.*fool it.* Type " and',
         ),
         (
             "chinese-gru",
             "journey",
             "quotes",
             "blue",
-            "Right for 87\xa0% of typed .* 63\xa0%.*fool it.* Type “ and",
+            "right for 87\xa0% of the characters.* 63\xa0%.*fool it.* Type “ and",
         ),
         # Its states are never negative.
         ("shakespeare-mingru", "tinyshakespeare", "line-position", "green", "told it to. Press Enter"),

@@ -147,7 +147,7 @@ def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
     button = app.button(key="perplexity.better")
     assert button.label.replace("\\", "") == "Use Journey to the West (Chinese), GRU?"
     assert "hasn't learnt this kind of text" in everything(app)
-    assert "reads its beginning best" in everything(app)
+    assert "predicts the beginning of this text best" in everything(app)
     button.click().run()
     assert app.sidebar.selectbox(key="model").value == "chinese-gru"
     assert addressed(app)["model"] == "chinese-gru"

@@ -91,7 +91,7 @@ def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
 ) -> None:
     even, odd = TEXT * 8, "qzjx" * 1000
     for text, part in (
-        (even, "As many characters more would probably score between"),
+        (even, "As many more characters of this text would probably score between"),
         (even[:4000] + odd, "too far apart to say how more of this text would score"),
     ):
         words = everything(upload(open_app("perplexity"), even__txt=text))

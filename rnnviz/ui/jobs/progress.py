@@ -57,7 +57,7 @@ def _so_far(job: Job, name: str, stop: Event) -> None:
             icon=":material/stop_circle:",
             on_click=stop.set,
             disabled=stop.is_set(),
-            help=_("Reads to the end of the passage that it is at, and shows what the text costs so far."),
+            help=_("Finishes the current passage, then shows the perplexity so far."),
         )
 
 

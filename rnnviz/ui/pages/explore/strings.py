@@ -77,7 +77,8 @@ def words() -> dict[str, str]:
         "why.help": _("Click a letter: the earlier ones that it rests on turn green"),
         "why.most": _(
             "Why “{c}”? The greener a letter, the more “{c}” depends on it: without it, “{c}” would be less "
-            "likely. Most: “{most}” ({bits} bits). Grey: “{c}” would be likelier. (up to {last} back)"
+            "likely. Most: “{most}” ({bits} bits). Grey: without it, “{c}” would be likelier. Only the last "
+            "{last} characters are tried."
         ).replace("{last}", str(LAST)),
         "why.none": _(
             "Why “{c}”? Without any one of the {last} characters before it, “{c}” would be as likely or "
@@ -128,7 +129,7 @@ def words() -> dict[str, str]:
             "character alone."
         ),
         "notice.mlp": _("no memory: the same character always gives the same column"),
-        "perplexity.title": _("Surprise (bars) and running perplexity (lines)"),
+        "perplexity.title": _("Surprisal (bars) and running perplexity (lines)"),
         "line.model": _("this network"),
         "line.memoryless": _("without memory"),
         "line.uniform": _("uniform"),
@@ -212,14 +213,20 @@ def share_typed(one: Recorded) -> str:
     if one.typed is None:
         return ""
     right, same = one.typed
-    said = _("Right for {share} of typed characters; one colour throughout would be right for {same}.")
+    said = _(
+        "In typed sentences its colour is right for {share} of the characters; one colour throughout would "
+        "be right for {same}."
+    )
     if one.measure != "AUC":  # a graded target: how many brackets are open
         said = _(
-            "It tells whether one is open for {share} of typed characters; one colour throughout, for {same}."
+            "In typed sentences it tells for {share} of the characters whether a bracket is open; one colour "
+            "throughout, for {same}."
         )
     said = said.format(share=f"{math.floor(100 * right)}\xa0%", same=f"{100 * same:.0f}\xa0%")
     # Of ten typed questions with "you" and no marks, holmes-lstm's cell is wrong for half of the characters.
-    return together((said, _("Speech without marks can fool it."))) if one.target == "quotes" else said
+    return (
+        together((said, _("Speech without quotation marks can fool it."))) if one.target == "quotes" else said
+    )
 
 
 def invitation(target: str, characters: str) -> str:

@@ -77,7 +77,7 @@ def _controls(view: View) -> Intervention | None:
     UNITS.now(usual=str(loudest(view) if unit is None else min(unit, view.H - 1)), of=view.mark)
     actions = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
     cell = CELLS[view.cell].has_cell and st.toggle(
-        _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
+        _("Change the cell state C instead of the hidden state H"), key="inside.cell", persist_state="session"
     )
     where: dict[str, Any] = {"layer": view.layer, "quantity": "cell" if cell else "hidden"}
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")

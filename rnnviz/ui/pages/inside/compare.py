@@ -83,7 +83,7 @@ def _compared(view: View, done: Comparison, heats: list[dashboard.Panel]) -> Non
             *(render_finding.panel(one, height=270, width=6 // len(expected)) for one in expected),
         ],
         at=at,
-        scale=("surprisal", _("0 bits"), _("{n} bits of surprise").format(n=f"{SURPRISAL_FULL:g}")),
+        scale=("surprisal", _("0 bits"), _("{n} bits of surprisal").format(n=f"{SURPRISAL_FULL:g}")),
     )
     _continuations(view, done, at)
 
@@ -103,7 +103,7 @@ def _texts(found: Comparison) -> list[dashboard.Text]:
             found.text,
             read.nll / np.log(2),
             SURPRISAL,
-            _("{model}: surprise, bits").format(model=read.model_name),
+            _("{model}: surprisal, bits").format(model=read.model_name),
             "surprisal",
             said=read.model_name,
         )

@@ -442,7 +442,7 @@ def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | Non
                 "Simple rules find quotes, brackets and indentation. In the source of Python's standard "
                 "library they differ from Python's own tokeniser at 1, 8 and 5 % of the characters."
             )
-            + (_(" That tokeniser finds what has Python in its name.") if view.python else ""),
+            + (_(" For targets with Python in their name, that tokeniser is used.") if view.python else ""),
         )
     with where:
         if about == SPAN:

@@ -44,7 +44,7 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
             st.metric(
                 _("Perplexity of {name}").format(name=plain(score.file)),
                 number,
-                help=_("exp of the average surprise per character. Every character counts."),
+                help=_("exp of the average surprisal per character. Every character counts."),
             )
         beside = None
         if second is not None and (theirs := second.found.value) is not None:
@@ -97,7 +97,7 @@ def _lead(context: Context, text: Text, score: Score) -> None:
         return
     name = plain(titles(model_cache.listed()[0]).get(found.name, found.name))
     said.append(
-        _("{name} reads its beginning best: {bits} bits per character, not {own}.").format(
+        _("{name} predicts the beginning of this text best: {bits} bits per character, not {own}.").format(
             name=name, bits=f"{found.bits:.2f}", own=f"{found.own:.2f}"
         )
     )
@@ -291,7 +291,7 @@ def _table(scores: Sequence[Score]) -> None:
     )
 
 
-# The perplexity on a logarithmic line from 1, always right, to a uniform guess.
+# The perplexity on a logarithmic line from 1, always certain, to a uniform guess.
 
 
 def scale(value: float, guess: float, typical: float | None, second: tuple[str, float] | None = None) -> str:
@@ -331,10 +331,10 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
     ticks = "".join(
         f"<i class='{kind}' style='left:{place(at):.2f}%'></i>" for at, _s, kind in (*marks, here)
     )
-    label = _("On a line from 1, always right, to {guess}, a uniform guess, this text stands at {n}.").format(
-        n=rounded(value), guess=rounded(guess, 0)
-    )
-    first = escape(_("1: always right"))
+    label = _(
+        "On a line from 1, always certain, to {guess}, a uniform guess, this text stands at {n}."
+    ).format(n=rounded(value), guess=rounded(guess, 0))
+    first = escape(_("1: always certain"))
     return (
         f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(*here, '▼')}"
         f"<div class='line'><b style='width:{place(value):.2f}%'></b>{ticks}</div>"

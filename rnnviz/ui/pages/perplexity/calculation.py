@@ -110,7 +110,7 @@ def facts(context: Context, scored: Scored, total: float) -> None:
         _(
             "**How exact?** A long text is read in parallel stretches. A stretch that doesn't begin as the "
             "one before ended is read again. So the perplexity differs by at most 0.01 % from reading in "
-            "sequence. Rounding errors that grow may add more; the answer then says so."
+            "sequence, unless the network magnifies rounding errors; the answer then says so."
         )
     )
     for line in lines:
@@ -127,7 +127,8 @@ def lessons() -> str:
             _(
                 "**Why the logarithm, and why exp?** A product of many small probabilities is too small for "
                 "a computer; a sum of logarithms is not. exp turns the average back into a number of equally "
-                "likely characters. A perfect model has 1; a uniform guess has as many as there are symbols."
+                "likely characters. It is 1 if the model gave every character that came probability 1, and "
+                "for a uniform guess the number of symbols."
             ),
             _(
                 "**Why not compare it with a perplexity per word?** A word has several characters, so its "

@@ -44,7 +44,10 @@ def control(text: Text, found: str | None, certainty: str | None) -> None:
         ),
         "verified": (
             _("verified"),
-            _("Every byte of the file is valid UTF-8. In another encoding that is very unlikely."),
+            _(
+                "Every byte is valid UTF-8. A text in another encoding hardly ever is, unless it is plain "
+                "ASCII."
+            ),
         ),
         "guessed": (
             _("guessed"),

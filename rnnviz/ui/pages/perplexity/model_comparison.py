@@ -148,7 +148,7 @@ def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
     own = context.info
     uniform = _("uniform guess, unknown characters spelled out") if unknown else _("uniform guess")
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
-    letters = _("this text's own character counts: a bound, not a prediction")
+    letters = _("this text's own character counts, known beforehand: no prediction")
     usual = [
         Row(title(own), _("the chosen model"), own),
         Row(uniform, guess, own, "uniform"),

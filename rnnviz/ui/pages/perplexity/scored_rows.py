@@ -231,7 +231,7 @@ def _whole(context: Context, text: Text, mark: str) -> None:
 
 def _metric(text: Text, perplexity: float) -> None:
     label = _("Perplexity of {name}").format(name=plain(text.name))
-    st.metric(label, rounded(perplexity), help=_("exp of the average surprise per character."))
+    st.metric(label, rounded(perplexity), help=_("exp of the average surprisal per character."))
 
 
 def _answer(text: Text, found: RowsScored) -> None:

@@ -190,7 +190,7 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
         return None
     return _(
         "After {characters} characters ({time}) it predicts the validation text better than counting "
-        "sequences of {order}."
+        "sequences of {order} characters."
     ).format(characters=millions(characters), time=duration(seconds), order=order)
 
 

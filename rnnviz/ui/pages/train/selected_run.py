@@ -112,7 +112,7 @@ def choose_replay() -> None:
     known = titles(checkpoint.available()[0])
     which, play = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     id = which.selectbox(
-        _("How shipped models learned"),
+        _("How shipped models learnt"),
         ids,
         key="train-replay-id",
         persist_state="session",

@@ -62,13 +62,13 @@ SETTINGS = {
             "mlp": N_("MLP: no hidden state"),
             "rnn": N_("RNN: the simple recurrence"),
             "gru": N_("GRU: two gates"),
-            "lstm": N_("LSTM: three gates and a cell"),
+            "lstm": N_("LSTM: three gates and a cell state"),
             "mingru": N_("minGRU: one gate that sees the input alone"),
         },
     ),
     "activation": Setting(
         N_("Activation φ"),
-        N_("tanh keeps each unit between −1 and 1, ReLU above 0. Cells with gates have their own."),
+        N_("tanh keeps each unit between −1 and 1, ReLU at 0 or above. Cells with gates have their own."),
         {"tanh": "tanh", "relu": "relu"},
     ),
     "hidden_size": Setting(
@@ -81,7 +81,7 @@ SETTINGS = {
     ),
     "embedding_size": Setting(
         N_("Embedding size"),
-        N_("How many learnt numbers stand for a character. 0: one-hot vectors."),
+        N_("How many learnt numbers stand for a character. 0: one 1 among zeros (a one-hot vector)."),
         numbers=_whole(0, 1024),
     ),
     "steps": Setting(
@@ -91,7 +91,10 @@ SETTINGS = {
     ),
     "truncation": Setting(
         N_("Truncation"),
-        N_("Random: truncated after half to one and a half times as many characters, drawn anew each time."),
+        N_(
+            "Random: truncated after half to one and a half times as many characters, drawn anew each time. "
+            "Unlike in Learn, no weights make up for what is cut off."
+        ),
         {"regular": N_("regular"), "random": N_("random")},
     ),
     "batch": Setting(
@@ -112,8 +115,8 @@ SETTINGS = {
     "fresh_rows": Setting(
         N_("Fresh starts"),
         N_(
-            "The share of the passages that begin at a random paragraph in each step, before which the "
-            "network has read nothing. It then reads better what you type, which begins so too."
+            "The share of the passages that, at each step, begin at a random paragraph, with an empty state. "
+            "What you type begins so too, and the network then predicts it better."
         ),
     ),
     "dropout_output": Setting(N_("Dropout of the hidden state"), _DROPPED),
@@ -122,7 +125,7 @@ SETTINGS = {
     "dropout_embedding": Setting(N_("Dropout of characters"), _DROPPED),
     "seed": Setting(
         N_("Seed"),
-        N_("Where random numbers begin. The same seed gives the same run."),
+        N_("Where random numbers begin. With the same settings, on the same machine, it gives the same run."),
         numbers=_whole(0, 2**31),
     ),
 }
@@ -190,7 +193,7 @@ def preset(text: Chosen | None) -> str:
         keys[0],
         help=_(
             "Network and settings are chosen to get far in this time, on this machine and this text. "
-            "Settings, below, changes all of it."
+            "All of it can be changed below, under Settings."
         )
         + " "
         + _(
