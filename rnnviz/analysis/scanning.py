@@ -166,7 +166,11 @@ class ScanReport:
     def __getitem__(self, unit: Unit | tuple[int, int]) -> UnitReport:
         """The card of a unit. Raises ConfigError for a unit that wasn't scanned."""
         if unit not in self._found:
-            raise ConfigError("unit {unit} of layer {unit2} was not scanned", unit=unit[1], unit2=unit[0])
+            raise ConfigError(
+                "unit {unit} was not scanned; ask for (layer, unit), such as {other}",
+                unit=unit,
+                other=tuple(self.units[0]),
+            )
         return self._found[Unit(*unit)]
 
 

@@ -342,8 +342,11 @@ REFUSED: Refusals = {
     "scan: two files": (lambda: scanned(text=Path("a"), path="a"), ConfigError, "received both"),
     "scan: two texts": (lambda: scanned(path="a", text="a"), ConfigError, "received both"),
     "scan: another unit": (
-        lambda: scanned(text="a", layer=0, units=[3])[0, 4], ConfigError, "unit 4 of layer 0 was not scanned",
+        lambda: scanned(text="a", layer=0, units=[3])[0, 4],
+        ConfigError,
+        r"unit \(0, 4\) was not scanned; ask for \(layer, unit\), such as \(0, 3\)",
     ),
+    "scan: a number": (lambda: scanned(text="a", layer=0, units=[3])[3], ConfigError, "unit 3 was not"),
     "pushes: a unit": (lambda: pushes(GRU, 12), ConfigError, "units 0 to 11"),
     "pushes: k": (lambda: pushes(GRU, 1, k=0), ConfigError, "k counts symbols"),
     "pushes: a layer": (
