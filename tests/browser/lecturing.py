@@ -1,9 +1,13 @@
 """The Learn page as a lecturer drives it, for the browser tests and the benchmark."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from playwright.sync_api import Page, expect
+
+from rnnviz.lecture.scenes import place, scenes
+from rnnviz.lecture.steps import Step
 
 PATIENCE = 20_000  # milliseconds
 
@@ -145,6 +149,24 @@ class Lectern:
         self.page.goto(f"{self.url}/learn?{address}")
         expect(self.root).to_have_attribute("data-rest", "true", timeout=3 * PATIENCE)
         self.formula()
+
+    def tour(self, **query: object) -> Iterator[tuple[Step, bool]]:
+        """Every step, before its question is answered and then answered (True): the stops by a clicker's
+        key, those of the appendix by their addresses.
+        """
+        stops = [step for scene in scenes() for step in scene.stops]
+        for step in (*stops, *(step for scene in scenes() for step in scene.appendix)):
+            if step is stops[0] or step not in stops:
+                self.open(step=step.name, **query)
+            else:
+                self.press("PageDown")
+                self.at(*(place(step.name) or (0, 0)))
+                self.formula()
+            if step.question:
+                yield step, False
+                self.press("Space")
+                self.rest()
+            yield step, True
 
     def formula(self) -> None:
         """Wait for the formula."""

@@ -6,7 +6,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from rnnviz.lecture.scenes import scenes
 from tests.browser.driving import tabs
 from tests.browser.lecturing import Lectern
 
@@ -84,13 +83,8 @@ def train(page: Page, url: str) -> Iterator[str]:
 
 def learn(page: Page, url: str) -> Iterator[str]:
     lectern = Lectern(page, url)
-    for step in (step for scene in scenes() for step in scene.steps):
-        lectern.open(step=step.name)
-        yield step.name
-        if step.question:
-            lectern.press("Space")
-            lectern.rest()
-            yield f"{step.name}, answered"
+    for step, answered in lectern.tour():
+        yield f"{step.name}, answered: {answered}"
     lectern.open(step="joined", code=1)
     expect(lectern.root.locator("aside.ln-code")).to_be_visible()
     yield "a step with its code"

@@ -57,14 +57,10 @@ def test_nothing_overlaps_or_overflows_and_all_can_be_read(
 ) -> None:
     lectern.page.set_viewport_size({"width": width, "height": height})
     found = {}
-    for step in STEPS:
-        lectern.open(lang=language, present=present, **seen(step))
-        if bad := lectern.wrong() + (lectern.small() if present else []):
-            found[step.name] = bad
-        if step.question:
-            lectern.open(lang=language, present=present, step=step.name)
-            if bad := lectern.wrong():
-                found[f"{step.name}, asking"] = bad
+    for step, answered in lectern.tour(lang=language, present=present):
+        lectern.page.evaluate(DRAWN)
+        if bad := lectern.wrong() + (lectern.small() if present and answered else []):
+            found[step.name, answered] = bad
     assert found == {}
     size = lectern.root.evaluate("e => parseFloat(getComputedStyle(e).getPropertyValue('--type'))")
     assert size >= (21 if present else 14), "the back row must be able to read it"

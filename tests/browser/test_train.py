@@ -47,7 +47,7 @@ def test_the_toy_started_by_keys_learns_before_ones_eyes_and_opens_in_explore(
     page: Page, app_url: str, folder: Path
 ) -> None:
     view = open_page(page, app_url)
-    expect(page.get_by_text("How shipped models learned")).to_be_visible()  # replays are a gallery, below
+    expect(page.get_by_text("How shipped models learnt")).to_be_visible()  # replays are a gallery, below
     expect(view).to_have_count(0)
     expect(page.get_by_role("button", name="Start")).to_be_enabled()
     tab_to(page, "Start$")
