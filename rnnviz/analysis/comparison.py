@@ -15,7 +15,7 @@ from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_model import Network
-from rnnviz.reprs import Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.characters import visible
@@ -25,8 +25,8 @@ LISTED = 8
 """Characters named for each network's next prediction."""
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison(Pictured):
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Brief, Pictured):
     """Traces of one `text` by M models, in their order."""
 
     text: str

@@ -44,7 +44,8 @@ class Gates(Brief, Pictured):
 
     low, high      the share of time steps with the gate below LOW, above HIGH
     mean           the mean over the time steps
-    time_constant  (H,) τ in characters; inf for a gate that never closes
+    time_constant  (H,) τ in characters, -1 / ln(mean) of the gate that keeps the state (update, forget); inf
+                   for one that never closes
     median         () the median of `time_constant`, a Resampled with an interval over passages;
                    `median.enough` is False for a text that is too short
     """
@@ -134,7 +135,7 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     cell = check_trace(trace).weights.cell
     keeps = KINDS[cell].keeps
     if keeps is None:
-        raise ConfigError("gru and lstm cells have gates; this network has {cell} cells", cell=cell)
+        raise ConfigError("gru, lstm and mingru cells have gates; this network has {cell} cells", cell=cell)
     check_layer(layer, trace.hidden.shape[1])
     if not len(trace):
         raise EmptyTextError("gates are measured over a text; this trace has no characters")

@@ -68,7 +68,7 @@ Verdict = Literal[
 short      fewer than `rnnviz.analysis.search_result.ENOUGH` characters, or too few for an interval: no
            verdict
 same text  fitted and scored on one text: no verdict
-nothing    no better than a probe for random labels
+nothing    no better than a probe for random labels, or its interval includes chance
 character  no better than the character just read
 context    no better than the last few characters, or its interval includes them
 untrained  no better than the same probe on an untrained copy, or its interval includes it
@@ -171,7 +171,7 @@ class Probe(Pictured):
             return "same text"
         if self.interval is None:
             return "short"
-        if below <= max(self.control, default=self.floor):
+        if below <= max(self.control, default=self.floor) or self.interval[0] <= self.floor:
             return "nothing"
         if self.character is not None and below <= self.character:
             return "character"

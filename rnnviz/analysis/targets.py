@@ -70,10 +70,13 @@ class Target:
             found = received(values)
         elif values.ndim != 1 or values.dtype.kind not in "bfiu":
             found = f"{values.dtype} {values.shape}"
+        elif not np.isfinite(values).all():
+            at = int(np.argmin(np.isfinite(values)))
+            found = f"{values[at]} at character {at:,}"
         else:
             return
         raise ConfigError(
-            "a target's values are an array (T,) of booleans, or of numbers if it is graded; received "
+            "a target's values are an array (T,) of booleans, or of finite numbers if it is graded; received "
             "{found}",
             found=found,
         )

@@ -70,7 +70,8 @@ class Score(Pictured):
                           one end to the other: another machine gives other costs there. 0 for texts below
                           16,384 characters and precise readings, which are not examined
 
-    interval    the interval of as many characters again; None: not asked for
+    interval    the interval of as many characters again; None from `rnnviz.perplexity`: the command and the
+                page compute it
     guess       the perplexity of a uniform guess, which pays for unknown characters too
     compared    the text's cost under the model, then under other models and baselines
     overlap     the share of the text that the model was trained on, where known

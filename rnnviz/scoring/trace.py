@@ -121,7 +121,9 @@ class Trace(Pictured):
 
     @cached_property
     def gates(self) -> dict[str, Floats]:
-        """Each gate's values, (T, L, H) float32, by the names of `rnnviz.networks.cells`."""
+        """Each gate's values, (T, L, H) float32, by name: "reset", "update" (the share of H_{t-1} kept) and
+        "candidate" of a GRU, "input", "forget", "output" and "candidate" of an LSTM.
+        """
         return {name: read_only(values) for name, values in self.gates_at(0, len(self)).items()}
 
     def gates_at(self, start: int, stop: int) -> dict[str, Floats]:

@@ -28,6 +28,7 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from rnnviz.errors import ConfigError, CorpusError, DownloadError, ExportError, TextError
+from rnnviz.reprs import Brief
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import open_text
@@ -184,8 +185,8 @@ class CorpusInfo:
     needs_download: bool
 
 
-@dataclass(frozen=True)
-class Split:
+@dataclass(frozen=True, repr=False)
+class Split(Brief):
     """The parts of a text: for training, for choosing settings, for measuring. The last two may be empty."""
 
     train: str
@@ -193,8 +194,8 @@ class Split:
     held_out: str
 
 
-@dataclass(frozen=True)
-class Corpus:
+@dataclass(frozen=True, repr=False)
+class Corpus(Brief):
     """A text with its provenance.
 
     `text` has LF line ends. `language` is a BCP 47 code, "python" for source code, or empty where unknown.

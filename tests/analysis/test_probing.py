@@ -207,6 +207,7 @@ def test_a_lead_that_another_text_may_not_have_is_none() -> None:
     as_much = probe(states, target, untrained=[np.roll(states, 1, axis=1)])
     assert (as_much.verdict, as_much.untrained) == ("untrained", (pytest.approx(one.score, abs=1e-6),))
     assert replace(one, interval=None).verdict == "short"
+    assert replace(one, interval=(0.499, 0.9)).verdict == "nothing", "chance is in the interval"
     assert probe(states, target).lead is None
 
 

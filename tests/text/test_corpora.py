@@ -137,7 +137,9 @@ def test_a_book_that_is_missing_is_a_sentence(monkeypatch: pytest.MonkeyPatch, t
 @pytest.mark.parametrize("n", [200, 201, 999, 1000, 178_979, 1_115_394])
 def test_a_text_is_split_in_order(n: int) -> None:
     text = ("0123456789" * (n // 10 + 1))[:n]
-    split = corpora.from_text(text).split()
+    corpus = corpora.from_text(text)
+    split = corpus.split()
+    assert max(len(str(corpus)), len(str(split))) < 600, "printed, it doesn't fill the screen"
     assert split.train + split.validation + split.held_out == text
     assert len(split.train) == int(n * 0.85)
     assert len(split.train) + len(split.validation) == int(n * 0.9)
