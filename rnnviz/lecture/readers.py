@@ -15,6 +15,7 @@ from rnnviz.i18n import _, language
 from rnnviz.networks import checkpoint
 from rnnviz.networks.numpy_model import Model
 from rnnviz.sentences import DEFAULT
+from rnnviz.text.characters import visible
 
 T = TypeVar("T")
 
@@ -41,6 +42,13 @@ def reader(kind: str) -> Any:
     """
     name, there = spoken(SHIPPED)
     return load(f"{name}-{kind if kind in there else there[0]}")
+
+
+def unread(model: Any, text: str) -> str:
+    """The sentence on characters of `text` that a model doesn't know; "" without any."""
+    unknown = dict.fromkeys(visible(c) for c in text if c not in model.vocabulary)
+    said = _("This model has never read {characters}: to it, each of them is the same unknown symbol.")
+    return said.format(characters=" ".join(unknown)) if unknown else ""
 
 
 def load(name: str) -> Any:

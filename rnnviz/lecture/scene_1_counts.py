@@ -23,8 +23,8 @@ _SENTENCES = {
     "en": "the Time Traveller switched his computer off",
     "zh": "行者笑道：“师父放心！老孙打个电话就来。”",
 }
-_FIRST = {"en": "the dark machine stood", "zh": "行者看见那妖精变做个女子走来"}
-_SECOND = {"en": "the grey machine stood", "zh": "八戒看见那妖精变做个女子走来"}
+_FIRST = {"en": "the dark machine stood", "zh": "行者看见那妖精变做个女子提着饭罐往山前走来了"}
+_SECOND = {"en": "the grey machine stood", "zh": "八戒看见那妖精变做个女子提着饭罐往山前走来了"}
 
 HELD_OUT = {
     "en": (4.4398, 3.4943, 2.8378, 2.3718, 2.1721, 2.1241),

@@ -10,7 +10,7 @@ from rnnviz.lecture.machine import SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.number_format import fixed, rough
 from rnnviz.lecture.prediction import likeliest, trace
 from rnnviz.lecture.primitives import column, inline, matrix, row, table, tex, text
-from rnnviz.lecture.readers import load
+from rnnviz.lecture.readers import load, unread
 from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT, ending
 from rnnviz.lecture.steps import Drawn, Question, step
 
@@ -54,6 +54,8 @@ def prediction(left: str, right: str) -> Drawn:
         look="middle",
     )
     picture = row(before, between, after, sizes=(5, 3, 5))
+    if strange := unread(load("timemachine-mlp"), left + right):
+        return picture, strange
     if left == right:
         return picture, _("The same text twice: change one of them, but keep its last character.")
     if difference["mlp"]:
@@ -97,8 +99,8 @@ def hidden(pairs: int) -> Drawn:
         tex(r"\xrightarrow{\;\s{phi}\;}"),
         matrix(H, "H", title=_shaped("H", "n", "h")),
     )
-    trained = text(_("trained on pairs drawn at random from “{word}”").format(word=WORD), "quiet centre")
-    return column(layer, trained), _(
+    drawn = text(_("pairs drawn at random from “{word}”; random weights").format(word=WORD), "quiet centre")
+    return column(layer, drawn), _(
         "One pair a row, and the same bias is added to every row. No row depends on another, so "
         "pairs may come in any order. φ is tanh here."
     )

@@ -29,7 +29,7 @@ from rnnviz.lecture.primitives import (
     tex,
     text,
 )
-from rnnviz.lecture.readers import load
+from rnnviz.lecture.readers import load, unread
 from rnnviz.lecture.steps import Drawn, Question, step
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible
@@ -86,6 +86,8 @@ def differ(left: str, right: str, cell: str) -> Drawn:
     sides = [ending(end, best, range(len(end.text)), framed, state, "h_t.state") for end in ends]
     largest = _("largest difference of a probability: {share}")
     picture = column(row(*sides), text(largest.format(share=percent(difference)), "large"))
+    if strange := unread(model, left + right):
+        return picture, strange
     if not difference:
         return picture, _("To this network both texts are the same: change one of them.")
     return picture, _(

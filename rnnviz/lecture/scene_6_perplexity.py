@@ -37,7 +37,7 @@ from rnnviz.lecture.primitives import (
     tex,
     text,
 )
-from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken
+from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken, unread
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.totals import costs
@@ -234,6 +234,7 @@ def bits(kind: str, stored: str) -> Drawn:
     said = said.format(
         best=names[best], bits=cross_entropy[best] * len(stored), uniform=uniform * len(stored)
     )
+    said = unread(reader("gru"), stored) or said
     power = fixed(perplexity, 2 if perplexity < 100 else 0)
     return column(
         cells(
@@ -488,7 +489,7 @@ def length(kind: str, long: str, a: int, short: str, b: int) -> Drawn:
 
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
-PLAYERS = {"6gram": "6-gram", "gru": "GRU", "lstm": "LSTM"}
+PLAYERS = {"6gram": N_("6-gram"), "gru": "GRU", "lstm": "LSTM"}
 PASS = "?"  # in a history of guesses: the class gives up, which counts as 27 guesses
 LEAST = 20  # letters from which the bounds are shown
 SENTENCES = (  # the shown beginning and the hidden rest: plain English, written for this game
@@ -570,7 +571,7 @@ def _told(
     first = [int(c) for c in np.argsort(-votes[at], kind="stable") if votes[at][c] > votes[at][truth[at]]]
     moves = "".join(ALPHABET[c] for c in [*first, truth[at]]) if votes[at][truth[at]] else PASS
     with speaking(spoken):
-        names = [_("the class"), *PLAYERS.values()]
+        names = [_("the class"), *map(_, PLAYERS.values())]
         drawn = matrix(
             now[:, shown],
             rows=names,
@@ -614,7 +615,7 @@ def shannon(sentence: int, history: str) -> Drawn:
     q, i = -np.sort(-shares), np.arange(1, 28)
     lower = np.sum(i * (q - np.append(q[1:], 0)) * np.log2(i))
     upper = np.sum(q[q > 0] * -np.log2(q[q > 0]))
-    paid = {name: pays(kind, sentence)[:n].mean() for kind, name in PLAYERS.items() if n}
+    paid = {_(name): pays(kind, sentence)[:n].mean() for kind, name in PLAYERS.items() if n}
     # show
     keys = [
         button(

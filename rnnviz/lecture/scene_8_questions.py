@@ -258,7 +258,7 @@ _CONTEXTS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
     say=N_("At 0.9 a step, what happened a sentence ago can hardly be learnt."),
     ask=Question(
         N_("Every step back multiplies the gradient by 0.9. After how many is it below a hundredth?"),
-        [N_("about 10 characters"), N_("about 44"), N_("about 200")],
+        [N_("about 10"), N_("about 44"), N_("about 200")],
         right=1,
     ),
     covers=(28,),
@@ -289,13 +289,14 @@ def hundredth(rho: float) -> Drawn:
     ),
     covers=(28,),
     appendix=True,
-    theta=slider(0.5, 10, 0.5, 1, N_("threshold θ"), stands="theta"),
+    theta=slider(0.5, 5.5, 0.5, 1, N_("threshold θ"), stands="theta"),
 )
 def clipped(theta: float) -> Drawn:
     g = np.array([3.0, 4.0])
     left = min(1, theta / np.linalg.norm(g)) * g
     # show
-    arrows = [(*g, _("before"), "came"), (*left, _("after"), "model")]
+    before = _("before") if theta < 4 else ""  # two labels at one place can't be read
+    arrows = [(*g, before, "came"), (*left, _("after"), "model")]
     return (
         plane(arrows=arrows, circles=[(theta, "θ")], reach=5.5),
         _("({x}, {y}) is left: its norm is {norm}, its direction is kept.").format(

@@ -59,3 +59,18 @@ def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_sam
     table = dict(between["parts"][2]["rows"])
     assert table["MLP"] == "0 %"
     assert float(table["RNN"].split()[0]) > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("prediction", {"left": "今天晴", "right": "明天雨", "pick": SEEN}),
+        ("differ", {"left": "今天晴", "right": "明天雨"}),
+        ("flow", {"text": "今天晴，明天雨"}),
+        ("bits", {"stored": "今天晴"}),
+    ],
+)
+def test_characters_that_the_model_has_never_read_are_named(name: str, texts: dict[str, object]) -> None:
+    step = next(one for scene in scenes() for one in scene.steps if one.name == name)
+    _picture, notice = step.shown({**step.usual, **texts})
+    assert "has never read 今 天 晴" in str(notice)

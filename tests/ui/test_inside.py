@@ -132,7 +132,7 @@ def test_a_unit_has_its_card_before_any_click(
     for name, places in (("highest", report.top), ("lowest", report.bottom)):
         labels = [float(one["label"].replace("−", "-")) for one in boards[f"inside.{name}"]["texts"]]
         assert labels == pytest.approx([place.value for place in places], abs=0.005)
-    assert "In these 900 characters" in everything(app)
+    assert "In the 900 characters read for this card" in everything(app)
 
 
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:

@@ -35,6 +35,13 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     assert "Write the numbers of units" in everything(app)
 
 
+def test_the_address_names_the_unit_and_its_quantity(open_app: Open) -> None:
+    app = open_app("inside", model="tiny-lstm", part="cause", unit="5", quantity="cell")
+    assert app.text_input(key="inside.units").value == "5"
+    assert app.toggle(key="inside.cell").value
+    assert app.slider(key="inside.value").set_value(-1.0).run().text_input(key="inside.units").value == "5"
+
+
 @pytest.mark.usefixtures("troubled")
 def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
     app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")

@@ -129,7 +129,7 @@ def words() -> dict[str, str]:
             "character alone."
         ),
         "notice.mlp": _("no memory: the same character always gives the same column"),
-        "perplexity.title": _("Surprisal (bars) and running perplexity (lines)"),
+        "perplexity.title": _("Surprisal (bars), running perplexity (lines)"),
         "line.model": _("this network"),
         "line.memoryless": _("without memory"),
         "line.uniform": _("uniform"),
@@ -164,7 +164,7 @@ def words() -> dict[str, str]:
         ),
         "address.cut": _("The address held the first {most} of {n} characters."),
         "foreign": _("{model} hasn't learnt this kind of text."),
-        "foreign.none": _("No other model here reads it better."),
+        "foreign.none": _("No other network here reads it better."),
         "foreign.turn": _("Use {name}?"),
         "limit.link": _("A whole file belongs on the Perplexity page."),
         "plotly.missing": _(
@@ -294,7 +294,7 @@ def unnamed(card: Mapping[str, Any]) -> str:
     if len(each) == 1 and not unit_findings.of(card):  # one reason for all targets: name it alone
         each = list(sought.values())[:1]
     return (
-        _("No named unit, on {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
+        _("No unit could be named from {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
         if each
         else ""
     )
@@ -309,7 +309,7 @@ def reasons() -> dict[str, str]:
         "context": _("the last few characters may tell as much"),
         "untrained": _("an untrained network may tell as much"),
         "open": _("not compared with anything simpler"),
-        "short": _("too little text to say"),
+        "short": _("the text is too short"),
         "same text": _("too rare to say"),
         "absent": _("the text has none"),
         "throughout": _("the same at every character"),

@@ -25,7 +25,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui import dashboard, render_finding
+from rnnviz.ui import address, dashboard, render_finding
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import signed, spoken
@@ -33,7 +33,7 @@ from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import compare, direction, patch, search_texts, target_names, unit_changes
 from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.pages.inside.view import UNIT, WAY, View, cursor, fragment, kept
+from rnnviz.ui.pages.inside.view import QUANTITY, UNIT, WAY, View, cursor, fragment, kept
 
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels reserved for the finding on random changes
@@ -73,11 +73,16 @@ def _change(view: View) -> None:
 
 def _controls(view: View) -> Intervention | None:
     """The intervention that the controls describe; None while the written units are invalid."""
+    if (asked := address.asked_number("unit")) is not None and asked < view.H:
+        UNIT.put(asked)  # its widget is on Units
     unit = UNIT.get()
     UNITS.now(usual=str(loudest(view) if unit is None else min(unit, view.H - 1)), of=view.mark)
     actions = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
     cell = CELLS[view.cell].has_cell and st.toggle(
-        _("Change the cell state C instead of the hidden state H"), key="inside.cell", persist_state="session"
+        _("Change the cell state C instead of the hidden state H"),
+        QUANTITY.get() == "cell" or address.asked("quantity") == "cell",
+        key="inside.cell",
+        persist_state="session",
     )
     where: dict[str, Any] = {"layer": view.layer, "quantity": "cell" if cell else "hidden"}
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")

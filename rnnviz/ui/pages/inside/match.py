@@ -24,7 +24,7 @@ from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import search_texts
 from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.pages.inside.search_texts import Source
+from rnnviz.ui.pages.inside.search_texts import OWN, Source
 from rnnviz.ui.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, kept, say_start
 
 KEY, ROWS = "inside.match", "inside.matches"
@@ -182,6 +182,8 @@ def _elsewhere(
         return
     place = st.container()
     if matches.found:
+        if source.kind == OWN:
+            st.caption(_("This text holds the selected passage itself: it is among these places."))
         cost = _(
             "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
             "seconds, or more for a large network."

@@ -78,13 +78,17 @@ def show(
     dashboard.mount(
         key,
         texts=[
-            dashboard.painted(text, gained, DIFFERENCE, labels[0], "versus", said=_("change in bits")),
+            dashboard.painted(text, gained, DIFFERENCE, labels[0], "versus", said=_("gain in log₂ P, bits")),
             dashboard.Text(plain, apart(plain, changed), "sequential", labels[1], linked=False),
             dashboard.Text(changed, apart(changed, plain), "sequential", labels[2], linked=False),
         ],
         panels=panels,
         at=at,
-        scale=("versus", _("{n} bits less").format(n=full), _("{n} bits more").format(n=full)),
+        scale=(
+            "versus",
+            _("lowers log₂ P by {n} bits").format(n=full),
+            _("raises it by {n} bits").format(n=full),
+        ),
     )
 
 

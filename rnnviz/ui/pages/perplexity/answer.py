@@ -91,7 +91,7 @@ def _lead(context: Context, text: Text, score: Score) -> None:
         )
     if found is None or found.name is None:
         if foreign and found is not None:
-            said.append(_("No other model here reads it better."))
+            said.append(_("No other network here reads it better."))
         if said:
             st.markdown(together(said))
         return
