@@ -321,7 +321,7 @@ def _note(text: str, colour: str, **more: Any) -> dict[str, Any]:
         "yanchor": "bottom",
         "text": html.escape(text),
         "showarrow": False,
-        "borderpad": 0,
+        "borderpad": 2,
         "font": {"size": 11, "color": colour},
         **more,
     }

@@ -90,7 +90,7 @@ def test_a_model_without_a_named_unit_says_so_and_any_unit_can_colour_the_text(l
     page, legend = live.page, live.page.locator(".rv-key-tint")
     colours = page.get_by_role("group", name="Text colour").get_by_role("button")
     expect(colours).to_have_text(["Surprise", "Any unit", "Why this letter?"])
-    expect(page.locator(".rv-caption")).to_contain_text("No named unit, on text it never read")
+    expect(page.locator(".rv-caption")).to_contain_text("No unit could be named from text it never read")
     first = page.locator(".rv-scale span").first.inner_text()
     for colour, shown, ends in (
         ("Surprise", "Surprise", "010 bits"),

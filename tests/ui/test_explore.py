@@ -448,9 +448,9 @@ def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_i
     weak = replace(FOUND, target="line-position", score=0.4).to_json()
     entry = {"others": [weak], "unanswered": {"quotes": "short", "brackets": "absent", "word-start": "short"}}
     whole = (
-        "No named unit, on text it never read: inside quotation marks, the first letter of a word (too "
-        "little text to say); inside brackets (the text has none); the position in the line (no unit follows "
-        "it)."
+        "No unit could be named from text it never read: inside quotation marks, the first letter of a word "
+        "(the text is too short); inside brackets (the text has none); the position in the line (no unit "
+        "follows it)."
     )
     for card, said in (
         ({}, ""),

@@ -71,7 +71,7 @@ def test_the_picker_has_titles_and_the_card_the_name(open_app: Open, monkeypatch
     )
     app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
     assert addressed(app)["model"] == "timemachine-rnn"
-    assert r"No named unit\, on text it never read" in everything(app)
+    assert r"No unit could be named from text it never read" in everything(app)
     app.session_state[i18n.STATE] = "zh"
     app.run()
     assert app.sidebar.selectbox(key="model").value == "timemachine-rnn"

@@ -182,7 +182,7 @@ def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
     named = unit_findings.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
     for name, entry, said in (
         ("one", {"findings": [named.to_json()]}, "Explore opens on the first."),
-        ("two", {"unanswered": {"quotes": "short"}}, "too little text to say"),
+        ("two", {"unanswered": {"quotes": "short"}}, "the text is too short"),
     ):
         finished = RunFolder(made(name)).finished / f"{name}.safetensors"
         checkpoint.save(tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry})), finished)

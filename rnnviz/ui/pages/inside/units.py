@@ -296,7 +296,7 @@ def _unit(
     """The unit that the address, the reader or a click names; else one on the card; else the best one."""
     named = _standing(view, (asked.target,) if asked else None, looked)
     usual = named.unit if named else search.best.unit.unit if search else _best(view, asked, looked)
-    unit = UNIT.now(range(view.H), usual, of=(view.mark, view.layer, asked, source, looked))
+    unit = UNIT.now(range(view.H), usual, of=(view.mark, view.layer, asked, looked))
     label = _("The unit, 0 to {last}").format(last=view.H - 1)
     st.number_input(label, 0, view.H - 1, width=200, **UNIT.widget)
     return unit or 0
