@@ -30,13 +30,10 @@ def check_units(units: npt.ArrayLike, H: int) -> Integers:
     found = np.atleast_1d(np.asarray(units))
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
         raise ConfigError("units are whole numbers, at least one; received {units!r}", units=units)
-    if found.min() < 0 or found.max() >= H:
-        raise ConfigError(
-            "a layer has units 0 to {last}; received {lowest} to {highest}",
-            last=H - 1,
-            lowest=int(found.min()),
-            highest=int(found.max()),
-        )
+    if found.min() < 0:
+        raise ConfigError("units are counted from 0; received {unit}", unit=int(found.min()))
+    if found.max() >= H:
+        raise ConfigError("a layer has units 0 to {last}; received {unit}", last=H - 1, unit=int(found.max()))
     return found.astype(np.int64)
 
 

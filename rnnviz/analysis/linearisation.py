@@ -120,9 +120,9 @@ def place(text: str, at: int | None) -> int:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")
     if at is None:
         return len(text)
-    if not 1 <= at <= len(text):
+    if not isinstance(at, int | np.integer) or not 1 <= at <= len(text):
         raise ConfigError(
-            "`at` counts the characters read, from 1 to {count:,}; received {at}", count=len(text), at=at
+            "`at` counts the characters read, from 1 to {count:,}; received {at!r}", count=len(text), at=at
         )
     return at
 

@@ -99,7 +99,7 @@ class Target:
         if len(self) != steps:
             raise ConfigError(
                 "{name} covers {characters:,} characters, the activations {steps:,}; take both of the same "
-                "text",
+                "text, such as `trace.text`, where a line end is one character",
                 name=self.name,
                 characters=len(self),
                 steps=steps,

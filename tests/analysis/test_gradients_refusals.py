@@ -30,6 +30,7 @@ ATTRIBUTED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"text": ""}, EmptyTextError, "at least one"),
     ({"at": 0}, ConfigError, "from 1 to 30; received 0"),
     ({"at": 31}, ConfigError, "received 31"),
+    ({"at": "b"}, ConfigError, "received .b."),
     ({"method": "x"}, ConfigError, "'occlusion'"),
     ({"instead": "x"}, ConfigError, "'average'"),
     ({"instead": "out"}, ConfigError, "left out"),

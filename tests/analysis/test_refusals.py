@@ -181,7 +181,7 @@ REFUSED: Refusals = {
     "resume": (lambda: sampling.resume(READ, 21, 1), ConfigError, "this trace has 21 states"),
     "Intervention: none": (lambda: Intervention(()), ConfigError, "at least one"),
     "Intervention: half": (lambda: Intervention((1.5,)), ConfigError, "whole numbers"),  # type: ignore[arg-type]
-    "Intervention: below 0": (lambda: Intervention((-1,)), ConfigError, "units 0 to"),
+    "Intervention: below 0": (lambda: Intervention((-1,)), ConfigError, "counted from 0; received -1"),
     "Intervention: action": (lambda: Intervention((1,), "drop"), ConfigError, "clamp, zero or scale"),  # type: ignore[arg-type]
     "Intervention: nan": (lambda: Intervention((1,), value=float("nan")), ConfigError, "received nan"),
     "Intervention: zero to 1": (

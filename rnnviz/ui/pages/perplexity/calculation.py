@@ -26,7 +26,7 @@ def show(context: Context, scored: Scored) -> None:
         ).format(n=f"{n:,}")
     )
     st.latex(
-        rf"\begin{{aligned}}\text{{{_('perplexity')}}} &= "
+        r"\begin{aligned}\text{" + _("perplexity") + r"} &= "
         r"\exp\Big(\tfrac{1}{n}\sum_{t=1}^{n} -\ln P(x_t \mid x_1 \dots x_{t-1})\Big)\\"
         rf" &= \exp\Big(\frac{{{latex(total, 2)}}}{{{latex(n, 0)}}}\Big) = \exp({total / n:.5f})\\"
         rf" &= {latex(score.perplexity, 4)}\end{{aligned}}"
