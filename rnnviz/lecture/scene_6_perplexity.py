@@ -369,7 +369,7 @@ def game(case: str, p: list[float] | None) -> Drawn:
 
 
 @step(
-    N_("Learned by heart"),
+    N_("Learnt by heart"),
     _MEAN,
     say=N_("Play. Training perplexity goes to 1 while the held-out one climbs. Report the held-out number."),
     ask=Question(
