@@ -96,6 +96,20 @@ test("a turn leaves in the entry what was there, though it was not written yet",
   assert.deepEqual(shown(), ["/?model=a&unit=7", "/?model=a&unit=8"]);
 });
 
+test("after Back no entry begins until that entry was read: Streamlit may add one for the page that was left", async () => {
+  const { address, back, go, shown } = tab();
+  await say(address, { model: "a" }, {});
+  go("/perplexity");
+  await say(address, { model: "a" }, {});
+  back();
+  go("/perplexity?model=a");
+  go("/?model=a");
+  assert.deepEqual(shown(), ["/?model=a", "/perplexity?model=a"]);
+  await say(address, { model: "a" }, { model: "a" });
+  go("/inside");
+  assert.deepEqual(shown(), ["/?model=a", "/inside"]);
+});
+
 test("after Back nothing is written until that entry was read, and what was typed stays in its own", async () => {
   const { address, back, shown } = tab();
   await say(address, { model: "a" }, {});

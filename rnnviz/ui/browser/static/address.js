@@ -17,6 +17,8 @@ export class Address {
   says = new Map();
   /** Whether writes wait until the server has read the address of the last arrival. */
   held = true;
+  /** Whether Back or Forward made them wait. */
+  back = false;
   /** The number of the last arrival that was read: the server may send it again after Back, for another view. */
   arrival = 0;
   turning = false;
@@ -32,6 +34,17 @@ export class Address {
   constructor(place) {
     this.place = place;
     place.addEventListener("popstate", () => this.left());
+    this.replaceAfterBack(place.history);
+  }
+
+  /**
+   * A workaround: let no entry begin between Back or Forward and the answer to it. A run of the page that was left may
+   * still end meanwhile, and Streamlit would add an entry for that page, which the next Back would open.
+   * @param {History} history
+   */
+  replaceAfterBack(history) {
+    const push = history.pushState;
+    history.pushState = (...entry) => (this.back ? history.replaceState : push).apply(history, entry);
   }
 
   /** Add a component, whose values `fields` lists at each write. @param {string} who @param {() => Fields} fields */
@@ -62,7 +75,7 @@ export class Address {
     this.timer = undefined;
     this.turning = false;
     this.path = "";
-    this.held = true;
+    this.held = this.back = true;
   }
 
   /** Release the writes once the server has read the present address. @param {Fields} asked the values that it read @param {number} arrival the arrival's number */
@@ -71,7 +84,9 @@ export class Address {
     const here = new URLSearchParams(this.place.location.search);
     const mine = Object.keys(this.fields());
     this.held = mine.some((name) => (asked[name] ?? null) !== (here.getAll(name).at(-1) ?? null));
-    if (!this.held) this.arrival = arrival;
+    if (this.held) return;
+    this.arrival = arrival;
+    this.back = false;
   }
 
   /** The values of all components on this page; a view's replace the page's. @returns {Fields} */
