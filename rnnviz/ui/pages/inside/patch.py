@@ -25,8 +25,8 @@ MOST = 200  # characters of each text
 
 # Two texts, by corpus, whose last characters before "|" are the same or nearly. The first one's state at "|"
 # is put into the second at "|". The KL divergence over 20 predictions was 0.29 to 0.97 nats; for 95 of 100
-# random moves of the same length it was below 0.21. In shakespeare-lstm and chinese-gru it shows one
-# character later.
+# random moves of the same length it was below 0.21 (holmes-lstm: 1.07, and 0.55). In
+# shakespeare-lstm and chinese-gru it shows one character later.
 EXAMPLES: Mapping[str, tuple[str, str]] = {
     "timemachine": (
         '"I know," said the Time Tra|veller.',
@@ -35,6 +35,10 @@ EXAMPLES: Mapping[str, tuple[str, str]] = {
     "tinyshakespeare": (
         "KING RICHARD:\nWhat is the night, my lord? The morning comes too slowly, my lord|,\n",
         "KING RICHARD:\nWhat is the night, my lord? The morning comes\nAnd so my lord|, and all the time.\n",
+    ),
+    "holmes": (
+        '"Well, Mr. Hol|mes?" said she.',
+        "The whol|e of the house was dark, and nobody came to the door.",
     ),
     "python-source": (
         '        print("no such name|")\n',
