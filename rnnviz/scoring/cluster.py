@@ -73,6 +73,7 @@ def cluster(address: str) -> Iterator[Cluster]:
             "a scheduler has an address, such as tcp://host:8786; received {address!r}", address=address
         )
     try:
+        distributed.comm.resolve_address(address)  # refused later, it leaves a Client that hangs the next one
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="rnnviz")
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise ClusterError(

@@ -1,5 +1,6 @@
 """The same numbers from a Dask cluster: a scheduler and its workers on loopback, one killed midway."""
 
+import gc
 import io
 import json
 import sys
@@ -25,7 +26,7 @@ from tests.dask_machines import Machines
 from tests.scoring.pieces import pieces
 from tests.scoring.test_rows import scored
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 MODELS = ("tiny-gru", "tiny-lstm", "tiny-3gram")
 
 LONG = "".join(f"{n * 7919 % 1009} {TEXT[n * 37 % 700 :][:211]}\n" for n in range(2600))
@@ -181,6 +182,8 @@ def test_no_scheduler_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatc
         cluster(address),
     ):
         pass
+    left = {one.status for one in gc.get_objects() if isinstance(one, distributed.Client)}
+    assert "connecting" not in left, "collected while another one starts, it would wait for that one"
 
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
