@@ -14,7 +14,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import together
 from rnnviz.ui.pages.explore.strings import unnamed
 from rnnviz.ui.pages.inside.target_names import found
-from rnnviz.ui.server import reconnect, sessions, timers
+from rnnviz.ui.server import reconnect, sessions
 from rnnviz.ui.standalone import sharing
 
 HERE = Path(__file__).parents[1]
@@ -153,4 +153,4 @@ with top:
     fields.refused()
 with share:
     address.mount()
-timers.run_again_for_timers_left()
+reconnect.run_again_for_timers_left()

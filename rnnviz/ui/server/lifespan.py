@@ -15,7 +15,7 @@ from rnnviz.ui import warm_up
 from rnnviz.ui.hosting import environment, startup_message
 from rnnviz.ui.jobs import free_memory
 from rnnviz.ui.room import rooms
-from rnnviz.ui.server import descriptors, messages, open_browser, sessions, timers
+from rnnviz.ui.server import descriptors, messages, open_browser, sessions
 
 
 @asynccontextmanager
@@ -23,7 +23,6 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Prepare the process, start the warm-up and the reaping of sessions; at the end, close rooms."""
     descriptors.raise_limit()
     messages.keep_addresses()
-    timers.keep_fields()
     free_memory.keep_little()
     threading.Thread(target=warm_up.up, name="rnnviz-warm", daemon=True).start()
     beside = [asyncio.create_task(sessions.reap())]

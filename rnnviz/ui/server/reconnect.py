@@ -9,6 +9,7 @@ answer. So one fragment is always due, though not soon.
 from datetime import timedelta
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 DUE = timedelta(days=14)  # browsers' timers hold at most 2**31 ms, 24 days
 
@@ -16,3 +17,17 @@ DUE = timedelta(days=14)  # browsers' timers hold at most 2**31 ms, 24 days
 @st.fragment(run_every=DUE)
 def ask_again() -> None:
     """The fragment that is always due. Each whole run of the script calls this."""
+
+
+def run_again_for_timers_left() -> None:
+    """Rerun the script if a timer (`run_every`) of the last page has fired during this run. Each whole run
+    calls this at its end.
+
+    The timer's fragment is gone, but Streamlit's browser side would clear the new page for it.
+    """
+    context = get_script_run_ctx()
+    asked = getattr(getattr(context, "script_requests", None), "_rerun_data", None)
+    if context is None or asked is None or not asked.fragment_id_queue:
+        return
+    if asked.page_script_hash not in ("", context.page_script_hash):
+        st.rerun()
