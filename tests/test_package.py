@@ -1,5 +1,6 @@
 """What `import rnnviz` offers, and what it must not load."""
 
+import ast
 import importlib
 import importlib.metadata
 import json
@@ -174,8 +175,42 @@ def test_all_that_the_pins_need_is_pinned() -> None:
 def test_every_extra_is_listed_and_all_of_them_are_tested() -> None:
     extras = project()["optional-dependencies"]
     (everything,) = map(Requirement, extras["all"])
-    assert set(extras) == everything.extras | {"all", "docs", "fast", "test"}
+    assert set(extras) == everything.extras | {"all", "docs", "fast", "pictures", "test"}
     assert Requirement(extras["test"][0]).extras == {"all", "docs"}
+
+
+def libraries(*folders: str) -> set[str]:
+    """The distributions of what the modules in these folders import, wherever in them."""
+    of, found = importlib.metadata.packages_distributions(), set[str]()
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            found |= {
+                canonicalize_name(of[top][0]) for name in names if (top := name.partition(".")[0]) in of
+            }
+    return found - {"rnnviz"}
+
+
+@pytest.mark.parametrize(
+    ("folders", "extras"),
+    [(["rnnviz"], ["all"]), (["tests", ".ci"], ["test"]), (["docs"], ["test", "pictures"])],
+    ids=str,
+)
+def test_a_library_that_is_imported_is_declared(folders: list[str], extras: list[str]) -> None:
+    """Not merely brought along by another, which may do without it tomorrow."""
+    every, lines, done = project()["optional-dependencies"], list(project()["dependencies"]), set[str]()
+    while extras:
+        if (extra := extras.pop()) not in done:
+            done.add(extra)
+            lines += every[extra]
+            extras += [
+                e for each in map(Requirement, every[extra]) if each.name == "rnnviz" for e in each.extras
+            ]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
+    # What types alone need comes with mypy; mutmut is installed beside the package, for .ci/mutation.
+    assert libraries(*folders) - declared <= {"typing-extensions", "mutmut"}
 
 
 def test_the_entry_is_short_and_serves_plotly_from_the_installed_package() -> None:

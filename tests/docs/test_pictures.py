@@ -29,6 +29,7 @@ def test_a_still_is_there_whole_and_small(still: Path) -> None:
 
 @pytest.mark.slow
 def test_a_picture_is_far_from_one_in_which_a_button_is_missing_and_near_to_a_paler_one() -> None:
+    pytest.importorskip("flip_evaluator", reason="the extra `pictures` isn't installed")
     with Image.open(FOLDER / "train.png") as still:
         picture = still.convert("RGB")
     box = (1110, 180, 1400, 220)  # Start
