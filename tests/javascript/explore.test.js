@@ -1,10 +1,15 @@
-// What Explore knows of a text: windows put together from answers, running perplexity, and where colours stand.
+// What Explore knows of a text: windows put together from answers, running perplexity, and where colours stand; and
+// what it says of them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sayer } from "../../rnnviz/ui/browser/static/messages.js";
+import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
+import * as controls from "../../rnnviz/ui/pages/explore/static/controls.js";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
 import { TextBackground } from "../../rnnviz/ui/pages/explore/static/text_background.js";
+import { within } from "../../rnnviz/ui/pages/explore/static/view.js";
 import { around } from "../../rnnviz/ui/pages/explore/static/visible_range.js";
 
 /** @import { Answer, Arrays } from "../../rnnviz/ui/pages/explore/static/types" */
@@ -232,4 +237,80 @@ test("a window stands still while the caret is in sight, and shows it wherever i
       assert.ok(first >= 0 && first <= 80);
       assert.ok(caret >= first && caret <= first + 20);
     }
+});
+
+test("a window begins where it is asked to, or as near as there is text", () => {
+  assert.deepEqual(
+    [-3, 0, 5, 80, 81].map((start) => within(start, 20, 0, 100)),
+    [0, 0, 5, 80, 80],
+  );
+  assert.equal(within(5, 20, 0, 10), 0); // all of a short text
+  assert.equal(within(5, 20, 30, 100), 30);
+});
+
+const numbers = new Numbers("en");
+const words = (/** @type {string} */ name, values = {}) => [name, ...Object.values(values)].join(" ");
+
+test("network and counts are compared only where one is clearly ahead", () => {
+  /** @param {number} ratio of the perplexities @param {{ cell?: string, foreign?: string, length?: number }} [more] */
+  const said = (ratio, { cell = "gru", foreign = "", length = 2 } = {}) => {
+    const [predicted, counted] = [new Running(), new Running()];
+    predicted.put(0, [1, 2]);
+    counted.put(0, [1 + Math.log(ratio) / 2, 2 + 1.5 * Math.log(ratio)]);
+    const store = { fixed: { cell, order: 6 }, head: { numbers: { foreign } }, length, counted, predicted };
+    return controls.besideCounts(/** @type {any} */ (store), words);
+  };
+  assert.equal(said(1.06), "notice.ahead 6 5");
+  assert.deepEqual([said(1.04), said(1), said(1 / 1.04)], ["", "", ""]);
+  assert.equal(said(1 / 1.06), "notice.behind 6 5");
+  assert.equal(said(1 / 1.06, { cell: "mlp" }), "notice.behind.mlp 6 5");
+  assert.deepEqual(
+    [said(2, { cell: "mlp" }), said(2, { length: 1 })],
+    ["notice.ahead 6 5", "notice.ahead 6 5"],
+  );
+  assert.deepEqual([said(2, { foreign: "unknown" }), said(2, { length: 0 })], ["", ""]);
+});
+
+test("what a character rests on is the earlier one without which it costs most", () => {
+  /** @param {number[] | null} why @param {number} [at] */
+  const said = (why, at) =>
+    controls.because(
+      /** @type {any} */ ({ head: { why: at }, why: why && Float32Array.from(why) }),
+      [..."at the cat"],
+      numbers,
+      sayer({ "why.most": "{c}: {most}, {bits}", "why.none": "{c}: none", "why.first": "{c}: first" }),
+    );
+  assert.equal(said([0.5, 2, -3], 9), "t: c, 2.00");
+  assert.equal(said([1, 1, 0.2, 1], 6), "·: ·, 1.00"); // the first of equals: the space before "the"
+  assert.equal(said([0.0051], 1), "t: a, 0.01");
+  assert.equal(said([0.0049], 1), "t: none");
+  assert.equal(said([-1, -2], 2), "·: none");
+  assert.equal(said([], 0), "a: first");
+  assert.deepEqual([said(null, 3), said([1])], ["why.help", "why.help"]);
+});
+
+test("a unit's step has all numbers of its equation", () => {
+  const { rest, tanh, before } = controls.terms({ update: 0.2, cell: -1, before: -0.5 }, numbers);
+  assert.deepEqual([rest, tanh, before], ["0.80", "−0.76", "−0.50"]);
+});
+
+test("a scale's ends have signs where it has two sides, and no numbers where each unit has its own", () => {
+  const ends = (/** @type {number} */ low, /** @type {number} */ high, own = false) =>
+    controls.scaleEnds({ low, high }, own, numbers, words);
+  assert.deepEqual(ends(-1, 1), ["−1", "+1"]);
+  assert.deepEqual(ends(0, 1.5), ["0", "1.5"]);
+  assert.deepEqual(ends(-3, 0), ["−3", "0"]);
+  assert.deepEqual(ends(-3, 3, true), ["low", "high"]);
+});
+
+test("a gradient has every 32nd colour, and the last one once", () => {
+  const picked = (/** @type {number} */ length) =>
+    controls.stops(Array.from({ length }, (_, i) => String(i))).map(Number);
+  assert.deepEqual(picked(255), [0, 32, 64, 96, 128, 160, 192, 224, 254]);
+  assert.deepEqual(picked(65), [0, 32, 64]);
+});
+
+test("a window's place counts from 1 and ends with the text", () => {
+  assert.deepEqual(controls.inSight(0, 24, 1000, numbers), { from: "1", to: "24", n: "1,000" });
+  assert.deepEqual(controls.inSight(990, 24, 1000, numbers), { from: "991", to: "1,000", n: "1,000" });
 });

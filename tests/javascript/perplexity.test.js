@@ -1,10 +1,14 @@
-// The text viewer's chunks and colours.
+// The text viewer's chunks and colours, its curve, and its numbers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { joined, runs } from "../../rnnviz/ui/browser/static/coloured.js";
+import { sayer } from "../../rnnviz/ui/browser/static/messages.js";
+import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
 import { chunks, tell } from "../../rnnviz/ui/pages/perplexity/static/chunks.js";
 import { scales } from "../../rnnviz/ui/pages/perplexity/static/colours.js";
+import * as curve from "../../rnnviz/ui/pages/perplexity/static/curve.js";
+import * as view from "../../rnnviz/ui/pages/perplexity/static/view.js";
 
 /** @import { Answer, Arrays, Chunk, Fixed } from "../../rnnviz/ui/pages/perplexity/static/types" */
 
@@ -68,4 +72,89 @@ test("neighbours of one colour are one piece, and a cluster has its most remarka
   ];
   assert.deepEqual(level(0), [1, 9, 9, 9, 4, 4]);
   assert.deepEqual(level(12), [1, 0, 0, 0, 3, 3]);
+});
+
+const numbers = new Numbers("en");
+
+test("the curve's end and its peaks are told, of several models each by its name", () => {
+  const say = sayer({
+    "curve.ends": "ends at {p}.",
+    "curve.peaks": "of {n}: {high} at {at}, {low} at {and}.",
+  });
+  const position = [500, 1000, 1500, 2000, 2500];
+  const one = { running: [70, 20, 12, 8, 6.5], rolling: [900, 9, 3, NaN, 4] };
+  const other = { running: [70, 20, 12, 8, 7], rolling: [1, 2, 3, 4, 5] };
+  const flat = { running: [70, 20, 12, 8, 9], rolling: [1, 5, 5, 5, 5] };
+  const told = (/** @type {typeof one[]} */ lines, /** @type {string[]} */ names, window = 1000) =>
+    curve.description({ lines, position }, numbers, say, names, window);
+  const first = "ends at 6.50. of 1,000: 9.00 at 1,000, 3.00 at 1,500.";
+  assert.equal(told([one], ["a"]), first);
+  const second = "ends at 7.00. of 1,000: 5.00 at 2,500, 2.00 at 1,000.";
+  assert.equal(told([one, other], ["a", "b"]), `a: ${first} b: ${second}`);
+  assert.equal(told([flat], ["a"]), "ends at 9.00.");
+  assert.match(told([other], ["a"], 9000), /1.00 at 500\.$/); // no window is whole
+});
+
+test("an extreme is the first of its size, and no gap", () => {
+  const values = [9, NaN, 5, 3, 5, 3, 4];
+  assert.deepEqual(
+    [curve.extreme(values, 1, 2), curve.extreme(values, -1, 2), curve.extreme(values, 1, 0)],
+    [2, 3, 0],
+  );
+  assert.deepEqual([curve.extreme(values, 1, 1), curve.extreme(values, -1, 1)], [2, 3]); // begins with a gap
+});
+
+test("a place is told of by the drawn point that first covers it", () => {
+  const at = (/** @type {number} */ place) => curve.drawnAt([10, 20, 30], place);
+  assert.deepEqual([0, 9, 10, 19, 20, 29, 99].map(at), [0, 0, 1, 1, 2, 2, 2]);
+});
+
+test("a key moves on from where the last one led, or from what is in sight", () => {
+  const far = -1e9;
+  const to = (/** @type {string} */ key, place = far, first = 200) => curve.reached(key, place, first, 1000);
+  const keys = ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown", "PageUp", "PageDown", "Home", "End", "x"];
+  assert.deepEqual(
+    keys.map((key) => to(key)),
+    [210, 210, 190, 190, 300, 100, 0, 999, undefined],
+  );
+  assert.deepEqual(
+    [180, 185, 219, 220].map((place) => to("ArrowRight", place)),
+    [210, 195, 229, 210],
+  );
+  assert.deepEqual([to("ArrowLeft", far, 5), to("PageUp", far, 990)], [0, 999]);
+  assert.equal(curve.reached("ArrowRight", far, 10, 160), 12); // 11.6
+});
+
+test("a pixel of the curve is a character, and a character a share of it", () => {
+  const shares = [-1, 0, 0.26, 0.5, 1, 2];
+  assert.deepEqual(
+    shares.map((share) => curve.characterAt(share, 10)),
+    [0, 0, 3, 5, 9, 9],
+  );
+  assert.deepEqual([curve.percent(0, 0), curve.percent(1, 4), curve.percent(1, 1)], ["0%", "25%", "100%"]);
+});
+
+test("a number that a reader types is the number of a character", () => {
+  const entered = (/** @type {string} */ typed) => view.entered(typed, 2_000_000);
+  assert.deepEqual(["1", "1,234,567", "2000000"].map(entered), [0, 1_234_566, 1_999_999]);
+  assert.deepEqual(["2000001", "0", "", "end"].map(entered), [1_999_999, 0, null, null]);
+});
+
+test("places in words count from 1, costs are perplexities", () => {
+  assert.deepEqual(view.inSight(999, 2500, 4000, numbers), { from: "1,000", to: "2,500", n: "4,000" });
+  assert.deepEqual(view.inSight(0, 0, 4000, numbers), { from: "1", to: "1", n: "4,000" });
+  assert.deepEqual(view.passage({ at: [1000, 3500], nats: [Math.log(4), 0] }, numbers), {
+    n: "2,500",
+    before: "1,000",
+    perplexity: "4.00 / 1.00",
+  });
+  const lines = [
+    { running: 2, rolling: 3 },
+    { running: 4, rolling: NaN },
+  ];
+  assert.deepEqual(view.atPoint({ at: 1000, lines }, numbers), {
+    at: "1,000",
+    running: "2.00 / 4.00",
+    rolling: "3.00 / –",
+  });
 });

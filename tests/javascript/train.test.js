@@ -1,8 +1,9 @@
-// The training view's frames.
+// The training view's frames, and the character under the pointer.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Frames, layerOf } from "../../rnnviz/ui/pages/train/static/frames.js";
+import { characterAt } from "../../rnnviz/ui/pages/train/static/view.js";
 
 /** An answer of the training view with snapshots. @param {number[]} steps @param {number[]} sent @param {number | null} now */
 function training(steps, sent, now, run = "one") {
@@ -59,5 +60,12 @@ test("a layer of a frame is read as the heat map and the bars read a text", () =
   assert.deepEqual(
     [layer.length, layer.isUnknown(1), layer.symbol(1), layer.probability(1)],
     [2, true, "a", 0.25],
+  );
+});
+
+test("a share of the heat map's width is a character, and none beside it", () => {
+  assert.deepEqual(
+    [-0.01, 0, 0.49, 0.5, 0.99, 1].map((share) => characterAt(share, 4)),
+    [null, 0, 1, 2, 3, null],
   );
 });

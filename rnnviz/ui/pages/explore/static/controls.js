@@ -8,8 +8,9 @@ import { Advice } from "./advice.js";
 import { NETWORK } from "./history.js";
 
 /** @import { Say } from "../../../browser/static/messages.js" */
+/** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Store } from "./store.js" */
-/** @import { Example, Fixed } from "./types" */
+/** @import { Example, Fixed, Scale } from "./types" */
 /** @import { View } from "./view.js" */
 
 const ROWS = [64, 24]; // numbers of rows to zoom to
@@ -126,26 +127,13 @@ export class Controls {
     );
   }
 
-  /** The sentence on the earlier character that the pinned one rests on most. @param {Store} store */
-  because({ head, why }) {
-    const { view, say } = this;
-    if (!why || head.why === undefined) return say("why.help");
-    const at = (/** @type {number} */ t) => visible(view.drawn[t] ?? "");
-    const best = why.reduce((best, bits, i) => (bits > why[best] ? i : best), 0);
-    const [c, bits] = [at(head.why), view.numbers.fixed(why[best])];
-    if (why[best] >= 0.005) return say("why.most", { c, bits, most: at(head.why - why.length + best) });
-    return say(why.length ? "why.none" : "why.first", { c });
-  }
-
   /** The equation of the unit's step at the pin, in numbers, and a link to the unit on Inside. @param {Store} store */
   step({ head, fixed }) {
     const { view, say } = this;
     const { pin, unit, numbers } = view;
     const { step } = head;
     if (!step || pin === null) return null;
-    const known = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
-    const values = Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
-    const formula = say(`step.${fixed.cell}`, values);
+    const formula = say(`step.${fixed.cell}`, terms(step, numbers));
     const said = say("step", { n: unit, c: visible(view.drawn[pin] ?? ""), formula });
     const parts = said.split("₍ₜ₋₁₎").flatMap((part, i) => (i ? [make("sub", "", "t−1"), part] : [part]));
     const link = make("a", "", say("step.link"));
@@ -172,7 +160,7 @@ export class Controls {
         : together(say("caption.surprisal"), unnamed);
     const step = this.step(view.store);
     const { textContent: before } = this.caption;
-    if (view.why) put(this.caption, this.because(view.store));
+    if (view.why) put(this.caption, because(view.store, view.drawn, view.numbers, say));
     else if (step) this.caption.replaceChildren(...step);
     else put(this.caption, named[at]?.caption ?? other);
     if (this.caption.textContent !== before) this.view.resized(); // the number of lines may have changed
@@ -223,16 +211,15 @@ export class Controls {
     const forgetful = fixed.cell === "mlp" && head.quantity === "hidden";
     const held = steady && ["hidden", "cell"].includes(head.quantity);
     put(this.fold, say(view.figure.folded ? "unfold" : "fold"));
-    const { kind, low, high } = fixed.quantities[head.quantity];
+    const scale = fixed.quantities[head.quantity];
+    const { kind } = scale;
     put(notice, say(forgetful ? "notice.mlp" : `notice.${held ? kind : head.quantity}`));
-    const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + view.numbers.rough(x);
-    // Cell states, and a single unit behind the text, are scaled by their own reach, so their ends have no numbers.
-    const ends = low < 0 ? [say("low"), say("high")] : [sign(low), sign(high)];
-    if (head.quantity === "cell") this.drawKey("states", kind, say("low"), say("high"));
-    else this.drawKey("states", kind, sign(low), sign(high));
+    // Cell states, and a single unit behind the text, are scaled by their own reach.
+    const ends = (/** @type {boolean} */ own) => scaleEnds(scale, own, view.numbers, say);
+    this.drawKey("states", kind, ...ends(head.quantity === "cell"));
     const full = (/** @type {string} */ side) => say("bits.n", { n: side + fixed.reasonFull });
     if (view.why) this.drawKey("tint", "reason", full("−"), full("+"));
-    else if (view.unit !== null) this.drawKey("tint", kind, ends[0], ends[1]);
+    else if (view.unit !== null) this.drawKey("tint", kind, ...ends(scale.low < 0));
     else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: fixed.surprisalFull }));
     const t = store.length - 1;
     const { numbers } = view;
@@ -244,14 +231,7 @@ export class Controls {
     if (compared) put(this.values.memoryless, at(store.forgetful.perplexity(t)));
     if (this.values.ngram) {
       put(this.values.ngram, at(store.counted.perplexity(t)));
-      const lead =
-        t < 0 || head.numbers.foreign ? 1 : store.counted.perplexity(t) / store.predicted.perplexity(t);
-      const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
-      const words = { n: fixed.order, last: fixed.order - 1 };
-      put(
-        this.counting,
-        lead > LEAD ? say("notice.ahead", words) : lead < 1 / LEAD ? say(behind, words) : "",
-      );
+      put(this.counting, besideCounts(store, say));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
     const movable = store.length > view.columns;
@@ -262,9 +242,7 @@ export class Controls {
     this.range.max = String(store.length - view.columns);
     const { activeElement } = /** @type {ShadowRoot} */ (root.getRootNode());
     if (activeElement !== this.range) this.range.value = String(first);
-    const places = [first + 1, Math.min(store.length, first + view.columns), store.length];
-    const [from, to, n] = places.map((place) => numbers.whole(place));
-    put(find(root, "span.rv-where"), say("window.of", { from, to, n }));
+    put(find(root, "span.rv-where"), say("window.of", inSight(first, view.columns, store.length, numbers)));
   }
 
   /**
@@ -278,8 +256,7 @@ export class Controls {
     if (this.keyed[where] === mark) return;
     this.keyed[where] = mark;
     const bar = make("i");
-    const colours = theme[kind].filter((_, i, { length }) => i % 32 === 0 || i === length - 1);
-    bar.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
+    bar.style.background = `linear-gradient(to right, ${stops(theme[kind]).join(", ")})`;
     find(this.root, `span.rv-key-${where}`).replaceChildren(low, bar, high);
   }
 
@@ -312,4 +289,54 @@ export class Controls {
       put(this.limit, waiting);
     } else if (this.limit.textContent === waiting) this.limit.hidden = true;
   }
+}
+
+/**
+ * The sentence on the earlier character that the pinned one rests on most.
+ * @param {Pick<Store, "head" | "why">} store @param {string[]} list the text's characters @param {Numbers} numbers @param {Say} say
+ */
+export function because({ head, why }, list, numbers, say) {
+  if (!why || head.why === undefined) return say("why.help");
+  const at = (/** @type {number} */ t) => visible(list[t] ?? "");
+  const best = why.reduce((best, bits, i) => (bits > why[best] ? i : best), 0);
+  const [c, bits] = [at(head.why), numbers.fixed(why[best])];
+  if (why[best] >= 0.005) return say("why.most", { c, bits, most: at(head.why - why.length + best) });
+  return say(why.length ? "why.none" : "why.first", { c });
+}
+
+/** The numbers in the equation of a unit's step. @param {Record<string, number>} step @param {Numbers} numbers */
+export function terms(step, numbers) {
+  const known = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
+  return Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
+}
+
+/** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Say} say */
+export function besideCounts({ fixed, head, length, counted, predicted }, say) {
+  const t = length - 1;
+  const lead = t < 0 || head.numbers.foreign ? 1 : counted.perplexity(t) / predicted.perplexity(t);
+  const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
+  const words = { n: fixed.order, last: fixed.order - 1 };
+  return lead > LEAD ? say("notice.ahead", words) : lead < 1 / LEAD ? say(behind, words) : "";
+}
+
+/**
+ * The texts at a scale's ends: numbers, but words where each unit is scaled by its own reach.
+ * @param {Pick<Scale, "low" | "high">} scale @param {boolean} own @param {Numbers} numbers @param {Say} say
+ * @returns {[low: string, high: string]}
+ */
+export function scaleEnds({ low, high }, own, numbers, say) {
+  const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + numbers.rough(x);
+  return own ? [say("low"), say("high")] : [sign(low), sign(high)];
+}
+
+/** The words on the window's place. @param {number} first @param {number} columns @param {number} length of the text @param {Numbers} numbers */
+export function inSight(first, columns, length, numbers) {
+  const places = [first + 1, Math.min(length, first + columns), length];
+  const [from, to, n] = places.map((place) => numbers.whole(place));
+  return { from, to, n };
+}
+
+/** As many of a scale's colours as a gradient needs, the last one among them. @param {string[]} colours */
+export function stops(colours) {
+  return colours.filter((_, i, { length }) => i % 32 === 0 || i === length - 1);
 }

@@ -230,7 +230,7 @@ export class View extends BaseView {
 
   /** The window's first character. @param {number} length @param {number} columns */
   place(length, columns) {
-    if (!this.follow) return Math.min(this.start, Math.max(0, length - columns));
+    if (!this.follow) return within(this.start, columns, 0, length);
     return around(this.start, columns, length, this.editor.caret);
   }
 
@@ -263,13 +263,14 @@ export class View extends BaseView {
 
   /** Move the window's beginning to a character; returns whether it can be moved. @param {number} start */
   scroll(start) {
-    const last = Math.max(0, this.store.length - this.columns);
-    const to = Math.max(0, Math.min(last, start));
-    if (to === this.start && !this.follow) return last > 0;
+    const { columns, store } = this;
+    const movable = store.length > columns;
+    const to = within(start, columns, 0, store.length);
+    if (to === this.start && !this.follow) return movable;
     this.follow = false;
     this.start = to;
     this.link.ask();
-    return last > 0;
+    return movable;
   }
 
   followCaret() {
@@ -375,7 +376,7 @@ export class View extends BaseView {
   redraw() {
     if (!this.store.head || this.root.hidden || !this.figure?.box) return;
     const { store, drawn, figure, columns } = this;
-    const first = Math.max(store.start, Math.min(this.start, store.stop - columns));
+    const first = within(this.start, columns, store.start, store.stop);
     figure.draw(store, drawn, first, columns, this.theme, this.font).then(() => this.painted());
     this.colour();
     this.readout.draw(store);
@@ -434,4 +435,12 @@ export class View extends BaseView {
     this.redraw();
     if (this.narrow) this.link.ask();
   }
+}
+
+/**
+ * The first character of a window that begins at `start`, or nearest to it between `from` and `to`.
+ * @param {number} start @param {number} columns characters in the window @param {number} from @param {number} to
+ */
+export function within(start, columns, from, to) {
+  return Math.max(from, Math.min(start, to - columns));
 }

@@ -11,7 +11,7 @@ import { purge, react } from "../../../browser/static/plotly.js";
 const NEAR = 30; // pixels from the pointer to a point that it points at, at most
 
 /** A figure from the server with its arrays filled in; matrices become lists of rows. @param {Untyped} value @param {Arrays} arrays @returns {Untyped} */
-function filled(value, arrays) {
+export function filled(value, arrays) {
   if (Array.isArray(value)) return value.map((v) => filled(v, arrays));
   if (value === null || typeof value !== "object") return value;
   if (!value.$) return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, filled(v, arrays)]));
@@ -95,12 +95,6 @@ export class Panel {
 
   // ---- the cursor -----------------------------------------------------------------------------------
 
-  /** A point of the figure in pixels. @param {number} x @param {number} y */
-  at(x, y) {
-    const { xaxis, yaxis } = this.axes;
-    return { left: xaxis._offset + xaxis.l2p(x), top: yaxis._offset + yaxis.l2p(y) };
-  }
-
   /** @param {number | null} t */
   mark(t) {
     const { link } = this.about;
@@ -110,10 +104,10 @@ export class Panel {
     this.level.hidden = !show || link !== "xy";
     this.dot.hidden = !show || link !== "points" || t >= this.data[0].x.length;
     if (!show) return;
-    if (!this.dot.hidden) place(this.dot, this.at(this.data[0].x[t], this.data[0].y[t]));
+    if (!this.dot.hidden) place(this.dot, pixels(this.axes, this.data[0].x[t], this.data[0].y[t]));
     if (link === "points") return;
-    const { left, top } = this.at(t, t);
-    if (left < xaxis._offset - 1 || left > xaxis._offset + xaxis._length + 1) this.upright.hidden = true;
+    const { left, top } = pixels(this.axes, t, t);
+    if (!spans(xaxis, left, 1)) this.upright.hidden = true;
     place(this.upright, { left, top: size.t, height: size.h });
     if (link === "xy") place(this.level, { left: xaxis._offset, width: xaxis._length, top });
   }
@@ -124,20 +118,8 @@ export class Panel {
     if (!xaxis || !yaxis) return null;
     const box = this.pad.getBoundingClientRect();
     const [left, top] = [event.clientX - box.left, event.clientY - box.top];
-    if (this.about.link === "points") {
-      const { x, y } = this.data[0];
-      /** @type {[number | null, number]} */
-      let [best, near] = [null, NEAR];
-      for (let t = 0; t < x.length; t++) {
-        const point = this.at(x[t], y[t]);
-        const far = Math.hypot(point.left - left, point.top - top);
-        if (far < near) [best, near] = [t, far];
-      }
-      return best;
-    }
-    const t = Math.round(xaxis.p2l(left - xaxis._offset));
-    const inside = left >= xaxis._offset && left <= xaxis._offset + xaxis._length;
-    return inside && t >= 0 && t < this.board.length ? t : null;
+    if (this.about.link === "points") return nearest(this.data[0], this.axes, left, top);
+    return characterAt(xaxis, left, this.board.length);
   }
 
   /** @param {MouseEvent} event */
@@ -147,7 +129,43 @@ export class Panel {
     if (pick !== "bar" || !this.axes?.yaxis) return;
     const { yaxis } = this.axes;
     const top = event.clientY - this.pad.getBoundingClientRect().top;
-    const value = picks[Math.round(yaxis.p2l(top - yaxis._offset))];
+    const value = picks[indexAt(yaxis, top)];
     if (value !== undefined) this.board.ask({ what: "pick", panel: name, value });
   }
+}
+
+/** A point of a figure in pixels. @param {Untyped} axes @param {number} x @param {number} y */
+export function pixels({ xaxis, yaxis }, x, y) {
+  return { left: xaxis._offset + xaxis.l2p(x), top: yaxis._offset + yaxis.l2p(y) };
+}
+
+/** Whether an axis spans a pixel, with `room` at both ends. @param {Untyped} axis @param {number} at */
+export function spans({ _offset: offset, _length: length }, at, room = 0) {
+  return at >= offset - room && at <= offset + length + room;
+}
+
+/** The whole number nearest to a pixel along an axis. @param {Untyped} axis @param {number} at */
+export function indexAt(axis, at) {
+  return Math.round(axis.p2l(at - axis._offset));
+}
+
+/** The character at a pixel along an axis; null beside the text. @param {Untyped} axis @param {number} at @param {number} length of the text */
+export function characterAt(axis, at, length) {
+  const t = indexAt(axis, at);
+  return spans(axis, at) && t >= 0 && t < length ? t : null;
+}
+
+/**
+ * The index of a trace's point nearest to a pixel; null if none is near.
+ * @param {{ x: ArrayLike<number>, y: ArrayLike<number> }} trace @param {Untyped} axes @param {number} left @param {number} top
+ */
+export function nearest({ x, y }, axes, left, top) {
+  /** @type {[number | null, number]} */
+  let [best, near] = [null, NEAR];
+  for (let t = 0; t < x.length; t++) {
+    const point = pixels(axes, x[t], y[t]);
+    const far = Math.hypot(point.left - left, point.top - top);
+    if (far < near) [best, near] = [t, far];
+  }
+  return best;
 }

@@ -210,17 +210,24 @@ export class View extends BaseView {
     const t = this.hover ?? this.at;
     for (const text of this.texts) text.mark(t, this.at);
     for (const panel of this.panels.values()) panel.mark(t);
-    put(this.said, t === null ? this.say(this.head.select ? "idle.select" : "idle") : this.tell(t));
+    const { texts, numbers, say } = this;
+    put(
+      this.said,
+      t === null ? say(this.head.select ? "idle.select" : "idle") : line(t, texts, numbers, say),
+    );
   }
+}
 
-  /** The line on a character: its place and its value in each linked text. @param {number} t */
-  tell(t) {
-    const linked = this.texts.filter((text) => text.about.linked);
-    const parts = [`${this.say("at", { n: this.numbers.whole(t + 1) })} ${linked[0]?.character(t) ?? ""}`];
-    for (const text of linked) {
-      const value = text.value(t);
-      if (value !== null) parts.push((text.about.said ? `${text.about.said} ` : "") + value);
-    }
-    return parts.join(" · ");
+/**
+ * The line on a character: its place and its value in each linked text.
+ * @param {number} t @param {Pick<Text, "about" | "character" | "value">[]} texts @param {Numbers} numbers @param {Say} say
+ */
+export function line(t, texts, numbers, say) {
+  const linked = texts.filter((text) => text.about.linked);
+  const parts = [`${say("at", { n: numbers.whole(t + 1) })} ${linked[0]?.character(t) ?? ""}`];
+  for (const text of linked) {
+    const value = text.value(t);
+    if (value !== null) parts.push((text.about.said ? `${text.about.said} ` : "") + value);
   }
+  return parts.join(" · ");
 }

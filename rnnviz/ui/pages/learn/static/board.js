@@ -66,16 +66,12 @@ export class Board {
 
   /** A value's colour on one of the theme's scales, whose ends are at ±`full`. @param {number} value @param {Ramp} [scale] */
   colour(value, scale = "diverging", full = 1) {
-    const ramp = this.theme[scale];
-    const share = scale === "diverging" ? (value / full + 1) / 2 : value / full;
-    const at = Number.isFinite(share) ? Math.max(0, Math.min(1, share)) : 0.5;
-    return ramp[Math.round(at * (ramp.length - 1))];
+    return shade(this.theme[scale], value, full, scale === "diverging");
   }
 
-  /** The readable letter colour on a background, by its relative luminance (WCAG 2). @param {string} colour */
+  /** The readable letter colour on a background. @param {string} colour */
   ink(colour) {
-    const [r, g, b] = [1, 3, 5].map((i) => (parseInt(colour.slice(i, i + 2), 16) / 255) ** 2.2);
-    return this.inks[0.2126 * r + 0.7152 * g + 0.0722 * b > 0.26 ? "dark" : "light"];
+    return this.inks[inkOn(colour)];
   }
 
   /** @param {number | null | undefined} value */
@@ -120,6 +116,37 @@ export class Board {
   }
 }
 
+/**
+ * A value's colour on a ramp from 0 to `full`, or from -`full` if it is centred on 0; without a value, the middle one.
+ * @param {string[]} ramp @param {number} value @param {number} full @param {boolean} centred
+ */
+export function shade(ramp, value, full, centred) {
+  const share = centred ? (value / full + 1) / 2 : value / full;
+  const at = Number.isFinite(share) ? Math.max(0, Math.min(1, share)) : 0.5;
+  return ramp[Math.round(at * (ramp.length - 1))];
+}
+
+/** Which letters can be read on a background, by its relative luminance (WCAG 2). @param {string} colour */
+export function inkOn(colour) {
+  const [r, g, b] = [1, 3, 5].map((i) => (parseInt(colour.slice(i, i + 2), 16) / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.26 ? "dark" : "light";
+}
+
+/** A playing slider's next value, in steps that grow with the value; from its end, its beginning. @param {number} now @param {number} min @param {number} max @param {number} step */
+export function onward(now, min, max, step) {
+  return now < max ? Math.min(max, now + Math.max(step, Math.round((0.08 * now) / step) * step)) : min;
+}
+
+/** The number of decimals that a slider's values have. @param {number} step */
+export function decimals(step) {
+  return (String(step).split(".")[1] ?? "").length;
+}
+
+/** Another seed. @param {number} seed */
+export function another(seed) {
+  return (seed * 7 + 3) % 997;
+}
+
 /** @typedef {(to: unknown) => void} Change */
 /** @typedef {{ element: HTMLElement, update: (control: KitControl, board: Board) => void }} Made */
 
@@ -143,8 +170,7 @@ const MAKE = {
       element,
       update({ label, value, range: [min, max, step], play, stop }, board) {
         const now = Number(value);
-        const onward = now + Math.max(step, Math.round((0.08 * now) / step) * step);
-        const move = () => change(now < max ? Math.min(max, onward) : min);
+        const move = () => change(onward(now, min, max, step));
         clearTimeout(timer);
         on &&= now < max;
         if (on) timer = window.setTimeout(move, 40);
@@ -156,8 +182,7 @@ const MAKE = {
           if (on) move();
           else put(plays, play);
         };
-        const digits = (String(step).split(".")[1] ?? "").length;
-        say = (v) => board.number(Number(v), digits);
+        say = (v) => board.number(Number(v), decimals(step));
         put(caption, label);
         Object.assign(input, { min, max, step });
         input.setAttribute("aria-label", label);
@@ -227,7 +252,7 @@ const MAKE = {
       element,
       update({ label, value }) {
         put(element, label);
-        element.onclick = () => change((Number(value) * 7 + 3) % 997);
+        element.onclick = () => change(another(Number(value)));
       },
     };
   },

@@ -55,12 +55,16 @@ function typeset(latex, into) {
 function fit(picture) {
   picture.style.fontSize = "";
   for (let turn = 0; turn < 3; turn++) {
-    const { clientWidth, clientHeight, scrollWidth, scrollHeight } = picture;
-    const share = Math.min(clientWidth / scrollWidth, clientHeight / scrollHeight);
-    const now = parseFloat(picture.style.fontSize) || 1;
-    if (share >= 1 || now <= SMALLEST) return;
-    picture.style.fontSize = `${Math.max(SMALLEST, now * share * 0.99)}em`;
+    const size = shrunk(picture, parseFloat(picture.style.fontSize) || 1);
+    if (size === null) return;
+    picture.style.fontSize = `${size}em`;
   }
+}
+
+/** The font size, in em, with which an overflowing picture fits; null if it fits already, or can't shrink. @param {Pick<HTMLElement, "clientWidth" | "clientHeight" | "scrollWidth" | "scrollHeight">} picture @param {number} now its size */
+export function shrunk({ clientWidth, clientHeight, scrollWidth, scrollHeight }, now) {
+  const share = Math.min(clientWidth / scrollWidth, clientHeight / scrollHeight);
+  return share >= 1 || now <= SMALLEST ? null : Math.max(SMALLEST, now * share * 0.99);
 }
 
 // ---- pictures -------------------------------------------------------------------------------------------
@@ -168,10 +172,7 @@ class Pen {
   named(area, a, b, look, latex) {
     const name = make("span", looks("kit-arrow", look));
     typeset(latex, name);
-    const [x, y] = [(a.x + a.right + b.x + b.right) / 4, (a.y + a.bottom + b.y + b.bottom) / 4];
-    const upright = Math.abs(a.x + a.right - 2 * x) < 4;
-    const left = upright ? x : (Math.min(a.right, b.right) + Math.max(a.x, b.x)) / 2;
-    const top = upright ? (Math.min(a.bottom, b.bottom) + Math.max(a.y, b.y)) / 2 : y;
+    const { upright, left, top } = between(a, b);
     Object.assign(name.style, { left: `${left - area.x}px`, top: `${top - area.y}px` });
     name.style.transform = upright ? "translate(0.3em, -50%)" : "translate(-50%, -115%)";
     return name;
@@ -180,25 +181,13 @@ class Pen {
   /** An arrow from the edge of one box to that of another. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look */
   arrow(area, a, b, look) {
     const { theme } = this.board;
-    const middle = (/** @type {DOMRect} */ box) => [
-      box.x + box.width / 2 - area.x,
-      box.y + box.height / 2 - area.y,
-    ];
-    const [[ax, ay], [bx, by]] = [middle(a), middle(b)];
-    const [dx, dy] = [bx - ax, by - ay];
-    /** The share of the line inside a box, with 5 pixels of room. */
-    const share = (/** @type {DOMRect} */ box) =>
-      Math.min((box.width / 2 + 5) / Math.abs(dx || 1e-9), (box.height / 2 + 5) / Math.abs(dy || 1e-9));
-    const [s, e] = [share(a), 1 - share(b)];
+    const paths = arrowPaths(area, a, b);
     const group = document.createElementNS(SVG, "g");
     const colour =
       { "": theme.muted, faded: theme.grid, cut: theme.grid, lit: theme.model, back: theme.came }[look] ??
       this.theme(look);
-    const [x1, y1, x2, y2] = [ax + s * dx, ay + s * dy, ax + e * dx, ay + e * dy];
-    const long = Math.hypot(x2 - x1, y2 - y1) || 1;
-    const [ux, uy] = [(x2 - x1) / long, (y2 - y1) / long];
     const line = document.createElementNS(SVG, "path");
-    line.setAttribute("d", `M${x1},${y1}L${x2 - 9 * ux},${y2 - 9 * uy}`);
+    line.setAttribute("d", paths.line);
     const style = {
       stroke: colour,
       "stroke-width": look && look !== "faded" && look !== "cut" ? "4" : "2.5",
@@ -207,8 +196,7 @@ class Pen {
     for (const [name, value] of Object.entries(style)) line.setAttribute(name, value);
     if (look === "cut") line.setAttribute("stroke-dasharray", "3 8");
     const tip = document.createElementNS(SVG, "path");
-    const side = `L${x2 - 13 * ux - 6 * uy},${y2 - 13 * uy + 6 * ux}L${x2 - 13 * ux + 6 * uy},${y2 - 13 * uy - 6 * ux}Z`;
-    tip.setAttribute("d", `M${x2},${y2}${side}`);
+    tip.setAttribute("d", paths.tip);
     tip.setAttribute("fill", colour);
     group.append(line, tip);
     return group;
@@ -330,11 +318,11 @@ class Pen {
     const finish = (/** @type {boolean} */ keep) => {
       if (done) return;
       done = true;
-      const typed = Number(input.value.replace("−", "-").replace(",", "."));
       cell.textContent = before;
-      if (!keep || !Number.isFinite(typed) || !input.value.trim() || typed === values[i][j]) return;
+      const typed = keep ? entered(input.value, values[i][j], digits) : null;
+      if (typed === null) return;
       const to = values.map((row) => [...row]);
-      to[i][j] = Math.max(-9.99, Math.min(9.99, Number(typed.toFixed(digits))));
+      to[i][j] = typed;
       this.ask({ [name]: all.map((one, n) => (n === at ? to : one)) });
     };
     input.onkeydown = (event) => {
@@ -393,7 +381,7 @@ class Pen {
     const made = make("div", "kit-bars", ...(title ? [make("p", "kit-title", title)] : []));
     rows.forEach(([name, value, said], /** @type {number} */ i) => {
       const bar = make("i");
-      const share = Math.max(0, Math.min(1, Number(value) / top)) || 0;
+      const share = shareOf(Number(value), top);
       bar.style.setProperty("--share", `${100 * share}%`);
       bar.style.setProperty("--colour", this.theme(colours?.[i] ?? "bar"));
       const strong = lit.includes(i) ? "kit-lit" : "";
@@ -413,16 +401,15 @@ class Pen {
     Object.assign(bar, { tabIndex: 0, role: "slider" });
     bar.dataset.key = key;
     bar.onkeydown = (event) => {
-      const by = { ArrowRight: 0.02, ArrowUp: 0.02, ArrowLeft: -0.02, ArrowDown: -0.02 }[event.key];
-      const to = { Home: 0, End: 1 }[event.key] ?? (by === undefined ? undefined : share + by);
+      const to = pulled(event.key, share);
       if (to === undefined) return;
       event.preventDefault();
       event.stopPropagation();
-      change(Math.max(0, Math.min(1, to)));
+      change(to);
     };
     this.drag(bar, () => {
       const { x, width } = bar.getBoundingClientRect();
-      return (event) => change(Math.max(0, Math.min(1, (event.clientX - x) / width)));
+      return (event) => change(shareOf(event.clientX - x, width));
     });
   }
 
@@ -460,7 +447,7 @@ class Pen {
       made.append(element);
       return /** @type {SVGElement} */ (element);
     };
-    const at = (/** @type {number} */ v) => Math.max(-1.04, Math.min(1.04, v / reach));
+    const at = (/** @type {number} */ v) => onPlane(v, reach);
     const thin = { stroke: String(theme.grid), "stroke-width": 0.008 };
     put("path", { d: "M-1,0H1M0,-1V1", ...thin });
     for (const [radius, name] of circles) {
@@ -503,8 +490,7 @@ class Pen {
     });
     if (drag) {
       made.style.cursor = "grab";
-      const inside = (/** @type {number} */ v) =>
-        Math.max(-reach, Math.min(reach, Number((v * reach).toFixed(2))));
+      const inside = (/** @type {number} */ v) => coordinate(v, reach);
       const [px, py, label] = arrows[0];
       made.dataset.key = `plane.${drag}`;
       made.tabIndex = 0;
@@ -512,11 +498,11 @@ class Pen {
       const said = { label, valuenow: px, valuetext: `${px}, ${py}` };
       for (const [name, value] of Object.entries(said)) made.setAttribute(`aria-${name}`, String(value));
       made.addEventListener("keydown", (event) => {
-        const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-        if (!by) return;
+        const to = nudged(event.key, px, py, reach);
+        if (!to) return;
         event.preventDefault();
         event.stopPropagation();
-        this.ask({ [drag]: [inside(px / reach + by[0] / 50), inside(py / reach + by[1] / 50)] });
+        this.ask({ [drag]: to });
       });
       this.drag(made, () => {
         const inverse = /** @type {SVGGraphicsElement} */ (made).getScreenCTM()?.inverse();
@@ -538,15 +524,85 @@ class Pen {
     this.later.push(async () => {
       await loadPlotly();
       if (!made.isConnected) return;
-      const { data, layout } = figure(this.board, node, made);
+      const size = parseFloat(getComputedStyle(made).fontSize) * 0.88;
+      const { data, layout } = figure(this.board, node, size, made.getBoundingClientRect());
       react(plots[at], data, layout);
     });
     return made;
   }
 }
 
+/**
+ * The place of an arrow's name, between the boxes a and b; `upright` if the arrow is.
+ * @param {DOMRect} a @param {DOMRect} b
+ */
+export function between(a, b) {
+  const [x, y] = [(a.x + a.right + b.x + b.right) / 4, (a.y + a.bottom + b.y + b.bottom) / 4];
+  const upright = Math.abs(a.x + a.right - 2 * x) < 4;
+  const left = upright ? x : (Math.min(a.right, b.right) + Math.max(a.x, b.x)) / 2;
+  const top = upright ? (Math.min(a.bottom, b.bottom) + Math.max(a.y, b.y)) / 2 : y;
+  return { upright, left, top };
+}
+
+/**
+ * The SVG paths of an arrow from the edge of box a to that of box b, in pixels of `area`.
+ * @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b
+ */
+export function arrowPaths(area, a, b) {
+  const middle = (/** @type {DOMRect} */ box) => [
+    box.x + box.width / 2 - area.x,
+    box.y + box.height / 2 - area.y,
+  ];
+  const [[ax, ay], [bx, by]] = [middle(a), middle(b)];
+  const [dx, dy] = [bx - ax, by - ay];
+  /** The share of the line inside a box, with 5 pixels of room. */
+  const share = (/** @type {DOMRect} */ box) =>
+    Math.min((box.width / 2 + 5) / Math.abs(dx || 1e-9), (box.height / 2 + 5) / Math.abs(dy || 1e-9));
+  const [s, e] = [share(a), 1 - share(b)];
+  const [x1, y1, x2, y2] = [ax + s * dx, ay + s * dy, ax + e * dx, ay + e * dy];
+  const long = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [ux, uy] = [(x2 - x1) / long, (y2 - y1) / long];
+  const side = `L${x2 - 13 * ux - 6 * uy},${y2 - 13 * uy + 6 * ux}L${x2 - 13 * ux + 6 * uy},${y2 - 13 * uy - 6 * ux}Z`;
+  return { line: `M${x1},${y1}L${x2 - 9 * ux},${y2 - 9 * uy}`, tip: `M${x2},${y2}${side}` };
+}
+
+/** The number that a reader typed over another one; null to keep that one. @param {string} typed @param {number} before @param {number} digits */
+export function entered(typed, before, digits) {
+  const value = Number(typed.replace("−", "-").replace(",", "."));
+  if (!Number.isFinite(value) || !typed.trim() || value === before) return null;
+  return Math.max(-9.99, Math.min(9.99, Number(value.toFixed(digits))));
+}
+
+/** A part's share of a whole, from 0 to 1. @param {number} part @param {number} whole */
+export function shareOf(part, whole) {
+  return Math.max(0, Math.min(1, part / whole)) || 0;
+}
+
+/** The share to which a key pulls a bar; undefined for a key that pulls none. @param {string} key @param {number} share */
+export function pulled(key, share) {
+  const by = { ArrowRight: 0.02, ArrowUp: 0.02, ArrowLeft: -0.02, ArrowDown: -0.02 }[key];
+  const to = { Home: 0, End: 1 }[key] ?? (by === undefined ? undefined : share + by);
+  return to === undefined ? undefined : Math.max(0, Math.min(1, to));
+}
+
+/** The place of a coordinate on a drawn plane, whose edges are at ±1; what lies beyond is just outside. @param {number} v @param {number} reach */
+export function onPlane(v, reach) {
+  return Math.max(-1.04, Math.min(1.04, v / reach));
+}
+
+/** A coordinate of a plane, from its share of the way to the edge. @param {number} share @param {number} reach */
+export function coordinate(share, reach) {
+  return Math.max(-reach, Math.min(reach, Number((share * reach).toFixed(2))));
+}
+
+/** The point to which a key moves a plane's arrow; undefined for a key that moves none. @param {string} key @param {number} x @param {number} y @param {number} reach */
+export function nudged(key, x, y, reach) {
+  const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[key];
+  return by && [coordinate(x / reach + by[0] / 50, reach), coordinate(y / reach + by[1] / 50, reach)];
+}
+
 /** The class names of a look. @param {string} first @param {string} [look] */
-function looks(first, look = "") {
+export function looks(first, look = "") {
   return [
     first,
     ...look
@@ -558,11 +614,11 @@ function looks(first, look = "") {
 
 /**
  * A plot's Plotly figure, with names at the lines' ends that don't overlap.
- * @param {Board} board @param {KitNode} node @param {HTMLElement} box
+ * @param {Pick<Board, "theme" | "fonts">} board @param {KitNode} node @param {number} size of the font, in pixels
+ * @param {{ width: number, height: number }} box
  */
-function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks, levels }, box) {
-  const size = parseFloat(getComputedStyle(box).fontSize) * 0.88;
-  const { width, height } = box.getBoundingClientRect();
+export function figure({ theme, fonts }, node, size, { width, height }) {
+  const { lines, x, y, log, log_x, mark, xs, ys, ticks, levels } = node;
   const colour = (/** @type {string} */ name) => theme[name] ?? theme.muted;
   const along = (/** @type {boolean} */ logarithmic, /** @type {number} */ v) =>
     logarithmic ? Math.log10(v) : v;
@@ -660,13 +716,13 @@ function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks
 }
 
 /** The length of the longest text, in Latin letters; a Chinese one counts 1.8. @param {string[]} texts */
-function widest(texts) {
+export function widest(texts) {
   const each = texts.map((words) => [...words].reduce((n, c) => n + (c > "\u2e80" ? 1.8 : 1), 0));
   return Math.max(0, ...each);
 }
 
 /** An axis's ticks with names, escaped for Plotly's HTML; a line end breaks a name. @param {Record<string, string>} names */
-function called(names) {
+export function called(names) {
   const plain = (/** @type {string} */ words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;");
   return {
     tickmode: "array",
@@ -676,7 +732,7 @@ function called(names) {
 }
 
 /** The range of values, with 4 % of room at both ends. @param {number[]} values */
-function padded(values) {
+export function padded(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low || 1) * 0.04;
   return [low - room, high + room];
@@ -686,7 +742,7 @@ function padded(values) {
  * Places near the wanted ones, at least `least` apart, from `low` to `high`: 40 turns that push close ones apart.
  * @param {number[]} wanted @param {number} least @param {number} low @param {number} high
  */
-function apart(wanted, least, low, high) {
+export function apart(wanted, least, low, high) {
   const order = wanted.map((_at, i) => i).sort((i, j) => wanted[i] - wanted[j]);
   const found = [...wanted];
   for (let turn = 0; turn < 40; turn++) {

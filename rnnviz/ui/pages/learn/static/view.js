@@ -171,8 +171,7 @@ export class View extends BaseView {
     const { words, titles, scene, notice } = this.answer;
     const say = sayer(words);
     this.head.show(this.answer, say);
-    const whole = notice.replaceAll(" %", "\u00a0%"); // no-break space, so that no line begins with %
-    this.notice.replaceChildren(make("b", "", say("notice")), whole);
+    this.notice.replaceChildren(make("b", "", say("notice")), unbroken(notice));
     this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     moves(this, say);
     this.code.show(this.answer.code, say);
@@ -285,12 +284,10 @@ export class View extends BaseView {
     this.redraw();
   }
 
-  /** Set the font size so that the stage is at least WIDTH × HEIGHT units, but not below SMALLEST. */
   measure() {
     const { offsetWidth: w, offsetHeight: h } = this.stage;
     this.size = `${w} ${h}`;
-    const scale = Math.max(SMALLEST, Math.min(w / WIDTH, h / HEIGHT));
-    this.root.style.setProperty("--type", `${scale * BASE}px`);
+    this.root.style.setProperty("--type", `${typeSize(w, h)}px`);
   }
 
   redraw() {
@@ -321,4 +318,14 @@ export class View extends BaseView {
     dataset.took = (performance.now() - this.began).toFixed(1);
     this.began = undefined;
   }
+}
+
+/** The font size, in pixels, with which a stage is at least WIDTH × HEIGHT units, each not below SMALLEST. @param {number} width @param {number} height */
+export function typeSize(width, height) {
+  return Math.max(SMALLEST, Math.min(width / WIDTH, height / HEIGHT)) * BASE;
+}
+
+/** A sentence with no-break spaces, so that no line begins with %. @param {string} sentence */
+export function unbroken(sentence) {
+  return sentence.replaceAll(" %", "\u00a0%");
 }

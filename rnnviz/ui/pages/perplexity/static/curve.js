@@ -75,32 +75,16 @@ export class Curve {
    * @param {Say} say @param {string[]} names of the models @param {number} window characters of the rolling mean
    */
   describe(say, names, window) {
-    const { numbers, position } = this;
-    if (!numbers) return;
-    const told = this.lines.map(({ running, rolling }, n) => {
-      // The rolling mean is partial before the first whole window.
-      const first = Math.max(
-        0,
-        Array.from(position).findIndex((at) => at >= window),
-      );
-      const [low, high] = [extreme(rolling, -1, first), extreme(rolling, 1, first)];
-      const at = (/** @type {number} */ i) => numbers.whole(position[i]);
-      const ending = say("curve.ends", { p: numbers.number(running[running.length - 1]) });
-      const peaks = { high: numbers.number(rolling[high]), at: at(high), low: numbers.number(rolling[low]) };
-      const rest =
-        high === low ? "" : say("curve.peaks", { ...peaks, n: numbers.whole(window), and: at(low) });
-      return together(names.length > 1 ? `${names[n]}:` : "", ending, rest);
-    });
-    this.plot.setAttribute("aria-label", together(...told));
+    if (!this.numbers) return;
+    this.plot.setAttribute("aria-label", description(this, this.numbers, say, names, window));
   }
 
   /** Mark the visible part of the text. @param {number} first @param {number} last */
   see(first, last) {
     this.sight = [first, last];
-    const percent = (/** @type {number} */ v) => `${(100 * v) / Math.max(1, this.length)}%`;
     this.seen.hidden = last - first >= this.length; // no mark if the whole text is visible
-    this.seen.style.left = percent(first);
-    this.seen.style.width = `max(3px, ${percent(last - first)})`;
+    this.seen.style.left = percent(first, this.length);
+    this.seen.style.width = `max(3px, ${percent(last - first, this.length)})`;
     this.pad.setAttribute("aria-valuenow", String(first + 1));
     this.pad.setAttribute("aria-valuemax", String(this.length));
     this.pad.setAttribute("aria-valuetext", this.numbers?.whole(first + 1) ?? "");
@@ -109,12 +93,12 @@ export class Curve {
   /** @param {number | null} position */
   point(position) {
     this.cursor.hidden = position === null;
-    if (position !== null) this.cursor.style.left = `${(100 * position) / Math.max(1, this.length)}%`;
+    if (position !== null) this.cursor.style.left = percent(position, this.length);
   }
 
   /** The values at the drawn point nearest to a place. @param {number} position */
   values(position) {
-    const at = leading(this.position.length - 1, (i) => this.position[i] < position + 1);
+    const at = drawnAt(this.position, position);
     const lines = this.lines.map(({ running, rolling }) => ({ running: running[at], rolling: rolling[at] }));
     return { at: this.position[at], lines };
   }
@@ -123,8 +107,7 @@ export class Curve {
     const { pad, on } = this;
     const at = (/** @type {MouseEvent} */ event) => {
       const frame = pad.getBoundingClientRect();
-      const share = Math.max(0, Math.min(1, (event.clientX - frame.left) / frame.width));
-      return Math.min(this.length - 1, Math.round(share * this.length));
+      return characterAt((event.clientX - frame.left) / frame.width, this.length);
     };
     pad.onpointermove = (event) => {
       if (event.buttons & 1) on.jump(at(event));
@@ -133,14 +116,10 @@ export class Curve {
     pad.onpointerleave = () => on.say(null);
     pad.onclick = (event) => on.jump(at(event));
     pad.onkeydown = (event) => {
-      let to = /** @type {Record<string, number>} */ ({ Home: 0, End: this.length - 1 })[event.key];
-      if (event.key in STEPS) {
-        const near = Math.abs(this.place - this.sight[0]) < 0.02 * this.length;
-        to = (near ? this.place : this.sight[0]) + STEPS[event.key] * this.length;
-      }
+      const to = reached(event.key, this.place, this.sight[0], this.length);
       if (to === undefined) return;
-      this.place = Math.round(Math.max(0, Math.min(this.length - 1, to)));
-      on.jump(this.place);
+      this.place = to;
+      on.jump(to);
       event.preventDefault();
     };
   }
@@ -150,8 +129,59 @@ export class Curve {
   }
 }
 
+/**
+ * The end of each model's line, and the most and least surprising places.
+ * @param {Pick<Curve, "lines" | "position">} curve @param {Numbers} numbers
+ * @param {Say} say @param {string[]} names of the models @param {number} window characters of the rolling mean
+ */
+export function description({ lines, position }, numbers, say, names, window) {
+  const told = lines.map(({ running, rolling }, n) => {
+    // The rolling mean is partial before the first whole window.
+    const first = Math.max(
+      0,
+      Array.from(position).findIndex((at) => at >= window),
+    );
+    const [low, high] = [extreme(rolling, -1, first), extreme(rolling, 1, first)];
+    const at = (/** @type {number} */ i) => numbers.whole(position[i]);
+    const ending = say("curve.ends", { p: numbers.number(running[running.length - 1]) });
+    const peaks = { high: numbers.number(rolling[high]), at: at(high), low: numbers.number(rolling[low]) };
+    const rest = high === low ? "" : say("curve.peaks", { ...peaks, n: numbers.whole(window), and: at(low) });
+    return together(names.length > 1 ? `${names[n]}:` : "", ending, rest);
+  });
+  return together(...told);
+}
+
+/** A place as a share of the text, for CSS. @param {number} place @param {number} length of the text */
+export function percent(place, length) {
+  return `${(100 * place) / Math.max(1, length)}%`;
+}
+
+/** The character at a share of the curve's width. @param {number} share @param {number} length of the text */
+export function characterAt(share, length) {
+  return Math.min(length - 1, Math.round(Math.max(0, Math.min(1, share)) * length));
+}
+
+/** The index of the drawn point nearest to a place. @param {ArrayLike<number>} position of the points @param {number} place */
+export function drawnAt(position, place) {
+  return leading(position.length - 1, (i) => position[i] < place + 1);
+}
+
+/**
+ * The character that a key moves to; undefined for a key that moves nowhere.
+ * @param {string} key @param {number} place the character that the last key has moved to
+ * @param {number} first the first visible character @param {number} length of the text
+ */
+export function reached(key, place, first, length) {
+  let to = /** @type {Record<string, number>} */ ({ Home: 0, End: length - 1 })[key];
+  if (key in STEPS) {
+    const near = Math.abs(place - first) < 0.02 * length;
+    to = (near ? place : first) + STEPS[key] * length;
+  }
+  return to === undefined ? undefined : Math.round(Math.max(0, Math.min(length - 1, to)));
+}
+
 /** The index of the highest (sign 1) or lowest (−1) value, without NaN. @param {ArrayLike<number>} values @param {1 | -1} sign @param {number} first the index to begin at */
-function extreme(values, sign, first) {
+export function extreme(values, sign, first) {
   let best = first;
   for (let i = first + 1; i < values.length; i++)
     if (!(sign * values[i] <= sign * values[best]) && !Number.isNaN(values[i])) best = i;

@@ -228,19 +228,13 @@ export class View extends BaseView {
       element.textContent = this.say("part.hint");
       return;
     }
-    const [start, stop] = cost.at;
-    const perplexity = cost.nats.map((nats) => numbers.number(Math.exp(nats))).join(" / ");
-    const said = { n: numbers.whole(stop - start), before: numbers.whole(start), perplexity };
-    element.textContent = this.say("part", said);
+    element.textContent = this.say("part", passage(cost, numbers));
   }
 
   /** Show the curve's values at a place; null: the curve's notice. @param {number | null} position */
   sayCurve(position) {
     this.curve.point(position);
-    const { at, lines } = this.curve.values(position ?? 0);
-    const values = (/** @type {"running" | "rolling"} */ name) =>
-      lines.map((line) => this.numbers.number(line[name])).join(" / ");
-    const said = { at: this.numbers.whole(at), running: values("running"), rolling: values("rolling") };
+    const said = atPoint(this.curve.values(position ?? 0), this.numbers);
     find(this.root, "p.vw-say").textContent =
       position === null ? this.say("curve.notice") : this.say("curve.at", said);
   }
@@ -269,9 +263,8 @@ export class View extends BaseView {
     };
     const number = find(root, "input.vw-number");
     number.onchange = () => {
-      const position = parseInt(number.value.replace(/\D/g, ""), 10) - 1;
-      if (Number.isNaN(position)) return;
-      const there = Math.max(0, Math.min(this.text.length - 1, position));
+      const there = entered(number.value, this.text.length);
+      if (there === null) return;
       this.pick(there);
       this.text.go(there);
     };
@@ -285,10 +278,8 @@ export class View extends BaseView {
   scrolled(first, last) {
     this.curve.see(first, last);
     find(this.root, "span.vw-seen-key").hidden = this.curve.seen.hidden;
-    const [from, to, n] = [first + 1, Math.max(first + 1, last), this.text.length].map((x) =>
-      this.numbers.whole(x),
-    );
-    find(this.root, "span.vw-place").textContent = this.say("place", { from, to, n });
+    const said = inSight(first, last, this.text.length, this.numbers);
+    find(this.root, "span.vw-place").textContent = this.say("place", said);
     this.root.dataset.place = String(first);
   }
 
@@ -334,4 +325,29 @@ export class View extends BaseView {
       if (address) find(this.root, "p.vw-say").textContent = this.say("missing", { address });
     });
   }
+}
+
+/** The index of a character by the number that a reader typed; null without one. @param {string} typed @param {number} length of the text */
+export function entered(typed, length) {
+  const position = parseInt(typed.replace(/\D/g, ""), 10) - 1;
+  return Number.isNaN(position) ? null : Math.max(0, Math.min(length - 1, position));
+}
+
+/** The words on a passage's cost. @param {Part} part @param {Numbers} numbers */
+export function passage({ at: [start, stop], nats }, numbers) {
+  const perplexity = nats.map((cost) => numbers.number(Math.exp(cost))).join(" / ");
+  return { n: numbers.whole(stop - start), before: numbers.whole(start), perplexity };
+}
+
+/** The words on the visible part of the text. @param {number} first @param {number} last @param {number} length @param {Numbers} numbers */
+export function inSight(first, last, length, numbers) {
+  const [from, to, n] = [first + 1, Math.max(first + 1, last), length].map((x) => numbers.whole(x));
+  return { from, to, n };
+}
+
+/** The words on a point of the curve. @param {ReturnType<Curve["values"]>} values @param {Numbers} numbers */
+export function atPoint({ at, lines }, numbers) {
+  const values = (/** @type {"running" | "rolling"} */ name) =>
+    lines.map((line) => numbers.number(line[name])).join(" / ");
+  return { at: numbers.whole(at), running: values("running"), rolling: values("rolling") };
 }

@@ -235,9 +235,7 @@ export class View extends BaseView {
     this.hover = null;
     if (event && this.layerShown) {
       const frame = find(this.root, "canvas.rt-heat").getBoundingClientRect();
-      const { length } = this.layerShown;
-      const t = Math.floor(((event.clientX - frame.left) / frame.width) * length);
-      this.hover = t >= 0 && t < length ? t : null;
+      this.hover = characterAt((event.clientX - frame.left) / frame.width, this.layerShown.length);
     }
     if (before !== this.hover) this.cursor();
   }
@@ -309,4 +307,10 @@ export class View extends BaseView {
     place(mark, { left: t * width, width });
     this.next.draw(layerShown, list, t);
   }
+}
+
+/** The character of the sentence at a share of the heat map's width; null beside it. @param {number} share @param {number} length */
+export function characterAt(share, length) {
+  const t = Math.floor(share * length);
+  return t >= 0 && t < length ? t : null;
 }
