@@ -13,13 +13,21 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What is compiled, for seconds, is kept from one run of the suite to the next.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent / ".pytest_cache" / "numba"))
 
+# Products round as on another processor, here and in what tests start (tests/processor); before the engines.
+os.environ.setdefault("RNNVIZ_TEST_ROUNDING", "other")
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(Path(__file__).parent / "tests" / "processor"), os.environ.get("PYTHONPATH")])
+)
+
 # What tests start finds the package compiled, whatever holds for whoever starts them.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+import other_processor
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 sys.dont_write_bytecode = False
+other_processor.install()
 
 # What is imported and collected stays to the end: a quarter of the time would go to looking it over.
 gc.disable()
@@ -60,6 +68,17 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Nothing is read from the cache folder of whoever runs the tests, nothing is written there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RNNVIZ_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def rounding(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A promise of every bit is tried with this processor's own products."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(other_processor, "made", 0)
+        if request.node.get_closest_marker("exact"):
+            patch.setattr(other_processor, "active", False)
+            patch.setenv(other_processor.ROUNDING, other_processor.OWN)
         yield
 
 

@@ -1,7 +1,6 @@
-"""Deliberate mistakes in what the numbers rest on: `python mistakes.py make` has mutmut make a sample of
-them, in the files and with the tests that [tool.mutmut] in pyproject.toml names. `python mistakes.py tell
-LEAST` then shows those that no test noticed, and the share that was, with its interval; below LEAST percent
-it ends non-zero.
+"""Deliberate mistakes in all of rnnviz: `python mistakes.py make` has mutmut make a sample of them, and try
+the tests that [tool.mutmut] in pyproject.toml names. `python mistakes.py tell LEAST` then shows those that no
+test noticed, and the share that was, with its interval; below LEAST percent it ends non-zero.
 """
 
 import os

@@ -50,6 +50,11 @@ TABLE_BYTES = 64 << 20
 KEPT = 4
 """Batch sizes whose recorded steps each thread keeps, at most."""
 
+matmul = np.matmul
+"""Each product of several rows. Its last bits depend on the processor and on the number of rows: the tests
+replace it, to compute as on another processor.
+"""
+
 Change = Callable[[int, Floats], None]
 """Changes the states (B, H) of a layer in place after input number t, counted from 0."""
 
@@ -243,7 +248,7 @@ class Layer:
         """H W_h for states (…, H) as a record takes `u`, (G, …, H); None without W_h."""
         if self.W_h is None:
             return None
-        rows = h @ self.W_h.T
+        rows = matmul(h, self.W_h.T)
         if self.b_u is not None:
             rows[..., -self.units :] += self.b_u
         return self.blocks(rows)
@@ -274,7 +279,7 @@ class _Step:
         if h.ndim == 1:
             self.calls += [partial(np.dot, part, h, to) for part, to in _pieces(layer.W_h, u.reshape(-1))]
         elif len(h) > FEW:
-            self.calls.append(partial(np.matmul, h, layer.across, u))
+            self.calls.append(partial(matmul, h, layer.across, u))
         else:
             for W, outs in zip(np.split(layer.W_h, len(u)), u, strict=True):
                 for one, out in zip(h, outs, strict=True):
@@ -590,7 +595,7 @@ def _pieces(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
 def product(rows: Floats, weights: Floats) -> Floats:
     """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
     if len(rows) != 1:
-        return rows @ weights.T
+        return matmul(rows, weights.T)
     out = np.empty((1, len(weights)), weights.dtype)
     for part, target in _pieces(weights, out[0]):
         np.dot(part, rows[0], out=target)

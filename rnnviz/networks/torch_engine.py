@@ -22,6 +22,11 @@ from rnnviz.networks.config import ModelConfig
 State: TypeAlias = "tuple[Tensor, ...]"
 """The state between two time steps: (H,) of shape (L, B, H), for an LSTM (H, C)."""
 
+linear = F.linear
+"""Each product outside torch's own layers, X W^T + b. Its last bits depend on the processor and on the number
+of rows: the tests replace it, to compute as on another processor.
+"""
+
 Between: TypeAlias = Callable[[Tensor], Tensor] | None
 """A function of a layer's H (B, T, H) before the next layer reads them, such as dropout; or None."""
 
@@ -58,7 +63,7 @@ class Layer:
 
     def from_inputs(self, x: Tensor) -> Tensor:
         """X W_x + b, (…, G·H)."""
-        return F.linear(x, self.W_x, self.b)
+        return linear(x, self.W_x, self.b)
 
     def step(self, rows: Tensor, h: Tensor, c: Tensor | None = None) -> cells.Parts:
         """The parts after one step from the states h, c (B, H), with `rows` (B, G·H) of X W_x + b: h, for an
@@ -68,7 +73,7 @@ class Layer:
             found = self.kind.step(self.xp, x)
             return {"h": found["keep"] * h + found["write"], **found}
         if self.W_h is not None:
-            product = h @ self.W_h.T
+            product = linear(h, self.W_h)
             if self.b_u is not None:
                 product = F.pad(self.b_u, (len(self.W_h) - len(self.b_u), 0)) + product
             u = self.blocks(product)
@@ -198,8 +203,8 @@ def states(
     """
     if config.cell == "mlp":
         phi, last = Torch(config.activation).phi, []
-        for n, linear in enumerate(cast(nn.ModuleList, layers)):
-            x = phi(linear(between(x) if n and between else x))
+        for n, dense in enumerate(cast(nn.ModuleList, layers)):
+            x = phi(dense(between(x) if n and between else x))
             last.append(x[:, -1])
         return x, (torch.stack(last),)
     if isinstance(layers, RecordLayers):

@@ -182,7 +182,7 @@ class CharModel(Pictured, nn.Module):
             h, state = self.hidden(x, state, dropout=d, generator=generator)
         if d.output:
             h = drop(h, d.output, cast(torch.Generator, generator))
-        logits = F.linear(h, self.readout_weight, self.readout.bias)
+        logits = torch_engine.linear(h, self.readout_weight, self.readout.bias)
         return logits.transpose(0, 1) if compiles else logits, state
 
     def backward_pass(self) -> Engine:
@@ -203,7 +203,7 @@ class CharModel(Pictured, nn.Module):
                 rows = self._rows(inputs.T, W_x, b, dropout, generator)
             else:
                 read = between(h.transpose(0, 1)).transpose(0, 1) if between else h
-                rows = F.linear(read, W_x, b)
+                rows = torch_engine.linear(read, W_x, b)
             if dropout.weight:
                 own[1] = dropout.of_weight(own[1], generator)
             h, *more = compiled.layer(self.config, own, rows, [part[n] for part in first])
@@ -220,8 +220,8 @@ class CharModel(Pictured, nn.Module):
         if dropout.embedding:
             table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
         if len(table) < ids.numel():  # each symbol goes through W once, however often it comes
-            return compiled.Rows(F.linear(table, W, b), ids)
-        return F.linear(F.embedding(ids, table), W, b)
+            return compiled.Rows(torch_engine.linear(table, W, b), ids)
+        return torch_engine.linear(F.embedding(ids, table), W, b)
 
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
@@ -274,7 +274,7 @@ class TorchEngine:
     def logits(self, top: Tensor) -> Floats:
         """O (n, V) of rows (n, H) of the top layer."""
         with torch.inference_mode():
-            found = F.linear(top, self._model.readout_weight, self._model.readout.bias)
+            found = torch_engine.linear(top, self._model.readout_weight, self._model.readout.bias)
         return np.asarray(found.float().cpu().numpy())
 
 

@@ -16,6 +16,7 @@ from rnnviz.analysis.scanning import pushes, scan
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring import sampling
+from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny
 from tests.networks import textbook
 
@@ -100,7 +101,7 @@ def test_a_unit_brings_its_layer_with_it(units: Any) -> None:
     assert held == Intervention((5,), "clamp", 1.0, layer=1) == Intervention(units, "clamp", 1.0, layer=1)
     changed, plain = rnnviz.trace(model, SHORT, change=held).hidden, rnnviz.trace(model, SHORT).hidden
     assert (changed[:, 1, 5] == 1.0).all()
-    np.testing.assert_array_equal(changed[:, 0], plain[:, 0])  # nothing below it
+    assert_states(changed[:, 0], plain[:, 0])  # nothing below it
 
 
 def test_a_pair_that_is_surely_two_units_is_taken() -> None:
@@ -114,7 +115,7 @@ def test_wherever_units_are_taken_they_bring_their_layer() -> None:
     model = tiny("gru", layers=2)
     found = ablate(model, SHORT, units=Unit(1, 5))
     assert (found.layer, found.units.tolist()) == (1, [5])
-    np.testing.assert_array_equal(found.loss, ablate(model, SHORT, layer=1, units=[5]).loss)
+    assert_states(found.loss, ablate(model, SHORT, layer=1, units=[5]).loss)
     assert scan(model, text=SHORT, units=[Unit(1, 5), Unit(1, 2)]).units == [Unit(1, 5), Unit(1, 2)]
     assert pushes(model, Unit(1, 5)) == pushes(model, 5)
 
@@ -124,7 +125,7 @@ def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None
     model = tiny(cell, layers=2)
     change = [units.Clamp(Unit(1, 3), 0.5), units.Zero([2, 5], layer=0, start=3), units.Scale(7, 0.5, stop=9)]
     read = rnnviz.trace(model, SHORT, change=change)
-    np.testing.assert_array_equal(read.hidden, rnnviz.trace(model, SHORT, change=change).hidden)
+    assert_states(read.hidden, rnnviz.trace(model, SHORT, change=change).hidden)
     assert (read.hidden[:, 1, 3] == 0.5).all()
     score = rnnviz.perplexity(model, text=SHORT, change=change)
     assert score.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
@@ -145,9 +146,9 @@ def test_an_edit_is_a_function_of_the_state() -> None:
         return c
 
     edit = units.Edit(set_one, layer=1, quantity="cell", start=4)
-    np.testing.assert_array_equal(rnnviz.trace(model, SHORT, change=edit).hidden, held.hidden)
+    assert_states(rnnviz.trace(model, SHORT, change=edit).hidden, held.hidden)
     twice = [units.Edit(lambda h: h * 2), units.Edit(lambda h: h + 1)]  # in this order
     plain = rnnviz.trace(model, SHORT[:1], change=units.Edit(lambda h: h, start=0)).hidden
     there = rnnviz.trace(model, SHORT[:1], change=[units.Edit(lambda h: 2 * h + 1)]).hidden
     np.testing.assert_allclose(rnnviz.trace(model, SHORT[:1], change=twice).hidden, there)
-    np.testing.assert_array_equal(plain, rnnviz.trace(model, SHORT[:1]).hidden)
+    assert_states(plain, rnnviz.trace(model, SHORT[:1]).hidden)

@@ -12,6 +12,7 @@ from rnnviz.analysis import directions, patching
 from rnnviz.analysis.patching import PatchControls
 from rnnviz.scoring import sampling
 from tests.analysis.built import LATCHES, UNUSED, built
+from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny
 
 SOURCE, TARGET = TEXT[:50], TEXT[60:130]
@@ -41,11 +42,11 @@ def test_a_state_patched_into_itself_changes_nothing(
     plain = rnnviz.trace(model, TARGET)
     for at in (0, 1, 33, len(TARGET)):
         done = units.patch(model, TARGET, at, TARGET, at, **part)
-        assert np.array_equal(done.after.hidden, plain.hidden)
-        assert np.array_equal(done.after.log_probs, plain.log_probs)
-        assert not done.divergence.any()
-        assert not done.loss.any()
-        assert done.moved == 0
+        assert_states(done.after.hidden, plain.hidden)
+        assert_states(done.after.log_probs, plain.log_probs)
+        assert_states(done.divergence, 0)
+        assert_states(done.loss, 0)
+        assert done.moved == pytest.approx(0, abs=1e-5)
 
 
 @each_cell
@@ -62,7 +63,7 @@ def test_all_of_a_state_goes_on_as_the_source_does(cell: str, options: dict[str,
         # What is read afterwards is read as if it followed the source.
         joined = rnnviz.trace(model, SOURCE[:at] + TARGET[to:])
         np.testing.assert_allclose(done.after.nll[to:], joined.nll[at:], rtol=0, atol=2e-5)
-        assert np.array_equal(done.after.nll[:to], done.into.nll[:to])
+        assert_states(done.after.nll[:to], done.into.nll[:to])
 
 
 @each_cell
@@ -130,7 +131,7 @@ def test_a_latch_that_is_patched_alone_opens_the_quote() -> None:
     assert latched[12:17].min() > 0.9
     assert latched[18:].max() < -0.9  # the closing mark closes it
     unused = units.patch(model, source, **of, units=UNUSED)
-    assert not unused.divergence.any()
+    assert_states(unused.divergence, 0)
     controls = latch.controls(model, "cafe bad.\n", n=30, ahead=5)
     assert controls.kl > 3 * np.quantile(controls.elsewhere, 0.95)
 

@@ -19,6 +19,7 @@ from rnnviz.networks import torch_model
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
 from tests.analysis.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
+from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny
 
 
@@ -163,7 +164,7 @@ def test_any_layer_and_any_quantity(cell: str, expected: int) -> None:
     for quantity in KINDS[cell].quantities:
         both = activations(traced, quantity=quantity)
         assert both.shape == (len(TEXT), 24)
-        np.testing.assert_array_equal(both[:, 12:], activations(traced, layer=1, quantity=quantity))
+        assert_states(both[:, 12:], activations(traced, layer=1, quantity=quantity))
         found, one = (search(traced, capital, quantity=quantity, layer=layer).found for layer in (None, 1))
         scores = {f.unit: f.score for f in found}
         assert {unit.layer for unit in scores} == {0, 1}

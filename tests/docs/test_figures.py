@@ -15,7 +15,7 @@ def printed(figure: str) -> object:
     found = re.fullmatch(r"(\d+\.?(\d*))(.*)", figure)
     assert found, figure
     value, digit, unit = float(found[1]), 10.0 ** -len(found[2]), UNITS[found[3]]
-    return pytest.approx(unit * value, abs=unit * (digit / 2 + 1e-5 * value))
+    return pytest.approx(unit * value, abs=unit * (digit / 2 + 1e-4 * value))
 
 
 @pytest.mark.parametrize("name", ["faq.md", "faq.zh.md"])

@@ -1,6 +1,5 @@
 """The live picture: the numbers in it are the trace's, the scales don't move."""
 
-import numpy as np
 import plotly.graph_objects as go
 import pytest
 
@@ -8,6 +7,7 @@ import rnnviz
 from rnnviz.figures import live
 from rnnviz.figures.themes import CELL, DARK, GATE, LIGHT, RELU, TANH, Theme
 from rnnviz.text.characters import visible
+from tests.closeness import assert_states
 from tests.conftest import tiny
 
 TEXT = "He was <b>here</b>\tand there.\n"
@@ -30,7 +30,7 @@ def test_every_quantity_of_every_cell_lies_within_its_scale(cell: str) -> None:
         values, fixed = live.plane(trace, quantity, 1, 5, 20), live.scale(quantity)
         assert values.shape == (15, 12)
         assert fixed.low <= values.min() <= values.max() <= fixed.high
-        np.testing.assert_array_equal(values, live.plane(trace, quantity, 1, 0, len(TEXT))[5:20])
+        assert_states(values, live.plane(trace, quantity, 1, 0, len(TEXT))[5:20])
 
 
 def test_a_scale_is_that_of_the_quantity() -> None:

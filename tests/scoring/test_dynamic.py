@@ -86,7 +86,9 @@ def test_no_way_of_reading_changes_a_bit(cell: str) -> None:
         one.read(np.array([symbol]))
 
 
+@pytest.mark.exact
 def test_two_texts_at_once_disturb_neither_each_other_nor_the_model_given() -> None:
+    """A text's costs are the same to the bit, whatever else is read: texts are compressed with them."""
     model = tiny("gru")
     before = {name: w.clone() for name, w in model.state_dict().items()}
     random, learns, ids = torch.random.get_rng_state(), dynamic(model, **SETTINGS), some(model)
@@ -101,8 +103,9 @@ def test_two_texts_at_once_disturb_neither_each_other_nor_the_model_given() -> N
     assert torch.random.get_rng_state().equal(random)
 
 
+@pytest.mark.exact
 def test_what_the_caller_told_torch_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything is computed on one thread: several would add up larger products in another order."""
+    """Not a bit: all is computed on one thread; several would add up larger products in another order."""
     model, seen = learning(), set()
     forward = CharModel.forward
 
@@ -130,7 +133,9 @@ def test_a_report_is_made_as_of_any_other_model(monkeypatch: pytest.MonkeyPatch)
     assert given.perplexity < perplexity(model, text=TEXT[500:]).perplexity  # a context teaches too
 
 
+@pytest.mark.exact
 def test_a_gradient_too_large_to_be_squared_is_left_out() -> None:
+    """Without a step, no weight changes by a bit."""
     model = tiny("rnn")
     with torch.no_grad():
         model.readout.weight.mul_(1e25)
@@ -139,8 +144,10 @@ def test_a_gradient_too_large_to_be_squared_is_left_out() -> None:
     assert np.isfinite(found).all()
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("cell", ["lstm", "mingru"])
 def test_a_compressed_text_is_shorter_and_restored_on_any_number_of_threads(cell: str) -> None:
+    """What was written with a model that learns is read by one that learns the same, to the bit."""
     model, text = learning(cell, rate=0.02), TEXT[:400]
     data = compress(model, text)
     assert len(data) < len(compress(model.model, text))

@@ -10,6 +10,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError, EmptyTextError, ExportError, TextError
 from rnnviz.scoring.states import PIECE
+from tests.closeness import assert_states
 from tests.scoring.test_trace import KINDS, TEXT, make
 
 LONG = (TEXT * 200)[: 2 * PIECE + 77]
@@ -24,15 +25,15 @@ def test_the_states_on_disk_are_those_of_a_trace(cell: str, text: str, tmp_path:
     assert isinstance(found, np.memmap)
     assert not found.flags.writeable
     assert found.dtype == np.float32
-    np.testing.assert_array_equal(found, traced.hidden)
-    np.testing.assert_array_equal(np.load(tmp_path / "h.npy"), traced.hidden)
+    assert_states(found, traced.hidden)
+    assert_states(np.load(tmp_path / "h.npy"), traced.hidden)
 
 
 @pytest.mark.parametrize("quantity", ["cell", "forget"])
 def test_of_a_layer_and_a_quantity(quantity: str, tmp_path: Path) -> None:
     model = make("lstm", layers=2)
     found = rnnviz.states(model, LONG, output=tmp_path / "c.npy", layer=1, quantity=quantity)
-    np.testing.assert_array_equal(found, rnnviz.trace(model, LONG).values(quantity)[:, 1])
+    assert_states(found, rnnviz.trace(model, LONG).values(quantity)[:, 1])
 
 
 def test_of_a_file_with_what_normalising_changes(tmp_path: Path) -> None:
@@ -43,10 +44,10 @@ def test_of_a_file_with_what_normalising_changes(tmp_path: Path) -> None:
         found = rnnviz.states(
             model, given, output=tmp_path / "h.npy", progress=lambda now: shares.append(now.fraction)
         )
-        np.testing.assert_array_equal(found, expected)
+        assert_states(found, expected)
     assert shares[-1] == 1
     assert all(0 <= share <= 1 for share in shares)
-    np.testing.assert_array_equal(
+    assert_states(
         rnnviz.states(model, path=str(tmp_path / "book.txt"), output=tmp_path / "again.npy"), expected
     )
 

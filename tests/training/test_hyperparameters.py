@@ -47,8 +47,8 @@ train --corpus smiles.txt --name smiles --cell gru --hidden-size 8 --embedding-s
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("smiles.txt").write_text(TEXT)
-    Path("choices.json").write_text(json.dumps(CANDIDATES))
+    Path("smiles.txt").write_text(TEXT, "utf-8")
+    Path("choices.json").write_text(json.dumps(CANDIDATES), "utf-8")
 
 
 def card(path: str = "smiles.safetensors") -> dict[str, Any]:
@@ -65,7 +65,9 @@ def test_the_card_has_the_candidates_and_the_texts_it_speaks_of() -> None:
     assert "| **epochs 1** | **9.2500** | **400** |\n| epochs 2 | 9.5000 | 800 |" in page
 
 
+@pytest.mark.exact
 def test_a_finished_run_gets_its_choice_afterwards_and_nothing_else_changes() -> None:
+    """A run that is resumed has the figures, to the bit, that it had."""
     assert cli.main(COMMAND.split()) == 0
     before, weights = card(), checkpoint.load("smiles.safetensors").state_dict()
     assert "choice" not in before
@@ -90,7 +92,7 @@ def test_an_ngram_models_order_is_chosen_too() -> None:
         {"settings": {**settings, "order": order}, "validation_perplexity": 10 - order, "characters": 3}
         for order in (3, 2)
     ]
-    Path("orders.json").write_text(json.dumps(orders))
+    Path("orders.json").write_text(json.dumps(orders), "utf-8")
     words = "train --corpus smiles.txt --name s --cell ngram --order 3 --choice orders.json"
     assert cli.main([*words.split(), "--licence", "our own"]) == 0
     assert card("s.safetensors")["licence"] == "our own"
@@ -114,7 +116,7 @@ def test_an_ngram_models_order_is_chosen_too() -> None:
 def test_settings_that_were_not_chosen_there_are_refused(written: str | None, message: str) -> None:
     path = Path("other.json")
     if written is not None:
-        path.write_text(written)
+        path.write_text(written, "utf-8")
     with pytest.raises(ConfigError, match=message):
         hyperparameters.read(path, {**RECIPE, "epochs": 1.0, "seed": 1})
 

@@ -1,6 +1,7 @@
 """Training: the data it reads, the gradients it cuts, and that a run can be stopped and resumed."""
 
 import math
+import random
 import time
 from contextlib import nullcontext
 from dataclasses import fields, replace
@@ -26,6 +27,7 @@ from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import UNSURE, StepReport, Trainer, train
 from rnnviz.training.training_state import restore, save
+from tests.closeness import close
 
 TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
 CORPUS = corpora.from_text(TEXT, "smiles")
@@ -130,9 +132,10 @@ def test_a_normaliser_is_used_in_training_and_kept_by_the_model() -> None:
     curly = corpora.from_text("“I see,” he said — and left. " * 40)
     *_, one = train(replace(SMALL, epochs=1), straight, sample_length=0)
     *_, other = train(replace(SMALL, epochs=1, normaliser="typography"), curly, sample_length=0)
-    assert numbers(one) == numbers(other)
+    assert close(numbers(one), numbers(other))
     for text in ("“he.”", '"he."'):
-        assert perplexity(other.model, text=text).perplexity == perplexity(one.model, text='"he."').perplexity
+        found, right = perplexity(other.model, text=text), perplexity(one.model, text='"he."')
+        assert found.perplexity == pytest.approx(right.perplexity, rel=1e-4)
     assert perplexity(other.model, text="“he.”").normalised == 2
     assert perplexity(one.model, text="“he.”").unknown == 2
 
@@ -146,7 +149,7 @@ def test_validation_perplexity_is_the_scored_one_and_best_the_lowest_so_far() ->
         lowest = min(lowest, report.validation_perplexity)
     last = reports[-1]
     scored = perplexity(last.model, text=CORPUS.split().validation).perplexity
-    assert last.validation_perplexity == pytest.approx(scored, rel=1e-12)
+    assert last.validation_perplexity == pytest.approx(scored, rel=1e-5)
     assert last.held_out_perplexity == last.validation_perplexity  # as version 0.1.0 called it
 
 
@@ -167,8 +170,8 @@ def test_a_report_says_where_the_run_stands() -> None:
     }  # fmt: skip
     drawn = rnnviz.sample(last.model, "a ", 9, temperature=UNSURE, seed=SMALL.seed)
     assert (last.sample, len(last.sample)) == (drawn, 9)
-    random = replace(SMALL, truncation="random")
-    trainer = Trainer(random, CORPUS)
+    config = replace(SMALL, truncation="random")
+    trainer = Trainer(config, CORPUS)
     *_, last = trainer.run(sample_length=0)
     assert (last.epoch, last.sample) == (trainer.characters / trainer.streams.characters, "")
 
@@ -240,6 +243,7 @@ def uninterrupted(
     return weights(trainer), trainer.characters, reports
 
 
+@pytest.mark.exact
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("truncation", "stop_at", "engine", "precision", "threads"),
@@ -252,6 +256,7 @@ def uninterrupted(
 def test_a_resumed_run_has_the_same_weights_bit_for_bit(
     tmp_path: Path, truncation: Any, stop_at: int, engine: Engine, precision: Precision, threads: int
 ) -> None:
+    """The promise of `--resume`: an interruption changes no number of a run, on a CPU."""
     if engine == "numba" and not (compiled.ready() if precision == "float32" else compiled.blocks_bfloat16()):
         pytest.skip("no numba, or products in bfloat16 that it can call")
     torch.set_num_threads(threads)
@@ -290,7 +295,9 @@ def numbers(report: StepReport) -> dict[str, Any]:
     return {f.name: getattr(report, f.name) for f in fields(report) if f.name not in timed}
 
 
+@pytest.mark.exact
 def test_early_reports_are_ever_further_apart_and_change_nothing_that_is_learnt() -> None:
+    """Not a bit of a weight: a report is no step, nor is a run that goes on another run."""
     config = replace(SMALL, evaluate_every=50, epochs=8)
     plain, early = (list(Trainer(config, CORPUS).run(early=e)) for e in (False, True))
     first = next(n for n, r in enumerate(early) if r.step == 50)
@@ -349,7 +356,10 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
 
 
 def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
-    """Not the last one: with so high a rate the later ones are worse."""
+    """Not the last one: what is learnt of the order of letters is wrong where they are shuffled."""
+    shuffled = list(TEXT[: len(TEXT) * 3 // 17])
+    random.Random(0).shuffle(shuffled)
+    corpus = corpora.from_text(TEXT + "".join(shuffled))
     reports: list[tuple[float | None, bool]] = []
     seen: list[dict[str, torch.Tensor]] = []
 
@@ -357,19 +367,21 @@ def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
         reports.append((report.validation_perplexity, report.best))
         seen.append({part: w.clone() for part, w in report.model.state_dict().items()})
 
-    config = replace(SMALL, epochs=8, learning_rate=0.3, evaluate_every=5)
-    model = fit(config, CORPUS, name="smiles-gru", sample_length=0, on_report=on_report)
+    config = replace(SMALL, epochs=8, evaluate_every=5)
+    model = fit(config, corpus, name="smiles-gru", sample_length=0, on_report=on_report)
     best = max(n for n, (_perplexity, better) in enumerate(reports) if better)
     assert 0 < best < len(reports) - 1
     assert same(model.state_dict(), seen[best])
-    split = CORPUS.split()
+    split = corpus.split()
     validation = perplexity(model, text=split.validation).perplexity
     assert validation == pytest.approx(
         min(found for found, _better in reports if found is not None), rel=1e-5
     )
     card = model.card
-    assert card["held_out"]["perplexity"] == perplexity(model, text=split.held_out).perplexity
-    assert (card["trained_on"], card["corpus"], card["recipe"]) == ("first 85 %", "smiles", config.to_json())
+    held_out = perplexity(model, text=split.held_out).perplexity
+    assert card["held_out"]["perplexity"] == pytest.approx(held_out, rel=1e-5)
+    assert (card["trained_on"], card["corpus"]) == ("first 85 %", corpus.name)
+    assert card["recipe"] == config.to_json()
     again = rnnviz.load(rnnviz.save(model, tmp_path / "smiles-gru.safetensors"))
     assert again.card["held_out"] == card["held_out"]
     assert contamination.share(split.train, again.sketch).share > 0.9
