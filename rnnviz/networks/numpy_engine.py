@@ -595,7 +595,8 @@ def _pieces(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
 def product(rows: Floats, weights: Floats) -> Floats:
     """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
     if len(rows) != 1:
-        return matmul(rows, weights.T)
+        found: Floats = matmul(rows, weights.T)
+        return found
     out = np.empty((1, len(weights)), weights.dtype)
     for part, target in _pieces(weights, out[0]):
         np.dot(part, rows[0], out=target)
