@@ -62,8 +62,17 @@ def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show()
     assert one["name"] == "&lt;b&gt;one"
     assert one["x"].tolist() == [5.0, 6.0, 7.0]
     assert np.isnan(one["y"]).tolist() == [False, False, True]
-    low, high = made["layout"]["yaxis"]["range"]
-    assert low < -1 < 0 < high
+    assert made["layout"]["xaxis"]["range"] == [4.5, 7.5]
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [([1.0, 1e-4, 0.0], (-4.2, 0.2)), ([1.0, 1.0], (-0.05, 0.05)), ([10.0], (0.95, 1.05))],
+)
+def test_a_logarithmic_axis_has_room_at_both_ends(values: list[float], ends: tuple[float, float]) -> None:
+    shown = draw(Lines([("a", np.array(values))], "", "", log=True))["layout"]
+    assert shown["yaxis"]["range"] == pytest.approx(ends)
+    assert shown["xaxis"]["range"] == [-0.5, max(len(values), 2) - 0.5]
 
 
 def test_the_names_of_lines_stand_above_the_frame() -> None:
@@ -85,6 +94,55 @@ def test_a_ranking_marks_what_chance_reaches_and_escapes_names() -> None:
     assert [s["x0"] for s in made["layout"]["shapes"]] == [0.7]
     assert made["layout"]["annotations"][0]["text"] == "by chance 0.700"
     assert made["data"][0]["marker"]["color"] == [LIGHT.bar, LIGHT.model]
+
+
+@pytest.mark.parametrize(
+    ("bars", "low", "high"),
+    [
+        (Bars(["a", "b"], [1.0, 3.0], ""), 0, 3.09),
+        (Bars(["a", "b"], [-1.0, 3.0], ""), -1.12, 3.12),
+        (Bars(["a", "b"], [-4.0, -1.0], ""), -4.12, 0.12),
+        (Bars(["a"], [0.0], ""), 0, 0.03),
+        (Bars(["a", "b"], [3.0, 2.5], "", errors=np.array([0.5, 1.5])), 0, 4.12),
+        (Bars(["a", "b"], [3.0, 1.0], "", errors=np.array([0.5, np.nan])), 0, 3.605),
+        (Bars(["a"], [1.0], "", levels=[("below", -1.0), ("above", 3.0)]), -1.12, 3.12),
+        (Bars(["a"], [0.9], "", first=0.5), 0.5, 0.912),
+        (Bars(["a"], [0.9], "", first=0.5, last=1.0), 0.5, 1.015),
+        (Bars(["a"], [0.4], "", first=0.5, last=1.0), 0.382, 1.018),
+    ],
+)
+def test_a_rankings_axis_holds_its_bars_its_whiskers_and_its_levels(
+    bars: Bars, low: float, high: float
+) -> None:
+    made = draw(bars)
+    valid(made)
+    assert made["layout"]["xaxis"]["range"] == pytest.approx([low, high])
+
+
+def test_a_rankings_whiskers_stand_on_their_bars_and_none_where_there_is_no_number() -> None:
+    (bar,) = draw(Bars(["a", "b"], [3.0, 1.0], "", errors=np.array([0.5, np.nan])))["data"]
+    assert bar["error_x"]["array"] == [0.5, 0]
+    assert "error_x" not in draw(Bars(["a"], [3.0], ""))["data"][0]
+    low, high = draw(Bars(["a"], [-4.0], "", errors=np.array([4.5])))["layout"]["xaxis"]["range"]
+    assert low < -4 < 0.5 < high
+
+
+def test_a_rankings_levels_are_told_apart_and_named_on_the_side_with_room() -> None:
+    levels = [("low", 0.6), ("high", 0.9), ("<i>", 0.7)]
+    layout = draw(Bars(["a", "b"], [0.9, 0.6], "", levels=levels, first=0.5, last=1.0))["layout"]
+    names, lines = layout["annotations"], layout["shapes"]
+    assert [name["text"] for name in names] == ["low 0.600", "high 0.900", "&lt;i&gt; 0.700"]
+    assert [name["x"] for name in names] == [line["x0"] for line in lines] == [0.6, 0.9, 0.7]
+    assert [name["xanchor"] for name in names] == ["left", "right", "left"]
+    # Each has a row to itself above the frame, and the colour of its line.
+    rows = [name["yshift"] for name in names]
+    assert np.all(np.diff(rows) >= names[0]["font"]["size"])
+    assert layout["margin"]["t"] >= rows[-1] + names[-1]["font"]["size"]
+    assert [name["font"]["color"] for name in names] == [line["line"]["color"] for line in lines]
+    for told in ("color", "dash"):
+        assert len({line["line"][told] for line in lines}) == 3
+    bottom, top = layout["yaxis"]["range"]
+    assert bottom > 1 > 0 > top, "the first name is on top"
 
 
 def test_a_histogram_shows_shares_and_only_where_there_is_something() -> None:

@@ -1,10 +1,25 @@
 """The way back: against the machine's gradients, eigenvalues and sums that are written otherwise."""
 
+import math
+from itertools import pairwise
+from statistics import geometric_mean
+from typing import Any
+
 import numpy as np
 import pytest
 
+import rnnviz
+from rnnviz import gradients
+from rnnviz.lecture import scene_7_backwards as scene
 from rnnviz.lecture.machine import Machine
-from tests.lecture.test_steps import computed
+from rnnviz.lecture.number_format import fixed, rough
+from rnnviz.lecture.primitives import Node
+from rnnviz.lecture.readers import recorded
+from tests.lecture.test_steps import computed, parts
+
+
+def of(picture: Node, kind: str) -> list[dict[str, Any]]:
+    return [part for part in parts(picture) if part["kind"] == kind]
 
 
 def test_three_steps_back_add_up_to_the_gradient() -> None:
@@ -41,3 +56,204 @@ def test_random_cuts_are_right_on_average_and_their_spread_is_exact() -> None:
     full = found["terms"].sum()
     assert abs(found["mean"][-1] - full) < 3 * found["spread"] / np.sqrt(draws)
     assert found["z"].std() == pytest.approx(found["spread"], rel=0.2)
+
+
+@pytest.mark.parametrize("stateless", [0, 1])
+@pytest.mark.parametrize(
+    ("walked", "said"),
+    [
+        (0, "66 numbers for 3 steps"),
+        (1, "Nothing comes after the last step"),
+        (2, "Both gradients add up"),
+        (3, "The first term is zero"),
+    ],
+)
+def test_arrows_point_back_where_the_gradient_has_passed(walked: int, said: str, stateless: int) -> None:
+    picture, notice = scene.back(walked, stateless)
+    (graph,) = of(picture, "graph")
+    expected = set()
+    for t in range(4 - walked, 4):
+        way = ["L", f"l{t}", f"O{t}", f"q{t}", f"H{t}", f"f{t}", "W"]
+        expected |= {*pairwise(way), (f"q{t}", "Wq")}
+        if t < 3 and not stateless:
+            expected.add((f"f{t + 1}", f"H{t}"))
+    assert {(start, end) for start, end, look in graph["arrows"] if look == "back"} == expected
+    now = [part["name"] for part in graph["parts"] if "now" in part["look"]]
+    assert now == ([f"H{4 - walked}", f"O{4 - walked}"] if walked else [])
+    assert ("No gradient goes from step to step" if stateless and walked else said) in notice
+    # Without a state W_hh is 0, and there is nothing to add up.
+    sums = [part for part in of(picture, "text") if part["words"] == "added up so far"]
+    assert len(sums) == (walked > 0 and not stateless)
+    assert len(of(picture, "matrix")) == ((1 if stateless else 3) if walked else 0)
+
+
+def test_the_way_there_has_each_steps_probability_and_loss() -> None:
+    (table,) = of(scene.back(0, 0)[0], "table")
+    there = Machine(steps=3).forward
+    for row, P, target in zip(table["rows"], there.probabilities, Machine(steps=3).targets, strict=True):
+        assert row[3:] == [fixed(P[target]), fixed(-math.log(P[target]))]
+
+
+@pytest.mark.parametrize("text", [scene.TEXT, "The Ti", "The"], ids=["long", "short", "shortest"])
+def test_what_is_left_of_the_gradient_is_what_the_package_measures(text: str) -> None:
+    picture, notice = scene.flow(text)
+    last, early = len(text) - 2, min(10, len(text) - 2)
+    left = {}
+    for cell, curve in zip(("rnn", "gru", "lstm"), of(picture, "line"), strict=True):
+        found = gradients.jacobian(rnnviz.load(f"timemachine-{cell}"), text, at=last + 1, of="loss")
+        states = [found.hidden, *([found.cell] if cell == "lstm" else [])]
+        size = np.linalg.norm([state[:-1, -1] for state in states], axis=0)
+        left[cell] = size / size[0]
+        np.testing.assert_allclose(curve["ys"], left[cell], rtol=1e-3)
+        assert curve["name"] == f"{cell.upper()} {rough(left[cell][-1])}"
+    rnn, lstm = rough(left["rnn"][early]), rough(left["lstm"][early])
+    assert f"at k = {last}. At k = {early} it is {rnn} for the RNN, {lstm} for the LSTM" in notice
+
+
+def test_two_characters_have_no_step_to_go_back_to() -> None:
+    assert "There is no step to go back to yet" in scene.flow("Th")[1]
+
+
+@pytest.mark.parametrize("rho", [0.8, 1.0, 1.4])
+def test_the_dials_curves_are_of_one_matrix_at_several_sizes(rho: float) -> None:
+    picture, notice = scene.dial(rho, 8, 1)
+    drawn = [(line["name"], line["ys"]) for line in of(picture, "line")]
+    sizes = {f"ρ = {r:g}": np.transpose(computed("dial", rho=r)["sizes"]) for r in (0.8, 1.0, 1.25, rho)}
+    assert [name for name, _ys in drawn] == [*sizes, "tanh", "ρᵏ"]
+    for name, ys in drawn[:-2]:
+        np.testing.assert_allclose(ys, sizes[name][0], rtol=1e-4)
+    tanh = sizes[f"ρ = {rho:g}"][1]
+    np.testing.assert_allclose(drawn[-2][1], tanh, rtol=1e-4)
+    np.testing.assert_allclose(drawn[-1][1], [rho**k for k in range(41)], rtol=1e-4)
+    small, large = (rough(sizes[name][0][-1]) for name in ("ρ = 0.8", "ρ = 1.25"))
+    assert f"by {small} at ρ = 0.8: it vanishes. At ρ = 1.25, by {large}: it explodes." in notice
+    assert notice.endswith(f"at ρ = {rho:g}: by {rough(tanh[-1])}.")
+    (plane,) = of(picture, "plane")
+    assert [radius for radius, _name in plane["circles"]] == [1, rho]
+
+
+@pytest.mark.parametrize(("rho", "k", "raised"), [(1.4, 40, True), (0.6, 40, False), (1.0, 1, False)])
+def test_a_powers_long_numbers_have_their_power_of_ten_in_front(rho: float, k: int, raised: bool) -> None:
+    (matrix,) = of(scene.dial(rho, k, 1)[0], "matrix")
+    power = computed("dial", rho=rho, k=k)["power"]
+    tens = math.floor(math.log10(abs(power).max())) if raised else 0
+    np.testing.assert_allclose(np.array(matrix["values"]) * 10**tens, power, rtol=1e-4)
+    assert (rf"= 10^{{{tens}}} \times" in matrix["title"]) == raised
+    assert not raised or tens > 0
+
+
+@pytest.mark.parametrize(
+    ("T", "tau", "cuts", "out"),
+    [
+        (6, 2, ["d3 d2", "d5 d4"], 12),
+        (5, 2, ["d2 d1", "d4 d3"], 8),
+        (3, 1, ["d2 d1", "d3 d2"], 3),
+        (4, 4, [], 0),
+        (3, 6, [], 0),
+    ],
+)
+def test_terms_that_cross_a_cut_are_faded_and_counted(T: int, tau: int, cuts: list[str], out: int) -> None:
+    picture, notice = scene.cut(T, tau)
+    (graph,) = of(picture, "graph")
+    back = {f"{start} {end}": look for start, end, look in graph["arrows"] if start.startswith("d")}
+    assert [arrow for arrow, look in back.items() if look == "cut"] == cuts
+    assert list(back.values()).count("back") == T - 1 - len(cuts)
+    sizes, full, part = of(picture, "matrix")
+    word = Machine(steps=T)
+    for t, row in enumerate(sizes["values"]):
+        terms = [np.linalg.norm(word.pairs()[t, s]) for s in range(t + 1)]
+        assert row == [*(pytest.approx(term, rel=1e-4) for term in terms), *[None] * (T - 1 - t)]
+    assert len(sizes["faded"]) == out
+    assert all(cuts and s < t for t, s in sizes["faded"])
+    np.testing.assert_allclose(full["values"], word.gradients()["W_hh"], atol=1e-4)
+    assert np.allclose(full["values"], part["values"], atol=1e-4) == (not out)
+    words = [one["words"] for one in of(picture, "text")]
+    assert f"cached at one time: {22 * min(tau, T)} of {22 * T} numbers" in words
+    said = f"{out} of {T * (T + 1) // 2} terms" if out else "nothing is left out"
+    assert said in notice
+
+
+@pytest.mark.parametrize(
+    ("pi", "after", "said"),
+    [
+        (1.0, 4, "every draw is the full gradient"),
+        (0.5, 4, "so few draws go far"),  # 4.9 of 10,000 reach the farthest term
+        (0.51, 4, "always off by"),  # 6.1
+        (0.7, 4, "always off by"),
+        (0.7, 12, "A cut after all 12 steps cuts nothing"),
+    ],
+)
+def test_a_random_cut_is_drawn_beside_a_regular_one(pi: float, after: int, said: str) -> None:
+    picture, notice = scene.random(pi, after, 1)
+    found = computed("random", pi=pi)
+    terms, spread = found["terms"], found["spread"]
+    assert said in notice
+    if "off by" in said:
+        assert f"off by {rough(abs(terms[after:].sum()))}." in notice
+    if pi == 0.7:
+        assert notice.endswith(f"is {rough(spread)}.")
+    above, below, full, regular, drawn = of(picture, "line")
+    assert (drawn["xs"][0], drawn["xs"][-1]) == (3, 10_000)
+    room = 2 * spread / np.sqrt(drawn["xs"])
+    np.testing.assert_allclose(above["ys"], terms.sum() + room, rtol=1e-3)
+    np.testing.assert_allclose(below["ys"], terms.sum() - room, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(full["ys"], terms.sum(), rtol=1e-4)
+    np.testing.assert_allclose(regular["ys"], terms[:after].sum(), rtol=1e-4)
+    np.testing.assert_allclose(drawn["ys"], [found["z"][:n].mean() for n in drawn["xs"]], rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("theta", "labels"),
+    [(1.0, ["gradient g", "clipped"]), (4.5, ["", "clipped"]), (5.0, ["", "gradient g"])],
+)
+def test_clipping_shortens_what_is_longer_than_theta_and_keeps_its_direction(
+    theta: float, labels: list[str]
+) -> None:
+    picture, notice = scene.clip(theta, [3.0, -4.0])
+    (plane,) = of(picture, "plane")
+    before, after = (np.array(arrow[:2]) for arrow in plane["arrows"])
+    np.testing.assert_allclose(before, [3, -4])
+    np.testing.assert_allclose(after, np.array([3, -4]) * min(1, theta / 5), rtol=1e-4)
+    assert [arrow[2] for arrow in plane["arrows"]] == labels
+    assert plane["circles"] == [[theta, "θ"]]
+
+    every = Machine(steps=3).gradients()
+    whole = np.concatenate([one.ravel() for one in every.values()])
+    norms = [*(np.linalg.norm(one) for one in every.values()), np.linalg.norm(whole)]
+    factor = min(1, theta / norms[-1])
+    assert any(f"{len(whole)} derivatives" in one["words"] for one in of(picture, "text"))
+    (bars,) = of(picture, "bars")
+    expected = [value for norm in norms for value in (norm, factor * norm)]
+    np.testing.assert_allclose([value for _name, value, _written in bars["rows"]], expected, rtol=1e-4)
+    assert [written for _name, _value, written in bars["rows"]] == [fixed(value) for value in expected]
+    assert bars["top"] == pytest.approx(norms[-1], rel=1e-4)
+    said = f"is multiplied by {fixed(factor)}." if factor < 1 else "The word's gradient is short enough."
+    assert notice.endswith(said)
+
+
+@pytest.mark.parametrize("gates", ["", ".open"])
+@pytest.mark.parametrize("k", scene.GAPS)
+def test_a_gaps_table_has_what_was_recorded(k: int, gates: str) -> None:
+    picture, notice = scene.gap(str(k), gates)
+    (table,) = of(picture, "table")
+    assert [table["head"][column] for _row, column in table["lit"]] == [str(k)] * 5
+    cells = ["rnn", "orthogonal", f"gru{gates}", f"lstm{gates}", "mlp"]
+    right = {}
+    for cell, row, curve in zip(cells, table["rows"], of(picture, "line"), strict=True):
+        (run,) = (
+            run
+            for run in recorded("long_gap")["runs"]
+            if (run["cell"], run["gap"], run["clipped"]) == (cell, k, True)
+        )
+        ends = sorted((fixed(100 * one[-1], 0) for one in run["accuracy"]), key=float)
+        right[cell] = row[1 + scene.GAPS.index(k)]
+        assert right[cell] == "–".join(dict.fromkeys([ends[0], ends[-1]]))
+        mean = np.mean(run["accuracy"], axis=0)
+        np.testing.assert_allclose(curve["ys"], 100 * mean, rtol=1e-4)
+        assert curve["xs"] == [50 * i for i in range(len(mean))]
+        before = [one[0] for one in run["gradient"]]
+        arrives = geometric_mean(before) if all(before) else 0.0
+        assert row[-1] == rough(arrives, 1)
+    rnn, orthogonal, gru, lstm, _mlp = right.values()
+    assert f"RNN {rnn} % right, GRU {gru} %, LSTM {lstm} %" in notice
+    assert f"gets {orthogonal} %" in notice

@@ -3,22 +3,24 @@
 import json
 import os
 import random
-import signal
 import stat
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import other_processor
 import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.networks import checkpoint, compiled
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
@@ -26,12 +28,14 @@ from rnnviz.networks.threads import Threads
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training import journal, runs, speed_trial, training_state
+from rnnviz.training import journal, queue, runs, speed_trial, training_state
 from rnnviz.training import process as run_process
-from rnnviz.training.folder import Description, RunFolder
+from rnnviz.training.folder import VISITORS, Description, RunFolder
 from rnnviz.training.journal import Journal
 from rnnviz.training.trainer import Trainer
-from tests.training.processes import events, pid_of, progressed, train, until
+from tests import needs
+from tests.training.made_runs import made
+from tests.training.processes import events, kill, pid_of, progressed, train, until
 from tests.training.test_trainer import same
 
 TOY = TrainConfig(
@@ -58,9 +62,26 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def whole() -> dict[str, torch.Tensor]:
     """The weights of a run of SMALL that nothing interrupted, and nobody wrote anything down of."""
     torch.set_flush_denormal(True)
-    trainer = Trainer(SMALL, CORPUS)
-    list(trainer.run(sample_length=0))
+    with other_processor.own_products():
+        trainer = Trainer(SMALL, CORPUS)
+        list(trainer.run(sample_length=0))
     return {k: v.clone() for k, v in trainer.model.state_dict().items()}
+
+
+@pytest.fixture
+def busy(home: Path) -> Iterator[None]:
+    """Another run trains, and one of visitors: those that start wait, until they are stopped in the end."""
+    with ExitStack() as held:
+        for place in (home, home / VISITORS):
+            folder = RunFolder(place / "busy")
+            folder.path.mkdir(parents=True)
+            held.enter_context(folder.take_lock())
+            queue.take_ticket(folder)
+        yield
+        started = [*runs.listed(), *runs.listed(home / VISITORS)]
+        for run in started:
+            runs.stop(run.id)
+        until(lambda: not any(runs.find(run.id).alive for run in started))
 
 
 def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
@@ -82,8 +103,83 @@ def wait_for_end(id: str) -> runs.Run:
     return runs.find(id)
 
 
+@needs.modes
 def test_a_text_is_its_owners_alone(home: Path) -> None:
     assert stat.S_IMODE(begin(home).text.stat().st_mode) == 0o600
+
+
+@pytest.mark.usefixtures("busy")
+def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
+    for nothing in (None, ""):
+        with pytest.raises(TrainingError, match="needs a text"):
+            runs.start(Description("own", TOY, text=nothing))
+    assert runs.listed() == []
+    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TEXT}, {"text": TEXT, "owner": "ann"}]
+    ids = [runs.start(Description("own", TOY, **one)) for one in given]
+    assert ids == ["own", "own-2", "visitor:own"]
+    found = [runs.find(id) for id in ids]
+    assert [(run.name, run.state) for run in found] == [("own", "waiting")] * 3
+    assert [(run.description["corpus"], run.owner) for run in found] == [
+        ("machine", ""),
+        ("", ""),
+        ("", "ann"),
+    ]
+    texts = [RunFolder(run.path).text for run in found]
+    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TEXT, TEXT]
+    assert sorted(run.id for run in runs.listed()) == ids[:2]
+    assert [run.id for run in runs.listed(home / VISITORS)] == ids[2:]
+    (queued,) = events(RunFolder(found[0].path), "queued")
+    assert queued["time"] == pytest.approx(time.time(), abs=3600)
+    if os.name == "posix":  # a session of its own: Ctrl-C where it was started doesn't reach it
+        pid = pid_of(RunFolder(found[0].path))
+        assert os.getsid(pid) == pid
+
+
+def test_a_run_whose_process_cannot_start_leaves_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(home / "no python"))
+    with pytest.raises(TrainingError, match="process can't be started"):
+        runs.start(Description("own", TOY, corpus="machine"))
+    assert [path.name for path in home.rglob("*")] == [".queue"]
+
+
+def test_a_run_is_deleted_with_its_ticket_unless_another_has_its_name(home: Path) -> None:
+    queue.take_ticket(RunFolder(made("one", created=5.0)))
+    with pytest.raises(TrainingError, match="another has its name"):
+        runs.delete("one", created=4.0)
+    assert runs.find("one").created == 5
+    runs.delete("one", created=5.0)
+    assert [path.name for path in home.rglob("*")] == [".queue"]
+
+
+@pytest.mark.usefixtures("home")
+def test_of_a_long_id_that_no_run_has_the_beginning_is_quoted() -> None:
+    with pytest.raises(TrainingError, match=r"^there is no run 'x{100}' in "):
+        runs.find("x" * 200)
+
+
+def test_how_a_run_ended_is_told_by_its_last_event_and_what_was_asked(home: Path) -> None:
+    folder, broken = RunFolder(made("silent", None)), TrainingError("the run diverged at step {step}", step=7)
+    for name in ("failed", "damaged"):
+        made(name, "failed", error=broken.to_json())
+    run = runs.find("silent")
+    assert (run.state, run.total) == ("died", 3000)
+    assert "without a word" in run.reason
+    folder.stop.touch()
+    assert (runs.find("silent").state, runs.find("silent").reason) == ("stopped", "")
+    assert (runs.find("failed").state, runs.find("failed").reason) == ("failed", str(broken))
+    # Of a damaged description, that is said.
+    folder.stop.unlink()
+    for name, state in (("silent", "died"), ("damaged", "failed")):
+        (home / name / "run.json").write_bytes(b"{")
+        assert (runs.find(name).name, runs.find(name).state) == (name, state)
+        assert "is damaged" in runs.find(name).reason
+
+
+@pytest.mark.usefixtures("home")
+def test_a_snapshot_is_that_of_its_step_or_the_newest() -> None:
+    made("one")
+    assert runs.snapshots("one") == [0, 1, 3, 10, 30]
+    assert [runs.snapshot("one", step).step for step in (0, 10, None)] == [0, 10, 30]
 
 
 @pytest.mark.slow
@@ -108,7 +204,7 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     run = wait_for_end(id)
     order = ["waiting", "starting", "running", "finished"]
     assert seen == [state for state in order if state in seen]
-    assert run.state == "finished", run.reason or (run.path / "log.txt").read_text()
+    assert run.state == "finished", run.reason or (run.path / "log.txt").read_text("utf-8")
     assert [r.id for r in runs.listed()] == [id]
 
     kinds = [e["event"] for e in told]
@@ -171,16 +267,18 @@ def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) ->
         lambda: len(events(folder, "start")) == 2 and (runs.find(id).last or {}).get("step", 0) > stopped_at
     )
     assert events(folder, "start")[1]["resumed_at"] == stopped_at
-    os.kill(pid_of(folder), signal.SIGKILL)
+    kill(folder)
     run = wait_for_end(id)
     assert run.state == "died"
     assert "runs out of memory or someone kills it" in run.reason
 
 
+@pytest.mark.exact
 @pytest.mark.slow
 def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
     home: Path, whole: dict[str, torch.Tensor]
 ) -> None:
+    """The promise of `--resume`: an interruption changes no number of a run, on a CPU."""
     folder = begin(home)
     chance = random.Random(4)
     killed = 0
@@ -195,7 +293,7 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
         process.kill()
         process.join()
         killed += 1
-    assert process.exitcode == 0, folder.log.read_text()
+    assert process.exitcode == 0, folder.log.read_text("utf-8")
     assert killed > 2
     assert same(final(folder), whole)
     steps = [e["step"] for e in events(folder, "report")]
@@ -215,7 +313,7 @@ def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
     assert runs.find("run").state == "stopped"
     process = train(folder.path, queued=True)
     process.join()
-    assert process.exitcode == 0, folder.log.read_text()
+    assert process.exitcode == 0, folder.log.read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -229,7 +327,7 @@ def test_minutes_are_measured_once(home: Path) -> None:
     assert settled.config.characters > 100  # the machine may be busy
     process = train(folder.path)
     process.join()
-    assert process.exitcode == 0, folder.log.read_text()
+    assert process.exitcode == 0, folder.log.read_text("utf-8")
     assert folder.description() == settled
     assert events(folder, "start")[-1]["total_characters"] >= settled.config.characters
     assert 0.05 < events(folder, "progress")[-1]["seconds"] < 20
@@ -333,14 +431,16 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
     assert passed[0]["step"] == below[0] > 1
 
 
+@pytest.mark.exact
 @pytest.mark.slow
 def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
     home: Path, whole: dict[str, torch.Tensor]
 ) -> None:
+    """A run that writes more down, or resumes, has the same numbers to the bit."""
     folder = begin(home, half=True)
     process = train(folder.path, PROGRESS=0.0, SAVE=0.0, SHARE=1.0)
     process.join()
-    assert process.exitcode == 0, folder.log.read_text()
+    assert process.exitcode == 0, folder.log.read_text("utf-8")
     assert same(final(folder), whole)
 
     # The lines to beat: counted on the training text, scored on the validation text.
@@ -350,7 +450,7 @@ def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
     for name, order in (("unigram", 1), ("ngram", 6)):
         model = NgramModel.fit(split.train, order=order, vocabulary=vocabulary)
         expected = perplexity(model, text=split.validation).perplexity
-        assert start[name] == pytest.approx(expected, rel=1e-9)
+        assert start[name] == pytest.approx(expected, rel=1e-5)
         assert start[name] != pytest.approx(perplexity(model, text=split.train).perplexity, rel=1e-3)
     assert start["ngram"] < start["unigram"] < start["uniform"]
     assert start["validation_characters"] == len(split.validation)
@@ -365,7 +465,7 @@ def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
     finished = events(folder, "finished")[0]
     stored = checkpoint.load(Path(finished["path"]))
     scored = perplexity(stored, text=split.held_out).perplexity
-    assert finished["held_out"] == stored.card["held_out"]["perplexity"] == pytest.approx(scored, rel=1e-9)
+    assert finished["held_out"] == stored.card["held_out"]["perplexity"] == pytest.approx(scored, rel=1e-5)
     assert scored != pytest.approx(
         perplexity(checkpoint.load(folder.best), text=split.held_out).perplexity, rel=1e-8
     )
@@ -375,13 +475,14 @@ def test_a_hundred_runs_are_listed_and_a_damaged_one_does_not_hide_them(home: Pa
     for n in range(100):
         folder = RunFolder(home / f"run-{n}")
         folder.path.mkdir(parents=True)
-        folder.begin(Description(f"run-{n}", TOY, corpus="machine", created=float(n + 1)))
+        folder.begin(Description(f"run-{n}", TOY, corpus="machine", created=float(n // 2 + 1)))
         lines = b"".join(b'{"event": "progress", "step": %d}\n' % step for step in range(500))
         folder.events.write_bytes(lines + b'{"event": "report", "step": 500}\n{"event": "finished"}\n')
-    (home / "run-7" / "run.json").write_text("{")
+    (home / "run-7" / "run.json").write_text("{", "utf-8")
     (home / "no run").mkdir()
     listed = runs.listed()
     assert len(listed) == 100
-    assert [r.created for r in listed[:-1]] == [float(n + 1) for n in reversed(range(100)) if n != 7]
+    newest = sorted({*range(100)} - {7}, key=lambda n: (-(n // 2), f"run-{n}"))
+    assert [r.id for r in listed] == [*(f"run-{n}" for n in newest), "run-7"]
     assert "is damaged" in listed[-1].reason
     assert all(r.state == "finished" and r.report and r.last for r in listed)

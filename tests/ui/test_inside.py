@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rnnviz import units
 from rnnviz.analysis import directions
 from rnnviz.analysis.evidence import search
 from rnnviz.analysis.search_result import ENOUGH, Evidence, Report, Rival
+from rnnviz.figures.themes import LEVELS
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
@@ -21,7 +23,7 @@ from rnnviz.training import unit_findings
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import worker
-from rnnviz.ui.pages.inside import search_texts
+from rnnviz.ui.pages.inside import direction, search_texts
 from rnnviz.ui.pages.inside import units as page_units
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import settled
@@ -325,8 +327,39 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
     app = app.selectbox(key="inside.finding.what").set_value("means").run()
     wanted = means.along(read)
     np.testing.assert_allclose(coloured(boards), wanted - wanted.mean(), atol=1e-5)
+    # The strongest colour is hardly beyond the largest value.
+    sent = boards["inside.finding"]
+    kind, low, high = sent["scale"]
+    far = float(np.abs(wanted - wanted.mean()).max())
+    assert (kind, low) == ("diverging", f"−{high}")
+    assert far <= float(high) <= 1.1 * far
+    levels = sent["arrays"][sent["texts"][0]["levels"]]
+    middle = LEVELS // 2
+    assert 0.9 * middle <= np.abs(levels.astype(int) - middle).max() <= middle
     pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
     assert pushes["title"].endswith("difference of means: the first letter of a word")
+
+
+@pytest.mark.parametrize(
+    ("states", "centred", "far"),
+    [
+        ([1.234, -1.234], [1.234, -1.234], 1.3),
+        ([9.0567, 8.9433], [0.0567, -0.0567], 0.057),
+        ([-91.5, 91.5], [-91.5, 91.5], 92),
+        ([3.15, -1.05, -1.05, -1.05], [3.15, -1.05, -1.05, -1.05], 3.2),
+        ([-3.15, 1.05, 1.05, 1.05], [-3.15, 1.05, 1.05, 1.05], 3.2),
+        ([0.7, 0.7], [0, 0], 1),
+        ([], [], 1),
+        ([np.nan, 1.0], [np.nan, np.nan], 1),
+    ],
+)
+def test_a_directions_colours_end_at_its_largest_value_rounded_up_to_two_digits(
+    states: list[float], centred: list[float], far: float
+) -> None:
+    read = SimpleNamespace(trace=np.reshape(states, (-1, 1)))  # of a view that is all it looks at
+    values, scale = direction.coloured(read, directions.Direction("up", [1.0]))  # type: ignore[arg-type]
+    np.testing.assert_allclose(values, centred, atol=1e-12)
+    assert (scale.kind, scale.low, scale.high) == ("diverging", -scale.high, pytest.approx(far))
 
 
 def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
 from rnnviz.analysis import ablation, directions
@@ -112,9 +113,14 @@ def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
     assert unit_changes.numbers(written, 8) == tuple(found)
 
 
+def offered(app: AppTest) -> bool:
+    """Whether there is a direction to choose."""
+    return any(box.key == "inside.cause.what" for box in app.selectbox)
+
+
 def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:
     app = write(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
-    assert not [box for box in app.selectbox if box.key == "inside.cause.what"]  # none was found yet
+    assert not offered(app)  # none was found yet
     app = app.segmented_control(key="part").set_value("units").run()
     app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
     assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
@@ -128,3 +134,26 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
     np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
     app = app.selectbox(key="inside.cause.what").set_value("unit").run()
     assert app.text_input(key="inside.units").value
+
+
+def test_a_direction_is_offered_for_the_states_in_which_it_was_found(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
+    lstm = tiny("lstm", card=tiny_card())
+    app = settled(write(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside")
+    app = app.segmented_control(key="part").set_value("cause").run()
+    assert offered(app)
+    app = app.toggle(key="inside.cell").set_value(True).run()
+    assert not offered(app)
+    app = settled(app.segmented_control(key="part").set_value("units").run(), "inside")
+    app = settled(app.selectbox(key="inside.quantity").set_value("cell").run(), "inside")
+    app = app.segmented_control(key="part").set_value("cause").run()
+    assert offered(app)
+    app = app.selectbox(key="inside.cause.what").set_value("means").run()
+    read = trace(lstm, TEXT[:300])
+    along = directions.mean_difference(read, units.target("word-start", TEXT[:300]), quantity="cell")
+    value = next(s for s in app.slider if s.label == "value").value
+    held = trace(lstm, TEXT[:300], change=Intervention(along, "clamp", value))
+    sent = boards["inside.cause"]
+    shown = sent["arrays"][sent["texts"][0]["values"]]
+    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)

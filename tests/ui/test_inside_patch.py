@@ -1,5 +1,6 @@
 """Cause's way Patch: two texts, the state of one put into the other, and what is said of it."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz import units
 from rnnviz.analysis import directions
 from rnnviz.analysis.patching import Patched
+from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import patch, unit_changes
@@ -77,6 +79,18 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     shows(boards[KEY], units.patch(model, **texts, units=directions.random(12, 3)))
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
+
+
+def test_a_random_direction_lies_in_the_layer_in_view(
+    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tiny("gru", layers=2, card=tiny_card())
+    save(deep, tmp_path / "deep.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = choose(open_app("inside", part="patch", model="deep", layer="1"), "part", "part")
+    assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
+    settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
+    shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random(12, layer=1)))
 
 
 @pytest.mark.parametrize("texts", [patch.OTHER, *patch.EXAMPLES.values()])
