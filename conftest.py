@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 # Small models gain nothing from a second thread, and two that wait for one another lose much wherever a
@@ -74,11 +75,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def rounding(request: pytest.FixtureRequest) -> Iterator[None]:
     """A promise of every bit is tried with this processor's own products."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(other_processor, "made", 0)
-        if request.node.get_closest_marker("exact"):
-            patch.setattr(other_processor, "active", False)
-            patch.setenv(other_processor.ROUNDING, other_processor.OWN)
+    other_processor.made = 0
+    with other_processor.own_products() if request.node.get_closest_marker("exact") else nullcontext():
         yield
 
 

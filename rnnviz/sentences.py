@@ -65,7 +65,8 @@ def match(name: str | None) -> str:
 
 def of_terminal() -> str:
     """The language of RNNVIZ_LANGUAGE, else the locale's."""
-    return match(os.environ.get("RNNVIZ_LANGUAGE") or locale.setlocale(locale.LC_MESSAGES, None) or "")
+    category = getattr(locale, "LC_MESSAGES", locale.LC_CTYPE)  # Windows has none for messages
+    return match(os.environ.get("RNNVIZ_LANGUAGE") or locale.setlocale(category, None))
 
 
 def level(said: Said) -> str:

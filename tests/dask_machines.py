@@ -36,7 +36,7 @@ class Machines:
         self._log = (folder / "log").open("ab")
         self._options: dict[str, Any] = {"cwd": folder, "env": environment, "stderr": self._log}
         self.scheduler = subprocess.Popen(
-            [sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True, **self._options
+            [sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, encoding="utf-8", **self._options
         )
         self.address = self.scheduler.stdout.readline().strip()
         self.workers: list[subprocess.Popen[bytes]] = []

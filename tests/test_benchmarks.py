@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -45,7 +46,8 @@ def test_a_program_does_a_smallest_round(name: str, tmp_path: Path) -> None:
     book.write_text(rnnviz.corpora.open_corpus("timemachine").text[:20_000], "utf-8")
     options = ROUNDS[name].replace("BOOK", str(book)).split()
     command = [sys.executable, FOLDER / f"{name}.py", *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    options: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "timeout": 300, "check": False}
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONUTF8": "1"}, **options)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^= .+\t[\d,.e+-]+", done.stdout, re.MULTILINE), done.stdout
 
@@ -60,7 +62,8 @@ def test_a_sitting_has_each_figure_s_medians_side_by_side(tmp_path: Path) -> Non
     )
     pythons = [sys.executable, sys.executable]
     command = [sys.executable, FOLDER / "sitting.py", "--rounds", "2", "--python", *pythons, "--", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    options: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "check": True}
+    done = subprocess.run(command, env={**os.environ, "PYTHONUTF8": "1"}, **options)
     *_, first, second = done.stdout.splitlines()
     assert first == "| a | b | 1,234 ms | 1,234 ms | 1 |"
     assert second == "| c | 0.25 | 0.25 | 1 |"

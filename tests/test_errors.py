@@ -90,12 +90,12 @@ def test_the_command_installs_from_where_rnnviz_came(
         folder.mkdir()
     (tmp_path / "rnnviz" / "__init__.py").touch()
     shutil.copy(errors.__file__, tmp_path / "rnnviz")
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rnnviz\nVersion: 1.0\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rnnviz\nVersion: 1.0\n", "utf-8")
     if origin is not None:
-        (about / "direct_url.json").write_text(json.dumps(origin))
+        (about / "direct_url.json").write_text(json.dumps(origin), "utf-8")
     code = "from rnnviz.errors import install; print(install('train'))"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=60
     )
     assert done.stdout == f"pip install {wanted}\n", done.stderr
 

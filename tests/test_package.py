@@ -24,7 +24,8 @@ from tests.written import PAGES, ROOT, examples
 
 def python(code: str) -> str:
     """The standard output of a fresh interpreter running `code`."""
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    options: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "timeout": 120}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, **options)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -96,7 +97,7 @@ def each_by_itself(*pages: list[str]) -> str:
 
 
 def project() -> dict[str, Any]:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 # A name set to None in sys.modules is taken for a module there by libraries that ask what is imported.
@@ -142,7 +143,7 @@ def test_no_file_of_the_app_hides_a_standard_module() -> None:
 
 def pins() -> list[Requirement]:
     """The lines of requirements.txt that hold on this machine."""
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
     every = [Requirement(line) for line in lines if not line.startswith("#")]
     return [pin for pin in every if pin.marker is None or pin.marker.evaluate()]
 
@@ -214,7 +215,7 @@ def test_a_library_that_is_imported_is_declared(folders: list[str], extras: list
 
 
 def test_the_entry_is_short_and_serves_plotly_from_the_installed_package() -> None:
-    source = (ROOT / "app.py").read_text()
+    source = (ROOT / "app.py").read_text("utf-8")
     assert len(source.splitlines()) <= 40
     plotly = Path(importlib.import_module("plotly").__file__).parent
     assert (plotly / "package_data" / "plotly.min.js").is_file()
@@ -222,8 +223,8 @@ def test_the_entry_is_short_and_serves_plotly_from_the_installed_package() -> No
 
 def test_the_written_test_command_is_what_the_ci_runs() -> None:
     command = 'pip install -r requirements.txt -e ".[test]" && pytest'
-    assert f"\n{command}\n" in (ROOT / "CONTRIBUTING.md").read_text()
-    steps = re.findall(r'^step "[^"]*" (.*)$', (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert f"\n{command}\n" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    steps = re.findall(r'^step "[^"]*" (.*)$', (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
     assert command in " && ".join(steps)
     assert 'pytest -m "" tests/browser' in steps  # which `pytest` leaves out
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
@@ -249,7 +250,8 @@ def test_the_pages_python_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_every_room_but_the_app_is_kept_from_screens() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    contracts = tools["importlinter"]["contracts"]
     kept = next(c for c in contracts if c["name"] == "Streamlit in the app alone")["source_modules"]
     rooms = {f"rnnviz.{p.parent.name}" for p in (ROOT / "rnnviz").glob("*/__init__.py")}
     rooms |= {
@@ -260,12 +262,12 @@ def test_every_room_but_the_app_is_kept_from_screens() -> None:
 
 
 def test_the_first_start_asks_nothing_and_reports_nothing() -> None:
-    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert config["server"]["showEmailPrompt"] is False
     assert config["browser"]["gatherUsageStats"] is False
     assert config["client"]["showErrorDetails"] == "none"
     assert config["runner"]["postScriptGC"] is False
-    assert "http" not in (ROOT / ".streamlit" / "config.toml").read_text()  # no font from the network
+    assert "http" not in (ROOT / ".streamlit" / "config.toml").read_text("utf-8")  # no font from the network
 
 
 def test_the_picture_of_the_rooms_names_files_that_are_there() -> None:

@@ -1,5 +1,6 @@
 """What findings say in each language: the one file of sentences, and how numbers are written."""
 
+import locale
 import math
 import re
 from pathlib import Path
@@ -99,6 +100,14 @@ def test_a_terminal_speaks_the_language_asked_for(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert sentences.of_terminal() == language
+
+
+def test_a_terminal_speaks_a_language_where_the_system_has_no_locale_of_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("RNNVIZ_LANGUAGE", raising=False)
+    monkeypatch.delattr(locale, "LC_MESSAGES", raising=False)
+    assert sentences.of_terminal() in sentences.LANGUAGES
 
 
 def test_rows_stack_under_the_columns_of_the_first() -> None:

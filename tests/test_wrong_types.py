@@ -12,6 +12,7 @@ from torch import nn
 
 import rnnviz
 from rnnviz import corpora, gradients, units
+from tests import needs
 from tests.refused import one_sentence
 
 PATH = Path("book.txt")
@@ -29,7 +30,6 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "a vector": (None, b"x", ["x"], PATH, "x", 1.5),
     "a recipe": (None, b"gru", ["gru"], PATH, "timemachine-gru", 1.5),
 }
-PACKED = rnnviz.compress(rnnviz.ngram("machine" * 2, order=2), "machine")
 LONG, BOOK = "The Time Machine. " * 9, io.BytesIO(b"id,said\n7,It is late.\n")
 CONFIG = rnnviz.TrainConfig(hidden_size=4, epochs=1)
 
@@ -83,7 +83,7 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "ngram: order": ("a number", lambda x: rnnviz.ngram("machine", order=x)),
     "compress: model": ("a model", lambda x: rnnviz.compress(x, "machine")),
     "compress: text": ("a text", lambda x: rnnviz.compress(model(), x)),
-    "decompress: model": ("a model", lambda x: rnnviz.decompress(x, PACKED)),
+    "decompress: model": ("a model", lambda x: rnnviz.decompress(x, packed())),
     "decompress: data": ("a text", lambda x: rnnviz.decompress(model(), x)),
     "gradients.connectivity: model": ("a model", lambda x: gradients.connectivity(x, "machine")),
     "gradients.connectivity: text": ("a text", lambda x: gradients.connectivity(model(), x)),
@@ -171,6 +171,11 @@ def read() -> Any:
     return rnnviz.trace(model(), LONG)
 
 
+def packed() -> bytes:
+    needs.coder()
+    return rnnviz.compress(rnnviz.ngram("machine" * 2, order=2), "machine")
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -211,7 +216,7 @@ def test_a_str_is_the_text_and_a_file_is_named_otherwise(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert rnnviz.perplexity(model(), "book.txt").characters == 8
-    Path("book.txt").write_text("It was past midnight.")
+    Path("book.txt").write_text("It was past midnight.", "utf-8")
     with pytest.raises(rnnviz.TextError, match=r"write path='book\.txt'"):
         rnnviz.perplexity(model(), "book.txt")
     with pytest.raises(rnnviz.ConfigError, match="received both"):
@@ -222,7 +227,8 @@ def test_a_str_is_the_text_and_a_file_is_named_otherwise(
     assert rnnviz.trace(model(), Path("book.txt")).text == "It was past midnight."
     assert [len(one) for one in rnnviz.trace(model(), ["ab", Path("book.txt")])] == [2, 21]
     assert units.find(model(), Path("book.txt"), "vowel", copies=0).characters == 21
-    with open("book.txt") as as_text, pytest.raises(rnnviz.TextError, match="open it in binary"):
+    as_text = io.StringIO("It was past midnight.")
+    with pytest.raises(rnnviz.TextError, match="open it in binary"):
         rnnviz.perplexity(model(), as_text)  # type: ignore[arg-type]
 
 

@@ -316,11 +316,10 @@ def index(
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
     >>> text = "the time machine and the time traveller"
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = run(index(model, text, f"{folder}/index"))
-    ...     shape = pattern(rnnviz.trace(model, "the time"), 4, 8)
-    ...     found = made.match(shape, share=0.5)
-    ...     print(made, [made.text(m.start, m.stop) for m in found.found])
+    >>> made = run(index(model, text, f"{tempfile.mkdtemp()}/index"))
+    >>> shape = pattern(rnnviz.trace(model, "the time"), 4, 8)
+    >>> found = made.match(shape, share=0.5)
+    >>> print(made, [made.text(m.start, m.stop) for m in found.found])
     <Index of 39 characters, 256 units of timemachine-gru> ['time', 'time']
     """
     text = normalise(text, model.normaliser)

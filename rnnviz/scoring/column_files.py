@@ -7,10 +7,11 @@
     sums.f8     Σ of nll.f4 before characters 0, 1,024, 2,048 … and of all, for any stretch's sum
 
 All little-endian. A cost in float32, and so every sum, has a relative error below 6e-8. Stretches are read
-with `pread`: pages of a mapping would count as the process's own memory, 800 MB for 50 million characters.
+into memory: pages of a mapping would count as the process's own, 800 MB for 50 million characters.
 """
 
 import os
+import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,8 @@ def filename(column: str) -> str:
 
 
 class ColumnFiles:
-    """The columns of a scored text of n characters, open for reading even after their folder is gone.
+    """The columns of a scored text of n characters, open for reading even after their folder is gone; on
+    Windows the folder can't go before.
 
     Positions count from 0; a stretch is start .. stop - 1. Thread-safe. Raises TextError where files are
     absent or too short.
@@ -46,16 +48,17 @@ class ColumnFiles:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self._descriptors: dict[str, int] = {}
+        self._seeking = threading.Lock()
         self._closer = weakref.finalize(self, _close, self._descriptors)
         try:
-            for column in COLUMNS:  # O_NONBLOCK: a pipe in a file's place would wait for its writer
-                self._descriptors[column] = os.open(
-                    self.folder / filename(column), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-                )
+            # A pipe in a file's place would wait for its writer; Windows would translate line ends.
+            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+            for column in COLUMNS:
+                self._descriptors[column] = os.open(self.folder / filename(column), flags)
         except OSError as error:
             raise _damaged(self.folder, f"{filename(column)} can't be opened ({error.strerror})") from None
         self._length = os.fstat(self._descriptors["codes"]).st_size // 4
-        self._sums = self._pread("sums", 0, -(-self._length // BLOCK) + 1)
+        self._sums = self._stretch("sums", 0, -(-self._length // BLOCK) + 1)
 
     def __len__(self) -> int:
         """n, at least 1."""
@@ -75,26 +78,33 @@ class ColumnFiles:
                 stop=stop,
                 length=self._length,
             )
-        return self._pread(column, start, stop)
+        return self._stretch(column, start, stop)
 
-    def _pread(self, column: str, start: int, stop: int) -> Array:
+    def _stretch(self, column: str, start: int, stop: int) -> Array:
         if not self._closer.alive:
             raise ConfigError("the record in {folder} was closed; open it again", folder=self.folder)
         kind = np.dtype(COLUMNS[column])
         size, offset = (stop - start) * kind.itemsize, start * kind.itemsize
         data = b""
         while len(data) < size:  # a system may limit one read, to 2 GB say
-            got = os.pread(self._descriptors[column], size - len(data), offset + len(data))
+            got = self._bytes(self._descriptors[column], size - len(data), offset + len(data))
             if not got:
                 raise _damaged(self.folder, f"{filename(column)} became shorter")
             data += got
         return np.frombuffer(data, kind)
 
+    def _bytes(self, descriptor: int, size: int, offset: int) -> bytes:
+        if hasattr(os, "pread"):
+            return os.pread(descriptor, size, offset)
+        with self._seeking:  # Windows has no pread: another thread could seek in between
+            os.lseek(descriptor, offset, os.SEEK_SET)
+            return os.read(descriptor, size)
+
     def stretches(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The named columns, a stretch at a time: (start, values, …)."""
         for start in range(0, self._length, STRETCH):
             stop = min(start + STRETCH, self._length)
-            yield start, *(self._pread(column, start, stop) for column in columns)
+            yield start, *(self._stretch(column, start, stop) for column in columns)
 
     def text(self, start: int, stop: int) -> str:
         """The characters of a stretch. Raises ConfigError outside 0 .. n."""
@@ -127,7 +137,7 @@ class ColumnFiles:
         found, first = np.unique(blocks[order], return_index=True)
         for block, begin, end in zip(found.tolist(), first, [*first[1:], len(order)], strict=False):
             here = order[begin:end]
-            nll = self._pread("nll", block * BLOCK, min((block + 1) * BLOCK, self._length))
+            nll = self._stretch("nll", block * BLOCK, min((block + 1) * BLOCK, self._length))
             out[here] += np.cumsum(nll, dtype=np.float64)[rest[here] - 1]
         return np.asarray(out)
 

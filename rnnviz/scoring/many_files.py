@@ -6,7 +6,7 @@ import math
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -154,11 +154,11 @@ class Scoring:
             making = record(
                 self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
             )
-            scored = self._run(file, making)
-            if keep is not None:
-                keep(scored)
-            compared = self._compare(scored, source) if self.compare else []
-            return replace(scored.score, interval=interval(scored), compared=compared)
+            with closing(self._run(file, making)) as scored:  # Windows removes no file that is open
+                if keep is not None:
+                    keep(scored)
+                compared = self._compare(scored, source) if self.compare else []
+                return replace(scored.score, interval=interval(scored), compared=compared)
 
     def _compare(self, scored: Record, source: str | BinaryIO) -> list[Compared]:
         own = scored.score

@@ -54,9 +54,9 @@ def states(
 
     >>> import tempfile
     >>> import rnnviz
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     h = rnnviz.states(rnnviz.load("timemachine-gru"), "machine", output=f"{folder}/h.npy")
-    ...     h.shape, h.dtype
+    >>> folder = tempfile.mkdtemp()
+    >>> h = rnnviz.states(rnnviz.load("timemachine-gru"), "machine", output=f"{folder}/h.npy")
+    >>> h.shape, h.dtype
     ((7, 1, 256), dtype('float32'))
     """
     text, path = text_or_file(text, path)

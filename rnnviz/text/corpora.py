@@ -294,7 +294,7 @@ def from_file(
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = Path(folder, "book.txt").write_text("A book.")
+    ...     written = Path(folder, "book.txt").write_text("A book.", "utf-8")
     ...     from_file(Path(folder, "book.txt")).name
     'book'
     """

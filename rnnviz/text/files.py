@@ -38,9 +38,9 @@ def read(path: str | os.PathLike[str], most: int) -> bytes:
     """The content of a regular file of at most `most` bytes. Raises OSError for everything else.
 
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     _ = file.write(b"text"), file.flush()
-    ...     read(file.name, 100)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "a.txt").write_bytes(b"text")
+    ...     read(f"{folder}/a.txt", 100)
     b'text'
     """
     with opened(path) as file:
@@ -179,7 +179,7 @@ def _named(word: str) -> str:
 def is_shown(path: Path) -> bool:
     """Whether `printable` leaves a file's name as it is. Files of other names can't be chosen.
 
-    >>> is_shown(Path("novel.txt")), is_shown(Path(os.fsdecode(b"\\xff.txt")))
+    >>> is_shown(Path("novel.txt")), is_shown(Path("\\udcff.txt"))
     (True, False)
     """
     return printable(path.name) == path.name

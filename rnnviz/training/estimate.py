@@ -140,9 +140,9 @@ def available_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/p
     ):
         for place in [*_places(folder, own), folder]:
             try:
-                most = int((place / limit).read_text())  # "max" is no number: no limit
-                used = int((place / usage).read_text())
-                lines = (place / "memory.stat").read_text().splitlines()
+                most = int((place / limit).read_text("ascii"))  # "max" is no number: no limit
+                used = int((place / usage).read_text("ascii"))
+                lines = (place / "memory.stat").read_text("ascii").splitlines()
             except (OSError, ValueError):
                 continue
             statistics = dict(line.split() for line in lines)
@@ -153,7 +153,7 @@ def available_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/p
 def _places(folder: Path, own: Path) -> list[Path]:
     """The folders of this process's control groups and of their parents."""
     try:
-        lines = own.read_text().splitlines()
+        lines = own.read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
         return []
     paths = [line.split(":", 2)[2] for line in lines if line.split(":", 2)[1] in ("", "memory")]
@@ -177,7 +177,8 @@ def measured(
     task = json.dumps([config.to_json(), vocabulary_size, threads])
     call = own_python("-c", "from rnnviz.training.estimate import _measure; _measure()", task)
     pipe, until = subprocess.PIPE, time.monotonic() + timeout
-    with subprocess.Popen(**call, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True) as process:
+    call |= {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe}
+    with subprocess.Popen(**call, encoding="utf-8", errors="replace") as process:
         try:
             while True:
                 check()

@@ -342,4 +342,4 @@ def make_way(nice: int | None = None) -> None:
         # Linux divides the processor among sessions first, and niceness counts only within one. This process
         # leads a session, so the session needs the niceness, too.
         with contextlib.suppress(OSError):
-            Path("/proc/self/autogroup").write_text(str(nice))
+            Path("/proc/self/autogroup").write_text(str(nice), "ascii")

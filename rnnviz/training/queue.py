@@ -44,7 +44,7 @@ def set_limit(home: Path, n: int) -> None:
     folder = home / FOLDER
     with writing(home):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "limit").write_text(f"{n}\n")
+        (folder / "limit").write_text(f"{n}\n", "ascii")
 
 
 def take_ticket(folder: RunFolder) -> None:

@@ -97,7 +97,7 @@ def served() -> Iterator[None]:
     with contextlib.ExitStack() as held:
         with contextlib.suppress(OSError, portalocker.LockException):
             place().mkdir(parents=True, exist_ok=True, mode=0o700)
-            file = held.enter_context((place() / _SERVED).open("a"))
+            file = held.enter_context((place() / _SERVED).open("ab"))
             # The system releases the lock however the process ends, so a killed one keeps no run alive.
             portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
             serving.set()

@@ -44,10 +44,11 @@ def forget() -> None:
     for jobs in [value for value in map(state.get, list(state)) if isinstance(value, Jobs)]:
         jobs.retain([])
         jobs.stopped(SOON)
-    store.shared().release(store.holder())
     for value in map(state.get, list(state)):
-        if callable(close := getattr(value, "close", None)):  # an open file stays readable after its deletion
+        # A file that is open stays readable after its removal; Windows doesn't even remove it.
+        if callable(close := getattr(value, "close", None)):
             close()
+    store.shared().release(store.holder())
     times = state.get(_TIMES, 0) + 1
     for name in list(state):
         if name not in SETTINGS:

@@ -251,7 +251,9 @@ def test_a_target_is_looked_for_in_several_networks() -> None:
         built(), text, "quotes", models=[other], copies=1, progress=lambda now: shares.append(now.fraction)
     )
     singly = [alone("quotes"), units.find(other, text, "quotes", copies=1)]
-    assert [one.facts() for one in found.searches] == [one.facts() for one in singly]
+    for one, same in zip(found.searches, singly, strict=True):
+        assert (one.best.unit, one.verdict) == (same.best.unit, same.verdict)
+        assert one.best.score == pytest.approx(same.best.score, rel=1e-3)  # rounding may swap two ranks
     assert (found.networks, found.remember) == ((built().name, other.name), 1)
     assert found.sentences()[0].code == "replication.some"
     assert shares == sorted(shares)

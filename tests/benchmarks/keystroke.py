@@ -151,7 +151,7 @@ def typed(options: argparse.Namespace, sessions: int, typing: int) -> dict[str, 
         numbers = {"open": sessions, "typing": typing, "seconds": options.seconds, "pace": options.pace}
         words = [f"--{name}={number}" for name, number in numbers.items()]
         command = [sys.executable, HERE / "crowd.py", url, str(pid), f"--model={options.model}", *words]
-        found: dict[str, Any] = json.loads(subprocess.check_output(command, text=True))
+        found: dict[str, Any] = json.loads(subprocess.check_output(command, encoding="utf-8"))
     say(f"answer: {sessions} open, {typing} typing", found["times"])
     return found
 

@@ -63,7 +63,8 @@ def browser() -> Iterator[Page]:
 def measured(python: str, program: list[str]) -> dict[str, tuple[float, str]]:
     """What one run of a program has printed by `figure`: numbers and units."""
     script = Path(__file__).parent / program[0]
-    done = subprocess.run([python, script, *program[1:]], stdout=subprocess.PIPE, text=True, check=True)
+    command = [python, script, *program[1:]]
+    done = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     cells = [line[2:].split("\t") for line in done.stdout.splitlines() if line.startswith("= ")]
     return {
         cell[0]: (float(cell[1].split()[0].replace(",", "")), cell[1].partition(" ")[2]) for cell in cells

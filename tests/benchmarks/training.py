@@ -127,7 +127,7 @@ def speed(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: float
                 trained(warm)
                 own = trained(seconds)
             book = [sys.executable, __file__, "textbook", "--cells", cell, "--units", str(units)]
-            said = subprocess.check_output([*book, "--seconds", str(seconds)], text=True)
+            said = subprocess.check_output([*book, "--seconds", str(seconds)], encoding="utf-8")
             rows.append((own, float(said)))
         own, theirs = (median(column) for column in zip(*rows, strict=True))
         ratio = median(one / other for one, other in rows)

@@ -75,7 +75,7 @@ st.text(f"runs: {st.session_state.runs}")
 
 def keep(model: Any, text: str, folder: Path) -> None:
     made = run(record(model, None, folder, text=text, name=folder.name))
-    folder.with_suffix(".json").write_text(json.dumps(made.score.to_json()))
+    folder.with_suffix(".json").write_text(json.dumps(made.score.to_json()), "utf-8")
 
 
 def repeat(source: Path, target: Path, length: int) -> None:
@@ -90,16 +90,16 @@ def repeat(source: Path, target: Path, length: int) -> None:
     nll = np.fromfile(target / "nll.f4", "<f4")
     sums = np.add.reduceat(nll, np.arange(0, len(nll), BLOCK), dtype=np.float64)
     np.concatenate([[0], np.cumsum(sums)]).astype("<f8").tofile(target / "sums.f8")
-    score = json.loads(source.with_suffix(".json").read_text())
-    target.with_suffix(".json").write_text(json.dumps({**score, "characters": len(nll)}))
+    score = json.loads(source.with_suffix(".json").read_text("utf-8"))
+    target.with_suffix(".json").write_text(json.dumps({**score, "characters": len(nll)}), "utf-8")
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An app that shows records of TEXTS, and of one text of 20 million characters, by their names."""
     folder = tmp_path_factory.mktemp("viewer")
-    (folder / "app.py").write_text(APP)
-    (folder / "script.py").write_text(SCRIPT)
+    (folder / "app.py").write_text(APP, "utf-8")
+    (folder / "script.py").write_text(SCRIPT, "utf-8")
     models = {"gru": tiny("gru", name="gru"), "3gram": NgramModel.fit(TEXT, order=3, name="3gram")}
     for name, model in models.items():
         rnnviz.save(model, folder / f"{name}.safetensors")

@@ -13,6 +13,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.cli.output import as_json
+from tests import needs
 from tests.cli.conftest import ROOT, Run, process
 
 ENDLESS = "sample -m tiny-gru --length 100000000"
@@ -66,9 +67,9 @@ def test_models_lists_what_there_is_and_names_damaged_files(run: Run, models_fol
 
 
 def test_names_of_files_cannot_turn_a_line_round(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "gp\u202ej\x1b.txt").write_text("The Time Traveller")
-    done = run("perplexity", "gp\u202ej\x1b.txt", "gp\u202ej\x1b.tx", "-m", "tiny-gru")
-    assert r"gp\u202ej\x1b.txt: perplexity" in done.out
+    (tmp_path / "gp\u202ej.txt").write_text("The Time Traveller", "utf-8")
+    done = run("perplexity", "gp\u202ej.txt", "gp\u202ej\x1b.tx", "-m", "tiny-gru")
+    assert r"gp\u202ej.txt: perplexity" in done.out
     assert r"gp\u202ej\x1b.tx" in done.err
     assert not {"\u202e", "\x1b"} & {*done.out, *done.err}
 
@@ -95,7 +96,7 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
             assert cli.main([*words.split(), "-m", "tiny-gru"]) == 0
         print(has_torch.gpu_driver() or "torch" not in sys.modules)
     """
-    options = {"capture_output": True, "text": True, "timeout": 60, "env": command_environment}
+    options = {"capture_output": True, "encoding": "utf-8", "timeout": 60, "env": command_environment}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, **options)
     assert "tiny-gru" in done.stdout
     assert "\nFalse\n" in done.stdout, "what looks inside loads no torch"
@@ -120,7 +121,7 @@ def test_where_no_command_is_given_one_is_named(run: Run) -> None:
     assert "name a command, such as app, which opens the app; rnnviz --help lists them" in run("").err
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal")
+@needs.signals
 def test_ctrl_c_is_a_short_sentence(command_environment: dict[str, str]) -> None:
     # A shell's background job ignores Ctrl-C, and so would this child of it.
     heed = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}

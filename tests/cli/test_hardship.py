@@ -1,6 +1,5 @@
 """The command line where something is in its way: what was given, where it should write, who reads it."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
+from tests import needs
 from tests.cli.conftest import Run, process
 from tests.conftest import TEXT, tiny
 
@@ -17,7 +17,7 @@ SMALL = ["--cell", "rnn", "--hidden-size", "4", "--epochs", "1", "--batch", "2",
 @pytest.fixture
 def said(run: Run) -> Run:
     """Run one command in a folder with a text: its exit code, standard output and error."""
-    Path("tiny.txt").write_text(TEXT * 4)
+    Path("tiny.txt").write_text(TEXT * 4, "utf-8")
     return run
 
 
@@ -34,11 +34,12 @@ def test_a_text_is_never_written_over(said: Run, file: str, option: list[str]) -
     code, _, err = said("perplexity", file, "--model", "tiny-gru", *option)
     assert code == 2
     assert f"{file} is a text to be scored" in err
-    assert Path(file).read_text() == TEXT * 4
+    assert Path(file).read_text("utf-8") == TEXT * 4
 
 
-def test_a_file_whose_name_is_no_text_is_trained_on(said: Run) -> None:
-    name = os.fsdecode(b"caf\xe9.txt")
+def test_a_file_whose_name_is_no_text_is_trained_on(said: Run, tmp_path: Path) -> None:
+    name = "caf\udce9.txt"
+    needs.named(tmp_path, name)
     shutil.copy("tiny.txt", name)
     assert said("train", "--corpus", name, "--name", "x", *SMALL)[0] == 0
     assert checkpoint.load("./x.safetensors").card["corpus"]
@@ -81,7 +82,7 @@ def test_a_full_disk_behind_standard_output_is_said(
 ) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
-    with open("/dev/full", "w") as full, process("models", command_environment, stdout=full) as done:
+    with open("/dev/full", "wb") as full, process("models", command_environment, stdout=full) as done:
         _, err = done.communicate()
     assert done.returncode == 1
     assert err == b"rnnviz: the output can't be written: No space left on device\n"

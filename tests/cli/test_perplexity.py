@@ -204,7 +204,7 @@ def test_a_mixture_is_scored_and_compared_with_what_it_is_made_of(scored: Run, m
     expected = perplexity(mix(gru, counts), text=LONG)
     (score,) = scored("a.txt", *options, "--json", "--compare", "tiny-gru").objects
     assert score["model"] == "tiny-gru + tiny-3gram"
-    assert score["perplexity"] == pytest.approx(expected.perplexity, rel=1e-9)
+    assert score["perplexity"] == pytest.approx(expected.perplexity, rel=1e-5)
     assert [row["name"] for row in score["compared"]][:3] == [
         "tiny-gru + tiny-3gram",
         "tiny-gru",
@@ -221,7 +221,7 @@ def test_a_network_that_learns_from_the_text_is_scored_mixed_and_compared(
     model = dynamic(load(models_folder / "tiny-gru.safetensors"))
     (score,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--json", "--compare", "tiny-gru").objects
     assert score["model"] == "tiny-gru, dynamic"
-    assert score["perplexity"] == pytest.approx(perplexity(model, text=LONG).perplexity, rel=1e-12)
+    assert score["perplexity"] == pytest.approx(perplexity(model, text=LONG).perplexity, rel=1e-5)
     assert "tiny-gru" in [row["name"] for row in score["compared"]]
     (mixed,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--mix", "tiny-3gram", "--json").objects
     assert mixed["model"] == "tiny-gru, dynamic + tiny-3gram"

@@ -28,10 +28,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.slow
 def test_a_cluster_says_the_same(run: Run, tmp_path: Path, address: str) -> None:
     for n in range(6):
-        (tmp_path / f"{n}.txt").write_text(TEXT * (n + 1))
+        (tmp_path / f"{n}.txt").write_text(TEXT * (n + 1), "utf-8")
     (tmp_path / "3.txt").write_bytes(bytes(9))
     lines = [json.dumps({"said": TEXT[n : 2 * n]}) for n in range(1, 200)]
-    (tmp_path / "rows.jsonl").write_text("\n".join(["{", *lines]))
+    (tmp_path / "rows.jsonl").write_text("\n".join(["{", *lines]), "utf-8")
     files = ["*.txt", "rows.jsonl", "0.txt"]
     options = ["-m", "tiny-gru", "--json", "--compare", "tiny-3gram", "--output", "out.parquet"]
     here = run("perplexity", *files, *options)
@@ -43,12 +43,12 @@ def test_a_cluster_says_the_same(run: Run, tmp_path: Path, address: str) -> None
     assert len(there.objects) == 7
     for afar, one in zip(there.objects, here.objects, strict=True):
         assert afar["file"] == one["file"]
-        assert afar["perplexity"] == pytest.approx(one["perplexity"], rel=1e-9)
+        assert afar["perplexity"] == pytest.approx(one["perplexity"], rel=1e-5)
         assert afar["interval"] == (one["interval"] and pytest.approx(one["interval"], rel=1e-6))
         for under, expected in zip(afar["compared"], one["compared"], strict=True):
             assert under["name"] == expected["name"]
-            assert under["perplexity"] == pytest.approx(expected["perplexity"], rel=1e-9)
-    pd.testing.assert_frame_equal(theirs, ours, rtol=1e-9)
+            assert under["perplexity"] == pytest.approx(expected["perplexity"], rel=1e-5)
+    pd.testing.assert_frame_equal(theirs, ours, rtol=1e-5, atol=1e-5)
     (tmp_path / "page.html").unlink(missing_ok=True)
     done = run("perplexity", "5.txt", "-m", "tiny-gru", "--html", "page.html", "--scheduler", address)
     assert done.code == 0

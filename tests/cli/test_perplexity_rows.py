@@ -61,7 +61,7 @@ def test_each_rows_perplexity_is_written_beside_it(
         alone = perplexity(model, text=str(row["text"]), given=str(row["asked"]))
         assert value == pytest.approx(alone.perplexity, rel=1e-4)
     total = table["nll"].sum() / table["characters"].sum()
-    assert math.exp(total) == pytest.approx(score["perplexity"], rel=1e-9)
+    assert math.exp(total) == pytest.approx(score["perplexity"], rel=1e-5)
 
 
 def test_parquet_keeps_the_types_of_its_columns(scored: Run, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_rows_of_several_files_and_texts_go_into_one_table(scored: Run, tmp_path
     table = pd.read_parquet(tmp_path / "out.parquet")
     assert table["file"].value_counts().to_dict() == {"a.jsonl": 30, "e.txt": 1, "d.parquet": 30}
     (text,) = table[table["file"] == "e.txt"].to_dict("records")
-    assert text["perplexity"] == pytest.approx(done.objects[1]["perplexity"], rel=1e-12)
+    assert text["perplexity"] == pytest.approx(done.objects[1]["perplexity"], rel=1e-5)
     assert text["characters"] == len(TEXT)
 
 

@@ -58,7 +58,7 @@ def test_the_other_file_s_error_and_the_missing_n_gram_stay(run: Run, tmp_path: 
     model = tiny("gru")
     model.card["ngram"] = "gone-6gram"
     save(model, tmp_path / "compared.safetensors")
-    (tmp_path / "book.txt").write_text(TEXT[:60])
+    (tmp_path / "book.txt").write_text(TEXT[:60], "utf-8")
     asked = ["book.txt", "gone.txt", "-m", "compared.safetensors", "--compare", "tiny-gru"]
     done, usual = run("perplexity --quiet", *asked), run("perplexity", *asked)
     assert (done.code, done.err) == (1, usual.err)

@@ -122,7 +122,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "perplexity: page's folder": ([*SCORED, "--html", "absent/out.html"], "there is no folder for it"),
     "perplexity: a long page": ([*SCORED, "--html", "x" * 260 + ".html"], "too long"),
     "perplexity: compare": ([*SCORED, "--compare", "nobody"], "nobody"),
-    "perplexity: NUL": (["perplexity", "nul.txt", *GRU], "byte 1 is NUL"),
+    "perplexity: NUL": (["perplexity", "zero.txt", *GRU], "byte 1 is NUL"),
     "perplexity: empty": (["perplexity", "empty.txt", *GRU], "has no characters"),
     "perplexity: a mark alone": (["perplexity", "mark.txt", *GRU], "has no characters"),
     "perplexity: no scheduler": (
@@ -189,11 +189,11 @@ GONE = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path) -> None:
-    Path("book.txt").write_text(TEXT)
-    Path("rows.jsonl").write_text(json.dumps({"asked": "a machine", "text": "The Time"}) + "\n")
-    Path("rows.csv").write_text("asked,text\na machine,The Time\n")
+    Path("book.txt").write_text(TEXT, "utf-8")
+    Path("rows.jsonl").write_text(json.dumps({"asked": "a machine", "text": "The Time"}) + "\n", "utf-8")
+    Path("rows.csv").write_text("asked,text\na machine,The Time\n", "utf-8")
     Path("empty.txt").touch()
-    Path("nul.txt").write_bytes(b"a\0b")
+    Path("zero.txt").write_bytes(b"a\0b")
     Path("mark.txt").write_bytes(b"\xef\xbb\xbf")
     Path("folder.safetensors").mkdir()
     save(built(), tmp_path / "built.safetensors")

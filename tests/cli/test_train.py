@@ -14,6 +14,7 @@ from rnnviz import cli
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
+from tests import needs
 from tests.cli.conftest import ROOT, Run, process
 from tests.training.test_trainer import CORPUS, TEXT, same
 
@@ -34,7 +35,7 @@ RECIPE = [
 
 
 def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "smiles.txt").write_text(TEXT)
+    (tmp_path / "smiles.txt").write_text(TEXT, "utf-8")
     done = run("train --corpus smiles.txt --name smiles-gru --epochs 5", *RECIPE)
     assert done.code == 0, done.err
     reports = [line for line in done.err.splitlines() if line.startswith("step ")]
@@ -45,7 +46,7 @@ def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> Non
     model = checkpoint.load(tmp_path / "smiles-gru.safetensors")
     split = corpora.from_file(tmp_path / "smiles.txt").split()
     measured = perplexity(model, text=split.held_out)
-    assert model.card["held_out"]["perplexity"] == pytest.approx(measured.perplexity, rel=1e-9)
+    assert model.card["held_out"]["perplexity"] == pytest.approx(measured.perplexity, rel=1e-5)
     assert model.card["command"].startswith("python -m rnnviz train --corpus smiles.txt")
     assert model.card["sha256"] == CORPUS.sha256
     assert model.card["parameters"] == model.parameter_count
@@ -56,7 +57,7 @@ def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> Non
 def test_what_is_shared_names_no_folder(run: Run, tmp_path: Path) -> None:
     home = tmp_path / "very" / "private"
     home.mkdir(parents=True)
-    (home / "diary.txt").write_text(TEXT)
+    (home / "diary.txt").write_text(TEXT, "utf-8")
     count, network = (home / f"{name}.safetensors" for name in ("count", "own"))
     own = f"train --corp {home}/diary.txt --name own --output {network} --ngram {count} --run-dir {home}/r"
     for words, more in (
@@ -79,16 +80,19 @@ def test_what_is_shared_names_no_folder(run: Run, tmp_path: Path) -> None:
     assert "-m own.safetensors" in card["units"]["command"]
 
 
+@pytest.mark.exact
 @pytest.mark.slow
+@needs.signals
 def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "smiles.txt").write_text(TEXT)
+    """The promise of `--resume`: an interruption changes no number of a run, on a CPU."""
+    (tmp_path / "smiles.txt").write_text(TEXT, "utf-8")
     monkeypatch.chdir(tmp_path)
     words = ["train", "--corpus", "smiles.txt", "--epochs", "12", *RECIPE, "--dropout-output", "0.2"]
     assert cli.main([*words, "--name", "whole"]) == 0
 
-    started = process(" ".join(words) + " --name cut", dict(os.environ), cwd=tmp_path, text=True)
+    started = process(" ".join(words) + " --name cut", dict(os.environ), cwd=tmp_path, encoding="utf-8")
     assert started.stderr.readline().startswith("step ")  # it is training now
     started.send_signal(signal.SIGINT)
     _, error = started.communicate(timeout=120)
@@ -122,7 +126,7 @@ def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_process
     tmp_path: Path,
 ) -> None:
     """As without AVX-512, where `auto` doesn't take it either."""
-    (tmp_path / "smiles.txt").write_text(TEXT)
+    (tmp_path / "smiles.txt").write_text(TEXT, "utf-8")
     asked = "train --corpus smiles.txt --name x --run-dir run --precision bfloat16 --cell lstm --engine torch"
     program = f"""if True:
         import torch
@@ -135,7 +139,7 @@ def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_process
             print(sorted({{p for p, _ in found}}))
     """
     less = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "PYTHONPATH": str(ROOT)}
-    options = {"capture_output": True, "text": True, "timeout": 120, "env": {**os.environ, **less}}
+    options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "env": {**os.environ, **less}}
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, **options)
     said = "rnnviz: torch can't train cell 'lstm' in precision bfloat16 on this machine's cpu; use float32"
     assert done.stdout.splitlines() == ["1", "['float32']", "['bfloat16', 'float32']"], done.stderr

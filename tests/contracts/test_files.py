@@ -104,7 +104,7 @@ def stopped(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     folder = Path(shutil.copytree(made / "run", tmp_path / "run"))
     for file in folder / "run.json", folder / "events.jsonl":
-        file.write_text(file.read_text("utf-8").replace("/home/reader", str(folder)), "utf-8")
+        file.write_text(file.read_text("utf-8").replace("/home/reader", folder.as_posix()), "utf-8")
     if made == OLD:
         shutil.copytree(made, tmp_path / "made", ignore=shutil.ignore_patterns("run"))
     return RunFolder(folder), made, *rest
@@ -121,7 +121,7 @@ def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(s
     assert (first.text, first.step, now.step) == ("the lamp", 0, step)
     process = train(folder.path)
     process.join()
-    assert process.exitcode == 0, folder.log.read_text()
+    assert process.exitcode == 0, folder.log.read_text("utf-8")
     assert runs.find("run").state == "finished"
     held_out = runs.follow("run")[0][-1]["held_out"]
     card = checkpoint.load_numpy(made / f"{whole}.safetensors").card

@@ -85,7 +85,7 @@ def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:
         pytest.skip("no systemd here")
     unit = tmp_path / UNIT.name
     unit.write_text(UNIT.read_text("utf-8").replace("/opt/rnnviz/venv/bin/python", "/bin/true"), "utf-8")
-    said = subprocess.run([analyze, "verify", str(unit)], capture_output=True, text=True, check=False)
+    said = subprocess.run([analyze, "verify", str(unit)], capture_output=True, encoding="utf-8", check=False)
     about_ours = [line for line in said.stderr.splitlines() if "rnnviz" in line and "man" not in line]
     assert about_ours == []
     command = [analyze, "security", "--offline=true", "--threshold=20", str(unit)]

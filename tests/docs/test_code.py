@@ -84,11 +84,12 @@ def test_a_written_command_runs_and_shows_something(
         env={
             **os.environ,
             "PYTHONPATH": str(ROOT),
+            "PYTHONUTF8": "1",
             "RNNVIZ_RUNS": str(folder / "runs"),
             "RNNVIZ_CACHE": str(folder / "cache"),
         },
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=600,
     )
     assert done.returncode == 0, done.stderr[-2000:]

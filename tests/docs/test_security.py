@@ -182,7 +182,7 @@ def runs_what_it_reads(code: str) -> list[str]:
 
 def test_nothing_that_is_read_is_run() -> None:
     found = {
-        str(path.relative_to(ROOT)): said
+        path.relative_to(ROOT).as_posix(): said
         for path in (ROOT / "rnnviz").rglob("*.py")
         if (said := runs_what_it_reads(path.read_text("utf-8")))
     }

@@ -32,7 +32,8 @@ def leaves(nav: list[Any]) -> list[str]:
 
 def named() -> list[str]:
     """What the API's pages show."""
-    return [name for page in API.glob("*.md") for name in re.findall(r"^::: (\S+)$", page.read_text(), re.M)]
+    pages = [page.read_text("utf-8") for page in API.glob("*.md")]
+    return [name for page in pages for name in re.findall(r"^::: (\S+)$", page, re.M)]
 
 
 def test_every_page_stands_once_in_the_navigation() -> None:
@@ -108,14 +109,14 @@ def test_the_pages_are_laid_side_by_side(tmp_path: Path) -> None:
 def test_what_would_be_fetched_from_another_host_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(
-        '<a href="https://x.y">x</a><script src="a.js"></script><link rel="canonical" href="//x.y">'
+        '<a href="https://x.y">x</a><script src="a.js"></script><link rel="canonical" href="//x.y">', "utf-8"
     )
     assert make.fetched(tmp_path) == set()
     page.write_text(
-        '<script async src="https://a.b/c.js"></script><link href="//f.g/h.css" rel="stylesheet">'
+        '<script async src="https://a.b/c.js"></script><link href="//f.g/h.css" rel="stylesheet">', "utf-8"
     )
     (tmp_path / "s.css").write_text(
-        '@import "https://i.j/k.css"; a { b: url(https://l.m/n.woff) url(o.png) }'
+        '@import "https://i.j/k.css"; a { b: url(https://l.m/n.woff) url(o.png) }', "utf-8"
     )
     assert make.fetched(tmp_path) == {
         *("https://a.b/c.js", "//f.g/h.css", "https://i.j/k.css", "https://l.m/n.woff"),

@@ -88,7 +88,7 @@ def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.Monke
         [sys.executable, script, "--steps", "30"],
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "runs" / "any-loop") in done.stdout
@@ -99,4 +99,4 @@ def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.Monke
     assert reports[1] < 20 < 50 < reports[0] < 90, "it learns: of some 70 characters to under 20"
     noise, learnt = runs.snapshot("any-loop", 0), runs.snapshot("any-loop")
     assert learnt.perplexity[-1] < noise.perplexity[-1] / 2
-    assert len(script.read_text().splitlines()) < 80
+    assert len(script.read_text("utf-8").splitlines()) < 80

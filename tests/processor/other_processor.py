@@ -12,7 +12,8 @@ last place would be a hundredth of the number there.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
@@ -117,6 +118,22 @@ class _Finder:
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+@contextmanager
+def own_products() -> Iterator[None]:
+    """Meanwhile products are this processor's own, also in the processes that are started."""
+    global active
+    before, active, told = active, False, os.environ.get(ROUNDING)
+    os.environ[ROUNDING] = OWN
+    try:
+        yield
+    finally:
+        active = before
+        if told is None:
+            del os.environ[ROUNDING]
+        else:
+            os.environ[ROUNDING] = told
 
 
 def install() -> None:

@@ -36,8 +36,8 @@ def test_uniform_is_what_scoring_says(text: str, tmp_path: Path, measured: Measu
     score = recorded(tmp_path, UniformModel(VOCABULARY), text).score
     found = measured(text)["uniform"]
     assert found.kind == "uniform"
-    assert found.perplexity == pytest.approx(score.perplexity, rel=1e-12)
-    assert found.bits_per_character == pytest.approx(score.bits_per_character, rel=1e-12)
+    assert found.perplexity == pytest.approx(score.perplexity, rel=1e-5)
+    assert found.bits_per_character == pytest.approx(score.bits_per_character, rel=1e-5)
 
 
 @pytest.mark.parametrize("text", ["abab", "aabc", TEXT, "道" * 1000, "naïve\n" * 30_000], ids=len)

@@ -98,6 +98,7 @@ LONG = {
 }
 
 
+@pytest.mark.exact
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "text"),
@@ -107,6 +108,7 @@ LONG = {
     ],
 )
 def test_long_texts_of_many_kinds_are_as_large_as_promised(kind: str, text: str) -> None:
+    """What is restored asks the model again, and must get every bit of what was written with."""
     assert_kept(make(kind), LONG[text])
 
 

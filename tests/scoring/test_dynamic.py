@@ -67,9 +67,11 @@ def test_a_plain_loop_agrees(cell: str, clip: float) -> None:
     assert np.abs(expected - model.scorer().advance(ids)).max() > 0.01  # and it did learn
 
 
+@pytest.mark.exact
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", CELLS)
 def test_no_way_of_reading_changes_a_bit(cell: str) -> None:
+    """Texts are compressed with these costs: a reader that cuts them otherwise must meet the same."""
     model = learning(cell)
     ids = some(model, 300)
     whole = model.scorer().advance(ids)

@@ -196,9 +196,8 @@ def test_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
     assert cache_folder() == tmp_path
     monkeypatch.delenv("RNNVIZ_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache_folder().name == "rnnviz"
     assert cache_folder().is_absolute()
+    assert "rnnviz" in cache_folder().parts
 
 
 def test_a_mirror_has_the_paths_of_github(server: Server) -> None:

@@ -18,6 +18,7 @@ from rnnviz.text.decoding import open_text
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import Vocabulary, code_points
+from tests.needs import pipe
 from tests.refused import refused
 from tests.text.decoded import decode
 from tests.text.test_decoding import JAPANESE, KOREAN, RUSSIAN, SIMPLIFIED
@@ -52,11 +53,6 @@ def written(path: Path, content: str | bytes = b"") -> Path:
     """A file that holds this."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
-
-
-def pipe(folder: Path) -> Path:
-    os.mkfifo(folder / "pipe")
-    return folder / "pipe"
 
 
 def folder_of(path: Path) -> str:
@@ -191,9 +187,10 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         TextError,
         r"there is no file .*absent\.txt; check its name",
     ),
-    "a folder": (lambda tmp: open_text(str(tmp)), TextError, r"^/\S+ is a folder; choose a text file in it"),
+    "a folder": (lambda tmp: open_text(str(tmp)), TextError, r"^.+ is a folder; choose a text file in it"),
     "a name with NUL": (lambda _: open_text("a\0b"), TextError, "can't be opened"),
-    "a pipe": (lambda tmp: open_text(pipe(tmp)), TextError, r"^\S+ is a pipe or a device"),
+    "a pipe": (lambda tmp: open_text(pipe(tmp / "pipe")), TextError, r"^.+ is a pipe or a device"),
+    "a device": (lambda _: open_text(os.devnull), TextError, r"^\S+ is a pipe or a device"),
     "a folder without files": (
         lambda tmp: gathered(folder_of(tmp / "empty")),
         TextError,

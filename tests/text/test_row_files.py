@@ -17,6 +17,7 @@ from rnnviz.text import files, row_files
 from rnnviz.text.decoding import CHUNK
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows, opened
+from tests import needs
 
 ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]
 TEXTS = [str(row["text"]) for row in ROWS]
@@ -286,17 +287,22 @@ def test_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
     for name in ("b.txt", "a.jsonl", "sub/c.txt", ".hidden/d.txt", ".e.txt", "sub/[1].txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    (tmp_path / "sub" / "round").symlink_to(tmp_path)
     (tmp_path / "empty").mkdir()
 
     def names(named: str) -> list[str]:
-        return [str(Path(found).relative_to(tmp_path)) for found in gathered(str(tmp_path / named))]
+        return [Path(found).relative_to(tmp_path).as_posix() for found in gathered(str(tmp_path / named))]
 
     assert names("") == ["a.jsonl", "b.txt", "sub/[1].txt", "sub/c.txt"]
     assert names("*.txt") == ["b.txt"]
     assert names("**/*.txt")[:2] == ["b.txt", "sub/[1].txt"]
     assert names("sub/[1].txt") == ["sub/[1].txt"], "a file is itself before it is a pattern"
     assert names("absent.txt") == ["absent.txt"]
+
+
+def test_a_link_that_leads_round_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    needs.link(tmp_path / "round", tmp_path)
+    assert gathered(str(tmp_path)) == [str(tmp_path / "a.txt")]
 
 
 def test_a_line_of_very_many_fields_offers_few_columns_and_gives_any_that_is_named() -> None:

@@ -1,14 +1,13 @@
-"""Runs in processes of their own, for tests: started at once, since a parent has loaded torch for them."""
+"""Runs in processes of their own, for tests: started at once where a parent can load torch for them."""
 
 import multiprocessing
 import os
-import resource
 import sys
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import cache
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -43,12 +42,23 @@ def progressed(folder: RunFolder, after: int = 0) -> bool:
 
 def pid_of(folder: RunFolder) -> int:
     """The process of a run that this one started."""
-    return next(p.pid for p in psutil.Process().children() if str(folder.path) in p.cmdline())
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # another that has just ended
+            if str(folder.path) in child.cmdline():
+                found.append(child.pid)
+    return found[-1]  # on Windows the Python of a virtual environment starts the real one
+
+
+def kill(folder: RunFolder) -> None:
+    """End the process of a run that this one started, without a word."""
+    psutil.Process(pid_of(folder)).kill()
 
 
 @cache
-def _parent() -> ForkServerContext:
-    context = multiprocessing.get_context("forkserver")
+def _parent() -> BaseContext:
+    known = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if known else "spawn")
     context.set_forkserver_preload(
         ["tests.training.processes", "torch", "rnnviz.training.trainer", "rnnviz.training.journal"]
     )
@@ -71,8 +81,10 @@ def _train(folder: Path, queued: bool, settings: dict[str, Any]) -> None:
     from rnnviz.training import process as run_process
 
     torch.set_num_threads(1)
-    sys.stderr = sys.stdout = open(folder / "log.txt", "a")  # noqa: SIM115 - the process ends with it
+    sys.stderr = sys.stdout = open(folder / "log.txt", "a", encoding="utf-8")  # noqa: SIM115 - the process ends with it
     if limit := settings.pop("file_limit", None):
+        import resource  # Windows has none
+
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     if seconds := settings.pop("step_seconds", None):
         step = trainer.Trainer._paced_step

@@ -25,7 +25,7 @@ FIGURES = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two models of one text, and the text."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT)
+    (tmp_path / "text.txt").write_text(TEXT, "utf-8")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     count = "train --corpus text.txt --name counts --cell ngram --order 3"
     assert cli.main(count.split()) == 0
@@ -69,7 +69,7 @@ def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path
     assert "text.txt is not on this machine" in missing[0]
     parts = tmp_path / "parts"
     parts.mkdir()
-    (parts / "end.txt").write_text(TEXT[int(0.9 * len(TEXT)) :])
+    (parts / "end.txt").write_text(TEXT[int(0.9 * len(TEXT)) :], "utf-8")
     (parts / "no-text.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(60))
     made = found(parts)
     assert all(isinstance(one, card_check.Figure) and one.same for one in made)

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import other_processor
 import psutil
 import pytest
 import torch
@@ -22,6 +23,7 @@ from rnnviz.text import corpora
 from rnnviz.training import process as run_process
 from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.trainer import Trainer
+from tests import needs
 from tests.training.processes import events, progressed, until
 
 pytestmark = pytest.mark.skipif(
@@ -70,7 +72,7 @@ with distributed.joined("cpu"):
         distributed.lead(Trainer(TrainConfig(batch=1), corpora.from_text(text), device="cpu"), text)
     except ConfigError as error:
         found.append(str(error))
-Path(folder, os.environ["RANK"]).write_text(json.dumps(found))
+Path(folder, os.environ["RANK"]).write_text(json.dumps(found), "utf-8")
 """
 
 
@@ -87,10 +89,11 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     for rank in range(2):
         place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": "test"}
         where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        environment = {**os.environ, **place, **where}
+        with other_processor.own_products():
+            environment = {**os.environ, **place, **where}
         processes.append(subprocess.Popen([sys.executable, "-c", WORKER, task], env=environment))
     assert [process.wait(timeout=120) for process in processes] == [0, 0]
-    return [json.loads((tmp_path / str(rank)).read_text()) for rank in range(2)]
+    return [json.loads((tmp_path / str(rank)).read_text("utf-8")) for rank in range(2)]
 
 
 @pytest.mark.slow
@@ -117,7 +120,7 @@ def launch(*arguments: str, folder: Path) -> subprocess.Popen[str]:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "RNNVIZ_RUNS": os.fspath(folder / "home")}
     return subprocess.Popen(
         [*command, "-m", "rnnviz", "train", *arguments],
-        cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
     )  # fmt: skip
 
 
@@ -126,12 +129,15 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
     assert process.poll() is None, process.communicate()[0]
 
 
+@pytest.mark.exact
 @pytest.mark.slow
+@needs.signals
 def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same_model(
     tmp_path: Path, together: list[Any]
 ) -> None:
+    """The promise of `--resume`: an interruption changes no number of a run, on a CPU."""
     text = tmp_path / "night.txt"
-    text.write_text(TEXT)
+    text.write_text(TEXT, "utf-8")
     new = ["--corpus", str(text), "--name", "night", "--threads", "1"]
     new += [f"--{name.replace('_', '-')}={value}" for name, value in LONG.items()]
     broken = RunFolder(tmp_path / "broken")

@@ -38,7 +38,7 @@ trainer = Trainer(TrainConfig(**config), corpora.from_text(text * (600_000 // sy
 for _ in range(2):
     trainer.step()
 training_state.save(RunFolder(tempfile.mkdtemp()), trainer)
-status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+status = dict(line.split(":", 1) for line in open("/proc/self/status", encoding="utf-8"))
 print(json.dumps([int(status["VmHWM"].split()[0]) * 1024, trainer.model.vocabulary.size]))
 """
 
@@ -72,7 +72,10 @@ def test_memory_is_what_a_run_takes(recipe: dict[str, Any], symbols: int) -> Non
     if recipe["precision"] == "bfloat16" and not has_bfloat16(torch.device("cpu")):
         pytest.skip("this processor has no bfloat16 products")
     done = subprocess.run(
-        [sys.executable, "-c", RUN, json.dumps([recipe, symbols])], capture_output=True, text=True, check=True
+        [sys.executable, "-c", RUN, json.dumps([recipe, symbols])],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
     )
     peak, size = json.loads(done.stdout)
     parts = memory(TrainConfig(**recipe), size, 600_000)
@@ -102,13 +105,13 @@ def group(folder: Path, limit: str, usage: str, **files: str) -> None:
     """A control group's files; `limit` and `usage` are "name: bytes"."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in [*(line.split(": ") for line in (limit, usage)), ("memory.stat", files["stat"])]:
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, "utf-8")
 
 
 def test_control_groups_limit_what_is_available(tmp_path: Path) -> None:
     assert 0 < available_memory() <= psutil.virtual_memory().total
     own, groups = tmp_path / "cgroup", tmp_path / "groups"
-    own.write_text("9:name=systemd:/\n4:memory:/old\n0::/a/b\n")
+    own.write_text("9:name=systemd:/\n4:memory:/old\n0::/a/b\n", "utf-8")
     assert available_memory(groups, own) > 1000
     group(groups / "a/b", "memory.max: max", "memory.current: 7", stat="inactive_file 1\n")
     assert available_memory(groups, own) > 1000
@@ -145,7 +148,7 @@ MIDDLING = TrainConfig(cell="gru", hidden_size=64, embedding_size=8, batch=16, s
 def test_speed_is_measured_in_a_process_that_takes_nothing_from_the_working_directory(
     symbols: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "json.py").write_text("raise SystemExit('the json.py of the working directory was run')")
+    (tmp_path / "json.py").write_bytes(b"raise SystemExit('the json.py of the working directory was run')")
     monkeypatch.chdir(tmp_path)
     assert measured(TINY, symbols, 1) > 100
 

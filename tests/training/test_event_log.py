@@ -81,7 +81,7 @@ def test_what_a_resumed_run_tells_again_is_there_once(path: Path) -> None:
 
 def test_numbers_that_json_does_not_have_become_null(path: Path) -> None:
     append(path, {"event": "progress", "step": 1, "norm": float("inf"), "more": {"x": [float("nan"), 1.5]}})
-    assert json.loads(path.read_text()) == {
+    assert json.loads(path.read_text("utf-8")) == {
         "event": "progress", "step": 1, "norm": None, "more": {"x": [None, 1.5]},
     }  # fmt: skip
 
@@ -136,9 +136,9 @@ def test_a_file_that_only_says_it_is_long_is_not_read_to_its_end(
 
 
 def test_a_validation_figure_is_called_so_and_read_by_its_earlier_name(path: Path) -> None:
-    path.write_text('{"event": "report", "step": 4, "held_out_perplexity": 5.0}\n')
+    path.write_text('{"event": "report", "step": 4, "held_out_perplexity": 5.0}\n', "utf-8")
     report = {"event": "report", "step": 4, "validation_perplexity": 5.0}
     assert read(path)[0] == [report]
     append(path, report)
-    assert json.loads(path.read_text().splitlines()[1]) == report
+    assert json.loads(path.read_text("utf-8").splitlines()[1]) == report
     assert newest(path).report == report

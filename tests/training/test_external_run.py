@@ -108,7 +108,7 @@ def test_a_kept_model_goes_into_the_users_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("RNNVIZ_MODELS")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setattr("platformdirs.user_data_path", lambda name, **_: tmp_path / "data" / name)
     with external_run.follow("own", tiny("gru"), total=2) as run:
         run.log(1, 2.0)
     path = runs.keep("own", "kept-here")

@@ -72,5 +72,5 @@ def test_our_own_errors_speak_for_themselves_and_mistakes_have_no_words(tmp_path
     assert explained(ZeroDivisionError("division by zero")) == ("", None)
     assert explained(RuntimeError("shapes (3,) and (4,) differ")) == ("", None)
     with pytest.raises(OSError, match="directory") as caught:
-        (tmp_path / "none" / "x").write_text("")
+        (tmp_path / "none" / "x").write_text("", "utf-8")
     assert str(explained(caught.value)[1]).startswith("The system refused")

@@ -1,20 +1,19 @@
 """The queue: in the order of the starts, whoever is killed, however many may train."""
 
-import os
-import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
+import psutil
 import pytest
 
 from rnnviz.errors import TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import queue, runs
 from rnnviz.training.folder import Description, RunFolder
-from tests.training.processes import pid_of, until
+from tests.training.processes import kill, pid_of, until
 
 TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
 
@@ -52,7 +51,7 @@ def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one
     first, killed, third = (start() for _ in range(3))
     assert [state(id) for id in (first, killed, third)] == ["waiting"] * 3
     assert [queue.ahead(RunFolder(runs.find(id).path)) for id in (first, killed, third)] == [1, 2, 3]
-    os.kill(pid_of(RunFolder(runs.find(killed).path)), signal.SIGKILL)
+    kill(RunFolder(runs.find(killed).path))
     until(lambda: state(killed) == "died")
     assert "without a word" in runs.find(killed).reason
     folder = RunFolder(runs.find(third).path)
@@ -116,12 +115,12 @@ def test_starts_at_the_same_instant_are_different_runs_with_different_places(
     assert sorted(queue.ahead(RunFolder(home / id)) for id in ids) == [1, 2, 3, 4]
 
 
+@pytest.mark.skipif(not hasattr(psutil.Process, "memory_maps"), reason="a Mac lists no process's libraries")
 def test_a_waiting_run_loads_no_torch(busy: IO[bytes]) -> None:
-    folder = RunFolder(runs.find(start()).path)
-    pid = pid_of(folder)
-    maps = Path(f"/proc/{pid}/maps")
-    if not maps.exists():
-        pytest.skip("no /proc to look into")
-    until(lambda: "numpy" in maps.read_text())
-    assert "libtorch" not in maps.read_text()
-    assert os.getpriority(os.PRIO_PROCESS, pid) >= 0
+    process = psutil.Process(pid_of(RunFolder(runs.find(start()).path)))
+
+    def loaded(name: str) -> bool:
+        return any(name in one.path for one in process.memory_maps())
+
+    until(lambda: loaded("numpy"))
+    assert not loaded("torch_cpu")

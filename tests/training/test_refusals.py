@@ -66,7 +66,7 @@ def begun_twice() -> Any:
 
 def nowhere(do: Callable[[], Any]) -> Callable[[], Any]:
     """Where a file stands in the place of the folder of runs."""
-    return after(lambda: Path("runs").write_text(""), do)
+    return after(lambda: Path("runs").write_text("", "utf-8"), do)
 
 
 def visited(owner: str = "eve") -> Any:

@@ -63,7 +63,7 @@ def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    Path("text.txt").write_text(TEXT)
+    Path("text.txt").write_text(TEXT, "utf-8")
     for words in (
         "--name counts --cell ngram --order 3",
         "--name net --train-on train+validation --hidden-size 8 --ngram counts --epochs 2 --probe lamp",

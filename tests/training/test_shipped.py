@@ -103,7 +103,7 @@ def test_the_card_is_complete_and_reaches_the_limit(name: str) -> None:
     assert held_out["perplexity"] <= limit
     if info.kind != "ngram":
         yardstick = checkpoint.read_info(checkpoint.find(card["ngram"]))
-        assert held_out["ngram"] == pytest.approx(yardstick.card["held_out"]["perplexity"], rel=1e-9)
+        assert held_out["ngram"] == pytest.approx(yardstick.card["held_out"]["perplexity"], rel=1e-5)
         assert yardstick.card["sha256"] == card["sha256"]
 
 

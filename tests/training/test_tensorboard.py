@@ -31,7 +31,7 @@ def test_the_same_figures_stand_there(
 ) -> None:
     pytest.importorskip("tensorboard", reason="the extra tensorboard is not installed")
     monkeypatch.chdir(tmp_path)
-    Path("lamp.txt").write_text(TEXT)
+    Path("lamp.txt").write_text(TEXT, "utf-8")
     words = ["train", "--corpus", "lamp.txt", "--name", "lamp", *WORDS, "--log-to", "tensorboard"]
     assert cli.main(words) == 0
     assert capfd.readouterr().out.startswith("Wrote "), "and nothing before it"

@@ -103,7 +103,7 @@ def test_settings_and_memory_that_refuse_a_run(open_app: Open, monkeypatch: pyte
     ("fails", "words"),
     [
         (lambda: TrainConfig(hidden_size=0), "hidden_size 是从"),
-        (lambda: Path("/").write_text(""), "系统拒绝了操作"),
+        (lambda: Path("/").write_text("", "utf-8"), "系统拒绝了操作"),
     ],
 )
 def test_a_run_that_failed(open_app: Open, fails: Callable[[], object], words: str) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -127,10 +126,10 @@ def test_it_serves_and_believes_no_proxy_that_it_was_not_told_of(tmp_path: Path)
     started = subprocess.Popen(
         [sys.executable, "-m", "rnnviz", "host", "--port", "0", "--address", "127.0.0.1", "--capacity", "0"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
     )
     try:
         lines: list[str] = []
@@ -151,7 +150,7 @@ def test_it_serves_and_believes_no_proxy_that_it_was_not_told_of(tmp_path: Path)
             assert browser.get(address[0].split()[-1], headers=proxy, timeout=30).status_code == 200
             assert browser.get(f"{address[1]}_stcore/metrics", timeout=30).status_code == 200
     finally:
-        started.send_signal(signal.SIGTERM)
+        started.terminate()
         rest = started.communicate(timeout=20)[0]
     assert address[2] not in rest  # printed once
     assert "Traceback" not in rest

@@ -50,10 +50,10 @@ def hall(models_folder: Path) -> Iterator[Hall]:
     assert httptools.HttpRequestParser
     started = subprocess.Popen(
         [sys.executable, "-m", "rnnviz", "host", "--port", "0", "--address", "127.0.0.1"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "RNNVIZ_MODELS": str(models_folder)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "RNNVIZ_MODELS": str(models_folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        text=True,
+        encoding="utf-8",
     )
     try:
         assert started.stdout is not None
@@ -67,11 +67,11 @@ def hall(models_folder: Path) -> Iterator[Hall]:
 @pytest.mark.parametrize("megabytes", [2, pytest.param(120, marks=pytest.mark.slow)])
 def test_a_header_that_does_not_end_is_cut_and_others_are_answered(hall: Hall, megabytes: int) -> None:
     with hall.connect() as line:
-        with suppress(ConnectionResetError, BrokenPipeError):  # what was on its way when it was cut
+        with suppress(ConnectionError):  # what was on its way when it was cut
             line.sendall(b"GET / HTTP/1.1\r\nX-Long: ")
             for _ in range(megabytes):
                 line.sendall(PIECE.replace(b"\0", b"a"))
-        with suppress(ConnectionResetError):
+        with suppress(ConnectionError):
             assert line.recv(4096)[:12] in (b"HTTP/1.1 400", b"")
         assert hall.is_well()
 
@@ -94,7 +94,7 @@ def test_six_sockets_whose_messages_do_not_end_hold_little(
             line = stack.enter_context(hall.connect())
             line.sendall(asked)
             assert line.recv(4096).split()[1] == status
-            with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            with pytest.raises(ConnectionError):
                 line.sendall(begin + more * megabytes)
         assert hall.is_well()
         assert hall.memory() - before < 400  # most of it for pages that are made ready meanwhile

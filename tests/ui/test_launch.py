@@ -85,7 +85,7 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
 ) -> None:
     own = ROOT / ".streamlit" / "config.toml"
     assert launch.settings() == own
-    found = dict(launch.flat(tomllib.loads(own.read_text())))
+    found = dict(launch.flat(tomllib.loads(own.read_text("utf-8"))))
     assert set(found) <= set(st.config.get_config_options())
     assert found["server.trustedUserHeaders"] == {"x-rnnviz-person": "rnnviz"}
     assert found["server.address"] == "localhost"  # nobody else, where nothing more was asked for
@@ -94,7 +94,8 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
     installed.parent.mkdir(parents=True)
     installed.write_bytes(own.read_bytes())
     assert launch.settings() == installed
-    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    wheel = tools["hatch"]["build"]["targets"]["wheel"]
     assert ".streamlit/config.toml" in wheel["only-include"]
     assert wheel["sources"][".streamlit"] == "rnnviz/.streamlit"
 

@@ -276,7 +276,7 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)
         print(has_torch.gpu_driver(), 'torch' in sys.modules)
     """
-    options = {"capture_output": True, "text": True, "timeout": 120, "check": True}
+    options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "check": True}
     done = subprocess.run([sys.executable, "-c", code], env=command_environment, **options)
     assert done.stdout.split() in (["False", "False"], ["True", "True"])
 

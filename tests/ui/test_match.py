@@ -15,6 +15,7 @@ from rnnviz.text import corpora
 from rnnviz.ui import render_finding
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match, search_texts
+from tests import needs
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
@@ -125,6 +126,7 @@ def test_a_corpus_is_indexed_on_request_and_kept(
     assert boards["inside.matches"]["texts"]
 
 
+@needs.removal
 def test_a_readers_own_file_goes_with_the_session(open_app: Open, tmp_path: Path) -> None:
     app = choose(opened(open_app), "file")
     app = app.file_uploader(key="inside.match.source.file").upload("a.txt", TEXT.encode(), "text/plain").run()

@@ -188,7 +188,7 @@ def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open,
     assert shown(app) == rounded(scores[0].perplexity)
     (table,) = [frame for frame in app.dataframe if "Text" in frame.value.columns]
     alone = [score.perplexity for score in scores]
-    assert table.value["Perplexity"].tolist() == pytest.approx(alone, rel=1e-12)  # sorted as numbers
+    assert table.value["Perplexity"].tolist() == pytest.approx(alone, rel=1e-5)  # sorted as numbers
     written = (
         pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all().column(1).to_pylist()
     )

@@ -75,7 +75,7 @@ def test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there(info: 
     assert poll.taken({}, str)["door"] is None, "the stage has opened none"
     sharing.stop("mine")
     assert listener.wait(SOON)
-    with pytest.raises(OSError, match="refused"):
+    with pytest.raises(ConnectionRefusedError):
         get(way, PAGE)
     lecture = rooms.open_for("mine", "en")
     lecture.asks = True

@@ -1,11 +1,10 @@
 """Temporary folders: one's own stays while its process lives, in whatever way that ends."""
 
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from rnnviz.ui.jobs import scratch
 from rnnviz.ui.jobs.scratch import Scratch, sweep
 from rnnviz.ui.jobs.store import Store
+from tests import needs
 
 SERVER = """
 import sys
@@ -39,7 +39,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def server() -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A process that keeps a record until its input ends, and its folder."""
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
     )
     with process:
         yield process, Path(process.stdout.readline().strip())
@@ -47,15 +47,15 @@ def server() -> Iterator[tuple[subprocess.Popen[str], Path]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("end", [subprocess.Popen.terminate, subprocess.Popen.kill])
 def test_what_a_killed_server_left_goes_at_the_next_start_and_what_another_uses_stays(
-    ending: signal.Signals, temporary: Path
+    end: Callable[[subprocess.Popen[str]], None], temporary: Path
 ) -> None:
     with server() as (first, orphan), server() as (_second, used):
         assert {p.name for p in temporary.iterdir()} == {orphan.name, used.name}
         sweep()
         assert orphan.is_dir()
-        first.send_signal(ending)
+        end(first)
         first.wait()
         assert orphan.is_dir()
         sweep()
@@ -89,13 +89,22 @@ def test_nothing_else_is_touched(temporary: Path) -> None:
     outside.mkdir()
     (outside / scratch.LOCK).touch()
     (outside / "diary").mkdir()
-    (temporary / "rnnviz-link").symlink_to(outside)
-    (temporary / "rnnviz-notes.txt").write_text("mine")
+    (temporary / "rnnviz-notes.txt").write_text("mine", "utf-8")
     (temporary / "rnnviz-book").mkdir()  # without a file to lock it is none of ours
     (temporary / "rnnviz-book" / "chapter").touch()
     before = sorted(temporary.rglob("*"))
     sweep()
     assert sorted(temporary.rglob("*")) == before
+
+
+def test_a_link_leads_nowhere_else(temporary: Path) -> None:
+    outside = temporary / "outside"
+    (outside / "diary").mkdir(parents=True)
+    (outside / scratch.LOCK).touch()
+    needs.link(temporary / "rnnviz-link", outside)
+    sweep()
+    assert (outside / "diary").is_dir()
+    assert (temporary / "rnnviz-link").is_symlink()
 
 
 def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +114,7 @@ def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(monkeypatch: py
     def swept(prefix: str) -> str:
         folder = Path(make(prefix=prefix))
         if not rival:
-            file = (folder / scratch.LOCK).open("a")
+            file = (folder / scratch.LOCK).open("ab")
             portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
             rival.append((folder, file))
         return str(folder)

@@ -123,7 +123,7 @@ def test_the_limit_of_open_files_is_raised_for_many_visitors() -> None:
             [sys.executable, "-c", script],
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most)),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=True,
             cwd=ROOT,
         )

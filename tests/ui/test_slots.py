@@ -333,7 +333,7 @@ def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
     little, much = (
         int(
             subprocess.run(
-                [sys.executable, "-c", code, *word], capture_output=True, text=True, check=True
+                [sys.executable, "-c", code, *word], capture_output=True, encoding="utf-8", check=True
             ).stdout
         )
         for word in (["little"], [])

@@ -327,8 +327,8 @@ def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Ope
 def test_where_no_validation_text_is_the_comparison_says_training_perplexity(open_app: Open) -> None:
     for name in ("one", "two"):
         events = made(name, text="machine" * 30) / "events.jsonl"
-        lines = events.read_text().splitlines(keepends=True)
-        events.write_text("".join(line for line in lines if json.loads(line)["event"] != "report"))
+        lines = events.read_text("utf-8").splitlines(keepends=True)
+        events.write_text("".join(line for line in lines if json.loads(line)["event"] != "report"), "utf-8")
     said = [caption.value for caption in open_app("train").caption]
     assert any(line.startswith("Training perplexity") for line in said)
     assert not any(line.startswith("Validation perplexity") for line in said)

@@ -41,7 +41,7 @@ def test_the_address_changes_with_a_file_and_with_plotly(
     monkeypatch.setattr(views, "FOLDERS", (file.parent,))
     found = []
     for content, plotly in (("a", "1"), ("b", "1"), ("b", "2"), ("a", "1")):
-        file.write_text(content)
+        file.write_text(content, "utf-8")
         monkeypatch.setattr(views, "version", lambda name, plotly=plotly: plotly)
         found.append(views._digest())
     assert len(set(found)) == 3

@@ -17,6 +17,7 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match
 from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.room import rooms
+from tests import needs
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
 from tests.ui.persons import ANN, BOB, LECTURER, Is
@@ -137,6 +138,7 @@ def test_a_visitors_text_to_train_on_is_short(
 
 
 def test_visitors_take_nothing_away(open_app: Open, now_is: Is) -> None:
+    needs.coder()
     for who, files in ((LECTURER, True), (ANN, False)):
         now_is(who)
         app = section(upload(open_app("perplexity"), a__txt="The Time Traveller"), "take")

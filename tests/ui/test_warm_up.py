@@ -69,7 +69,7 @@ for path in sorted((here / "rnnviz").rglob("__init__.py")):
         if any(other.startswith(f"{name}.") for other in sys.modules):
             print(name)
 """
-    ended = subprocess.run([sys.executable, "-c", left], capture_output=True, text=True, check=True)
+    ended = subprocess.run([sys.executable, "-c", left], capture_output=True, encoding="utf-8", check=True)
     assert ended.stdout == ""
 
 

@@ -23,7 +23,7 @@ class Scratch:
     def __init__(self) -> None:
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-            self._lock: IO[str] | None = None
+            self._lock: IO[bytes] | None = None
             try:
                 self._lock = _locked(self.path)
             except portalocker.AlreadyLocked:  # another process's `sweep` has it and removes the folder
@@ -52,12 +52,12 @@ def sweep() -> None:
                 _remove(folder, _locked(folder))
 
 
-def _locked(folder: Path) -> IO[str]:
+def _locked(folder: Path) -> IO[bytes]:
     """The folder's LOCK file, locked until it is closed.
 
     Raises AlreadyLocked if another process holds the lock, LockException or OSError for any other failure.
     """
-    file = (folder / LOCK).open("a")
+    file = (folder / LOCK).open("ab")
     try:
         portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
     except BaseException:
@@ -66,7 +66,7 @@ def _locked(folder: Path) -> IO[str]:
     return file
 
 
-def _remove(folder: Path, lock: IO[str] | None) -> None:
+def _remove(folder: Path, lock: IO[bytes] | None) -> None:
     """Remove a locked folder, its LOCK file last, so that `sweep` can finish an interrupted removal."""
     with contextlib.suppress(OSError):
         for child in folder.iterdir():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import shutil
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -113,19 +114,19 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
     try:
         model = _model(info, text)
         steps = record(model, source.pop("path"), folder, **source)
-        made = yield from mapped(steps, step_of)
-        yield Step(1.0, len(made), made.score.perplexity)
-        if stop.is_set():
-            text = replace(text, most=len(made))
-        unknown = made.unknown_counts(check) if made.score.unknown else []
-        found = Scored(
-            replace(made.score, interval=interval(made), overlap=_contamination(made, info.path, check)),
-            unknown=tuple(unknown[:LISTED]),
-            kinds_unknown=len(unknown),
-            folder=folder,
-            key=full_key(info, text),
-            most=text.most,
-        )
+        with closing((yield from mapped(steps, step_of))) as made:  # Windows removes no file that is open
+            yield Step(1.0, len(made), made.score.perplexity)
+            if stop.is_set():
+                text = replace(text, most=len(made))
+            unknown = made.unknown_counts(check) if made.score.unknown else []
+            found = Scored(
+                replace(made.score, interval=interval(made), overlap=_contamination(made, info.path, check)),
+                unknown=tuple(unknown[:LISTED]),
+                kinds_unknown=len(unknown),
+                folder=folder,
+                key=full_key(info, text),
+                most=text.most,
+            )
     except BaseException:  # also GeneratorExit, of a job cancelled after its record was written
         shutil.rmtree(folder, ignore_errors=True)
         raise
