@@ -99,7 +99,8 @@ def _bars(picture: Bars, tell: Tell, theme: Theme) -> Figure:
     start = 0.0 if first is None else first
     whiskers = None if picture.errors is None else np.nan_to_num(np.asarray(picture.errors, np.float64))
     values = [value for _name, value in picture.levels]
-    ends = [*heights, *(heights if whiskers is None else heights + whiskers), start, *values]
+    away = 0.0 if whiskers is None else whiskers
+    ends = [*(heights - away), *(heights + away), start, *values]
     low, high = float(min(ends)), float(max(ends) if last is None else last)
     room = 0.03 * (high - low or 1.0)
     return {
