@@ -1,8 +1,10 @@
 """Products round as on another processor, also in what tests start; not where every bit is promised."""
 
+import ast
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import other_processor
@@ -39,6 +41,19 @@ def test_a_promise_of_every_bit_is_tried_with_the_processors_own_products() -> N
     """What carries the marker is as without this folder."""
     assert np.array_equal(numpy_engine.product(ROWS, WEIGHTS), ROWS @ WEIGHTS.T)
     assert os.environ[other_processor.ROUNDING] == other_processor.OWN
+
+
+def test_each_promise_of_every_bit_says_what_it_promises() -> None:
+    """The marker is the whole list of what may compare bit by bit."""
+    promises = {
+        f"{path.name}::{node.name}": ast.get_docstring(node)
+        for path in Path(__file__).parent.rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(decorator) == "pytest.mark.exact" for decorator in node.decorator_list)
+    }
+    assert promises
+    assert [test for test, promise in promises.items() if not promise] == []
 
 
 @pytest.mark.parametrize("rounding", [other_processor.OTHER, other_processor.OWN])

@@ -175,7 +175,7 @@ def test_any_layer_and_any_quantity(cell: str, expected: int) -> None:
 def test_what_the_character_tells_by_itself_is_said_beside_it() -> None:
     text = quoted()
     traced = rnnviz.trace(built(), text)
-    assert search(traced, target("capital", text)).character == 1.0
+    assert search(traced, target("capital", text)).character == pytest.approx(1.0)
     assert search(traced, target("quotes", text)).character == pytest.approx(0.5, abs=0.1)
     half = np.arange(len(text)) * 10 // len(text) % 2 == 0
     position = target("line-position", text).values
