@@ -20,7 +20,11 @@ PATIENCE = 120  # seconds that a command has
 def command(*words: str) -> subprocess.CompletedProcess[str]:
     """`rnnviz` with these words, as it is on the path."""
     return subprocess.run(
-        [BIN / "rnnviz", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+        [BIN / "rnnviz", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
     )
 
 
@@ -74,7 +78,7 @@ def pages() -> None:
 def served() -> None:
     """`rnnviz app` answers at a port, and gives away its page and Plotly."""
     words = [sys.executable, "-u", BIN / "rnnviz", "app", "--no-browser", "--port", "0"]
-    started = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    started = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8")
     try:
         named = (re.search(r"http://localhost:\d+", line) for line in started.stdout)
         address = next(found[0] for found in named if found)

@@ -24,6 +24,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Heat, Number
 from rnnviz.networks.progress import run
 from rnnviz.sentences import tell
+from tests import needs
 from tests.analysis.built import built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -178,6 +179,7 @@ def test_an_index_is_whole_or_not_there_and_its_users_alone(tmp_path: Path) -> N
     assert run(again).text() == made.text()
 
 
+@needs.removal
 def test_an_index_without_a_path_goes_with_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     steps = indexing.index(tiny("gru"), TEXT * 40)

@@ -96,7 +96,7 @@ def a_picture() -> Any:
 
 
 def a_name() -> Any:
-    Path("b.txt").write_text("The machine")
+    Path("b.txt").write_text("The machine", "utf-8")
     return scan(GRU, "b.txt")
 
 

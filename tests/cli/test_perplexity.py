@@ -172,7 +172,7 @@ def test_every_step_shows_its_progress_on_a_terminal(
     """That nothing is shown elsewhere, and the results are the same, is held of all commands at once."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    (tmp_path / "long.txt").write_text(TEXT * 60)
+    (tmp_path / "long.txt").write_text(TEXT * 60, "utf-8")
     shown = scored(
         *["long.txt", "-m", "tiny-lstm", "--compare", "tiny-3gram", "--per-character", "out.csv", "--json"]
     )
@@ -183,8 +183,8 @@ def test_every_step_shows_its_progress_on_a_terminal(
 def test_a_text_says_where_as_many_characters_again_would_lie(
     scored: Run, tmp_path: Path, models_folder: Path
 ) -> None:
-    (tmp_path / "even.txt").write_text(TEXT * 8)
-    (tmp_path / "drifts.txt").write_text((TEXT * 8)[:4000] + "qzjx" * 1000)
+    (tmp_path / "even.txt").write_text(TEXT * 8, "utf-8")
+    (tmp_path / "drifts.txt").write_text((TEXT * 8)[:4000] + "qzjx" * 1000, "utf-8")
     files = ("even.txt", "drifts.txt", "b.txt")
     even, drifts, short = scored(*files, "--model", "tiny-gru", "--json").objects
     model = load(models_folder / "tiny-gru.safetensors")

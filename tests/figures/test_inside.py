@@ -105,7 +105,11 @@ def test_a_ranking_marks_what_chance_reaches_and_escapes_names() -> None:
         (Bars(["a"], [0.0], ""), 0, 0.03),
         (Bars(["a", "b"], [3.0, 2.5], "", errors=np.array([0.5, 1.5])), 0, 4.12),
         (Bars(["a", "b"], [3.0, 1.0], "", errors=np.array([0.5, np.nan])), 0, 3.605),
-        (Bars(["a"], [0.1], "", errors=np.array([0.3])), -0.218, 0.418),  # an interval that holds 0 is seen to
+        (
+            Bars(["a"], [0.1], "", errors=np.array([0.3])),
+            -0.218,
+            0.418,
+        ),  # an interval that holds 0 is seen to
         (Bars(["a"], [1.0], "", levels=[("below", -1.0), ("above", 3.0)]), -1.12, 3.12),
         (Bars(["a"], [0.9], "", first=0.5), 0.5, 0.912),
         (Bars(["a"], [0.9], "", first=0.5, last=1.0), 0.5, 1.015),

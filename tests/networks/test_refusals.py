@@ -144,7 +144,7 @@ def large(path: Path) -> Path:
 
 
 def in_the_way(path: Path) -> Path:
-    path.write_text("in the way")
+    path.write_text("in the way", "utf-8")
     return path
 
 

@@ -183,7 +183,7 @@ def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
     for package, left in (("rnnviz.ui.process_threads", 1), ("rnnviz.ui", 0)):
         code = f"import {package}; {asked}"
         out = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code], env=environment, capture_output=True, encoding="utf-8", check=True
         ).stdout
         here, most = map(int, out.split())
         assert most == max(1, here - left)
@@ -234,6 +234,10 @@ def test_waiting_threads_make_way_unless_told_otherwise(
     )
     plain = {k: v for k, v in os.environ.items() if k not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, env={**plain, **given}
+        [sys.executable, "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env={**plain, **given},
     )
     assert f"spin {expected} False" in done.stdout, done.stderr

@@ -133,5 +133,5 @@ def test_it_loads_neither_streamlit_nor_a_server() -> None:
         "there = {'streamlit', 'starlette', 'pandas', 'plotly', 'babel'} & set(sys.modules)\n"
         "print(json.dumps(sorted(there)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=120)
     assert json.loads(done.stdout) == [], done.stderr

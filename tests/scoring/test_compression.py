@@ -29,7 +29,10 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.range_coding import Decoder, Encoder, Steps, Unknown
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
+from tests import needs
 from tests.conftest import TEXT, tiny
+
+needs.coder()
 
 # Known characters, others, both halves of what a vocabulary's numbering skips, and beyond the first plane.
 ANYTHING = st.text(
@@ -137,7 +140,7 @@ def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: st
     done = subprocess.run(
         [sys.executable, "-c", program, checkpoint.find(name), tmp_path / "text"],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
         env={**os.environ, "OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)},
     )

@@ -165,7 +165,7 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
 
 def test_training_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = words(5, 3_000)
-    (tmp_path / "book.txt").write_text(text)
+    (tmp_path / "book.txt").write_text(text, "utf-8")
     common = ["train", "--corpus", str(tmp_path / "book.txt")]
     recipes = {
         "counted": ["--cell", "ngram", "--order", "2"],

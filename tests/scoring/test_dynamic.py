@@ -16,6 +16,7 @@ from rnnviz.scoring.compression import compress, decompress
 from rnnviz.scoring.dynamic import EVEN, DynamicModel, dynamic
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
+from tests import needs
 from tests.conftest import TEXT, tiny
 
 SETTINGS: dict[str, Any] = {"every": 16, "rate": 0.01, "decay": 0.02, "clip": 0.5}
@@ -150,6 +151,7 @@ def test_a_gradient_too_large_to_be_squared_is_left_out() -> None:
 @pytest.mark.parametrize("cell", ["lstm", "mingru"])
 def test_a_compressed_text_is_shorter_and_restored_on_any_number_of_threads(cell: str) -> None:
     """What was written with a model that learns is read by one that learns the same, to the bit."""
+    needs.coder()
     model, text = learning(cell, rate=0.02), TEXT[:400]
     data = compress(model, text)
     assert len(data) < len(compress(model.model, text))

@@ -31,6 +31,7 @@ from rnnviz.scoring.perplexity import (
 from rnnviz.scoring.record import record
 from rnnviz.scoring.totals import Progress
 from rnnviz.text.vocabulary import Vocabulary
+from tests import needs
 from tests.closeness import assert_states, close
 from tests.conftest import TEXT, tiny
 from tests.scoring.pieces import pieces
@@ -147,11 +148,11 @@ def test_cancelled_midway_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes").write_text("mine")
+    (tmp_path / "mine" / "notes").write_text("mine", "utf-8")
     with pytest.raises(TextError, match="mine can't be written"):
         list(record(NGRAM, None, tmp_path / "mine", text="a"))
-    assert (tmp_path / "mine" / "notes").read_text() == "mine"
-    (tmp_path / "file").write_text("")
+    assert (tmp_path / "mine" / "notes").read_text("utf-8") == "mine"
+    (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(TextError, match="can't be written"):
         list(record(NGRAM, None, tmp_path / "file" / "r", text="a"))
 
@@ -168,6 +169,7 @@ def _open_in(folder: Path) -> int:
     return sum(os.readlink(link).startswith(str(folder)) for link in links if link.is_symlink())
 
 
+@needs.removal
 def test_it_outlives_its_folder(tmp_path: Path) -> None:
     made = told(tmp_path, "abc", [1, 2, 3])
     shutil.rmtree(made.folder)
@@ -253,7 +255,7 @@ def test_memory_is_flat_whatever_is_asked(tmp_path: Path) -> None:
                 "OMP_NUM_THREADS": "1",
             },
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=True,
         )
         peaks.append(int(done.stdout))

@@ -23,6 +23,7 @@ from rnnviz.scoring.sampling import resume, sample, stream
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.vocabulary import Vocabulary
+from tests import needs
 from tests.conftest import TEXT, tiny
 from tests.refused import refused
 from tests.scoring.paper import AB, BC, Paper
@@ -349,4 +350,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
+    if "compressed" in what or what.startswith("a broken m"):
+        needs.coder()
     refused(*REFUSED[what], tmp_path)

@@ -10,6 +10,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError, EmptyTextError, ExportError, TextError
 from rnnviz.scoring.states import PIECE
+from tests import needs
 from tests.closeness import assert_states
 from tests.scoring.test_trace import KINDS, TEXT, make
 
@@ -36,6 +37,7 @@ def test_of_a_layer_and_a_quantity(quantity: str, tmp_path: Path) -> None:
     assert_states(found, rnnviz.trace(model, LONG).values(quantity)[:, 1])
 
 
+@needs.removal
 def test_of_a_file_with_what_normalising_changes(tmp_path: Path) -> None:
     model, book = make("gru"), "a cab\r\nbad\r" * 900
     (tmp_path / "book.txt").write_bytes(book.encode("utf-16"))

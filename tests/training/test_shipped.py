@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import platformdirs
 import pytest
 
 import rnnviz
@@ -45,7 +46,7 @@ LIMITS: dict[str, float | None] = {
 @pytest.fixture(autouse=True)
 def only_shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("RNNVIZ_MODELS", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *_, **__: tmp_path)
 
 
 def test_all_are_there_and_nothing_else() -> None:

@@ -321,7 +321,7 @@ def test_early_reports_end_with_the_first_epoch() -> None:
 
 
 def test_bfloat16_agrees_with_what_the_processor_says() -> None:
-    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    flags = Path("/proc/cpuinfo").read_text("utf-8") if Path("/proc/cpuinfo").exists() else ""
     if not flags:
         pytest.skip("no /proc/cpuinfo to compare with")
     assert has_bfloat16(torch.device("cpu")) == ("avx512_bf16" in flags or "amx_tile" in flags)
