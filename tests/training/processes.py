@@ -41,13 +41,17 @@ def progressed(folder: RunFolder, after: int = 0) -> bool:
 
 
 def pid_of(folder: RunFolder) -> int:
-    """The process of a run that this one started."""
-    found = []
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):  # another that has just ended
-            if str(folder.path) in child.cmdline():
-                found.append(child.pid)
-    return found[-1]  # on Windows the Python of a virtual environment starts the real one
+    """The process of a run that this one started, as soon as it has a command line of its own."""
+
+    def there() -> list[int]:
+        found = []
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):  # another that has just ended
+                if str(folder.path) in child.cmdline():
+                    found.append(child.pid)
+        return found
+
+    return until(there)[-1]  # on Windows the Python of a virtual environment starts the real one
 
 
 def kill(folder: RunFolder) -> None:
