@@ -9,6 +9,7 @@ from bisect import bisect
 from collections.abc import Iterable
 from hashlib import sha256
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from scipy.stats import binomtest
@@ -20,6 +21,12 @@ LONGEST = 40.0
 """Seconds of tests for one mistake, the fast ones first: an unnoticed one would run them all, for minutes."""
 
 NOTICED = ("killed", "timeout")
+
+MOST = 30
+"""Tests that may be left out."""
+
+LEFT_OUT = Path("mutants/left-out.txt")
+"""The tests that fail by mutmut's stand-ins for functions alone: they would notice every mistake."""
 
 
 def drawn(names: Iterable[str], count: int = COUNT, seed: int = SEED) -> set[str]:
@@ -63,6 +70,26 @@ def make() -> None:
             """They have just passed, while it was seen which test runs what."""
             return 0
 
+    class Tests(program.PytestRunner):
+        def run_stats(self, *, tests: Iterable[str]) -> int:
+            """Which test runs what: all of them, where mutmut would end at the first that fails."""
+            failing, execute = set[str](), self.execute_pytest
+
+            class Failures:
+                def pytest_runtest_logreport(self, report: Any) -> None:
+                    if report.failed:
+                        failing.add(report.nodeid)
+
+            def to_the_end(params: list[str], plugins: Iterable[Any] = ()) -> int:
+                return execute([param for param in params if param != "-x"], plugins=[*plugins, Failures()])
+
+            self.execute_pytest = to_the_end
+            super().run_stats(tests=tests)
+            for runs in state().tests_by_mangled_function_name.values():
+                runs -= failing
+            LEFT_OUT.write_text("".join(f"{test}\n" for test in sorted(failing)), "utf-8")
+            return int(len(failing) > MOST)
+
     every = program.collect_source_file_mutation_data
 
     def sample(*, mutant_names: Any) -> Any:
@@ -70,7 +97,7 @@ def make() -> None:
         chosen = drawn(name for _data, name, _result in mutants)
         return [mutant for mutant in mutants if mutant[1] in chosen], by_path
 
-    program.get_mutant_runner = lambda workers: Runner(workers, program.PytestRunner, {})
+    program.get_mutant_runner = lambda workers: Runner(workers, Tests, {})
     program.collect_source_file_mutation_data = sample
     program._run((), int(os.environ.get("CHILDREN", os.cpu_count() or 1)))
 
@@ -88,7 +115,8 @@ def tell(least: str) -> str:
             if outcomes[name] not in NOTICED:
                 print(f"\n{name}: {outcomes[name]}")
                 print(program.get_diff_for_mutant(name, path=data.path))
-    print(f"\nof {len(mutants):,} mistakes, {len(outcomes)} were drawn by seed {SEED}")
+    print(f"\nleft out, as they fail without a mistake:\n{LEFT_OUT.read_text('utf-8')}")
+    print(f"of {len(mutants):,} mistakes, {len(outcomes)} were drawn by seed {SEED}")
     return share(outcomes.values(), float(least))
 
 
