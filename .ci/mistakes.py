@@ -51,6 +51,7 @@ def share(outcomes: Iterable[str], least: float) -> str:
 def make() -> None:
     """Makes the mistakes that are drawn; what came of each is in mutants/."""
     from mutmut import __main__ as program
+    from mutmut.core import MutmutCallStack
     from mutmut.state import state
     from mutmut.workers.isolation import ForkServerRunner
 
@@ -74,6 +75,8 @@ def make() -> None:
         def run_stats(self, *, tests: Iterable[str]) -> int:
             """Which test runs what: all of them, where mutmut would end at the first that fails."""
             failing, execute = set[str](), self.execute_pytest
+            # Who calls whom is not asked; to note it of generators ends Python itself with a fault.
+            MutmutCallStack.set = MutmutCallStack.reset = staticmethod(lambda _: None)
 
             class Failures:
                 def pytest_runtest_logreport(self, report: Any) -> None:
