@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import math
 import os
 import re
 import time
@@ -91,9 +90,6 @@ if TYPE_CHECKING:
     from rnnviz.training.tensorboard import Take
     from rnnviz.training.trainer import StepReport, Trainer
 
-LOWEST = 19
-"""The niceness of a visitor's run: the highest, which gives way to all."""
-
 TURN = 0.2  # seconds between two polls of the queue
 NICE = 10
 """The niceness of a queued run, which gives way to others, the page among them; RNNVIZ_NICE in the
@@ -104,9 +100,6 @@ Show = Callable[
     ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
 ]
 """Opens a view of a run; yields its callbacks after every step, and after every report."""
-
-TO_WRITE = 5.0
-"""Seconds that a run with a time limit keeps for writing its model."""
 
 
 def run(
@@ -128,7 +121,7 @@ def run(
     Logs a failure, then raises it, as a TrainingError with advice where the cause is known.
     """
     with _held(folder, lock):
-        request = StopRequest(folder, at_last=(lambda: _stopped(folder, request)) if queued else None)
+        request = StopRequest(folder, at_last=(lambda: _ended(folder, "stopped")) if queued else None)
         if lock is None:  # else the app has done this
             folder.stop.unlink(missing_ok=True)
         try:
@@ -140,10 +133,9 @@ def run(
                 while queued and queue.ahead(folder) >= queue.limit(folder.path.parent):
                     time.sleep(TURN)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
-                request.end = time.monotonic() + (folder.description().longest or math.inf)
                 return _train(folder, request, show, corpus, measuring, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
-            _stopped(folder, request)
+            _ended(folder, "stopped")
             if isinstance(stop, KeyboardInterrupt):
                 raise
             return None
@@ -183,9 +175,9 @@ def _train(
         trainer = _learn(folder, description, request, show, corpus, taken, log, queued=queued)
         event_log.append(folder.events, {"event": "measuring", "time": time.time()})
         measuring()
-        time_left = min(unit_search.SECONDS, request.left - TO_WRITE) if description.units else 0.0
+        naming = unit_search.SECONDS if description.units else 0.0
         path, card = finished_model.finish(
-            folder, description, corpus, trainer.seconds, naming_seconds=time_left
+            folder, description, corpus, trainer.seconds, naming_seconds=naming
         )
         held_out = card.get("held_out", {}).get("perplexity")
         log("finished", {"step": trainer.step_index, "held_out": held_out})
@@ -219,9 +211,7 @@ def _learn(
             trainer.text, trainer.validation, trainer.model.vocabulary
         )
         journal = Journal(folder, trainer, description.watched, to_beat, log)
-        if queued and description.owner:
-            make_way(LOWEST)
-        elif queued:
+        if queued:
             make_way()  # not earlier: the user waits for the first step
         journal.begin(_about(trainer))
         request.gentle = trainer.stop
@@ -303,10 +293,6 @@ def _about(trainer: Trainer) -> dict[str, Any]:
     }
 
 
-def _stopped(folder: RunFolder, request: StopRequest) -> None:
-    _ended(folder, "stopped", **({"cause": "time"} if request.left <= 0 else {}))
-
-
 def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
     """Log the end of the run, if at all possible."""
     if "path" not in values and folder.best.exists():
@@ -331,11 +317,10 @@ def _held(folder: RunFolder, lock: int | None) -> IO[bytes]:
         raise TrainingError("--lock {lock} is for the app's own use; leave it out", lock=lock) from None
 
 
-def make_way(nice: int | None = None) -> None:
-    """Give other programs priority on the processor, by `nice`; None: by NICE."""
+def make_way() -> None:
+    """Give other programs priority on the processor, by NICE."""
     wish = os.environ.get("RNNVIZ_NICE", "")
-    if nice is None:
-        nice = min(LOWEST, int(wish)) if wish.isdecimal() else NICE
+    nice = min(19, int(wish)) if wish.isdecimal() else NICE
     if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(nice)
