@@ -121,10 +121,11 @@ class Opened:
 
     def show(self, info: ModelInfo, language: str) -> str:
         """Add a network's page to those that phones see, and return its name. Raises as `build.page` does."""
+        from rnnviz.ui.formatting import title
         from rnnviz.ui.standalone import serving
 
         name = f"{info.path.stem}.html"
-        self.shown.put(name, info.name, serving.made(info, language))
+        self.shown.put(name, title(info), serving.made(info, language))
         return name
 
     def choose(self, name: str) -> None:
