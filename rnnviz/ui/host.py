@@ -27,11 +27,16 @@ def host(
             metavar="NAME",
         ),
     ] = None,
+    app_address: Annotated[
+        str,
+        "where the app itself listens (default: localhost). Another address only behind a proxy with a "
+        "login: whoever reaches the app may do everything",
+    ] = "",
     no_browser: Annotated[bool, "open no browser, print the addresses alone"] = False,
 ) -> int:
     """Open the app for a lecture, and a room for the class: phones see the live view, and answer questions.
 
-    The app answers to this computer alone. Phones get files and send answers, nothing else.
+    The app answers to this computer alone. Phones get pages and send answers, nothing else.
 
     examples:
       rnnviz host
@@ -40,4 +45,5 @@ def host(
       rnnviz host --address 127.0.0.1 --name https://hall.example.org
     """
     classroom.wanted = Wanted(address, port, tuple(name or ()), tuple(model or NETWORKS))
-    return launch.serve("host", {"server.headless": True} if no_browser else {})
+    options = {"server.address": app_address or None, "server.headless": no_browser or None}
+    return launch.serve("host", {name: value for name, value in options.items() if value is not None})

@@ -30,7 +30,7 @@ from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training import journal, queue, runs, speed_trial, training_state
 from rnnviz.training import process as run_process
-from rnnviz.training.folder import VISITORS, Description, RunFolder
+from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.journal import Journal
 from rnnviz.training.trainer import Trainer
 from tests import needs
@@ -114,20 +114,15 @@ def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
         with pytest.raises(TrainingError, match="needs a text"):
             runs.start(Description("own", TOY, text=nothing))
     assert runs.listed() == []
-    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TEXT}, {"text": TEXT, "owner": "ann"}]
+    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TEXT}]
     ids = [runs.start(Description("own", TOY, **one)) for one in given]
-    assert ids == ["own", "own-2", "visitor:own"]
+    assert ids == ["own", "own-2"]
     found = [runs.find(id) for id in ids]
-    assert [(run.name, run.state) for run in found] == [("own", "waiting")] * 3
-    assert [(run.description["corpus"], run.owner) for run in found] == [
-        ("machine", ""),
-        ("", ""),
-        ("", "ann"),
-    ]
+    assert [(run.name, run.state) for run in found] == [("own", "waiting")] * 2
+    assert [run.description["corpus"] for run in found] == ["machine", ""]
     texts = [RunFolder(run.path).text for run in found]
-    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TEXT, TEXT]
-    assert sorted(run.id for run in runs.listed()) == ids[:2]
-    assert [run.id for run in runs.listed(home / VISITORS)] == ids[2:]
+    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TEXT]
+    assert sorted(run.id for run in runs.listed()) == ids
     (queued,) = events(RunFolder(found[0].path), "queued")
     assert queued["time"] == pytest.approx(time.time(), abs=3600)
     if os.name == "posix":  # a session of its own: Ctrl-C where it was started doesn't reach it

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 import requests
+from tests.ui.visitor import Visitor
 
 from rnnviz.ui.server import sessions
 from rnnviz.ui.server.sessions import Sessions, close
 from tests.browser.driving import ROOT, serve
 from tests.training.processes import until
-from tests.ui.visitor import Visitor
 
 
 class Clock:
