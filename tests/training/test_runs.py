@@ -7,7 +7,6 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,15 +69,13 @@ def whole() -> dict[str, torch.Tensor]:
 
 @pytest.fixture
 def busy(home: Path) -> Iterator[None]:
-    """Another run trains, and one of visitors: those that start wait, until they are stopped in the end."""
-    with ExitStack() as held:
-        for place in (home, home / VISITORS):
-            folder = RunFolder(place / "busy")
-            folder.path.mkdir(parents=True)
-            held.enter_context(folder.take_lock())
-            queue.take_ticket(folder)
+    """Another run trains: those that start wait, until they are stopped in the end."""
+    folder = RunFolder(home / "busy")
+    folder.path.mkdir(parents=True)
+    with folder.take_lock():
+        queue.take_ticket(folder)
         yield
-        started = [*runs.listed(), *runs.listed(home / VISITORS)]
+        started = runs.listed()
         for run in started:
             runs.stop(run.id)
         until(lambda: not any(runs.find(run.id).alive for run in started))
