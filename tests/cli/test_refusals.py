@@ -128,7 +128,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "perplexity: no scheduler": (
         [*SCORED, "--scheduler", "nothing://here"], "no Dask scheduler answers at nothing://here",
     ),
-    "perplexity: no weights": (["perplexity", "book.txt", *COUNTS, "--dynamic"], "has no weights"),
     "rows: which column": (
         ["perplexity", "rows.jsonl", *GRU],
         "more than one column of texts: 'asked', 'text'; say which with --column",
@@ -180,6 +179,8 @@ GONE = {
     },
     "models --check --corpora .": "--check is gone: write rnnviz dev check-models",
     "models --corpora=.": "--corpora is gone: write rnnviz dev check-models",
+    "perplexity book.txt --mix counts": "--mix is gone: the repository's examples/6_mix_and_adapt.py",
+    "perplexity --dynamic book.txt": "--dynamic is gone: the repository's examples/6_mix_and_adapt.py",
     "sketch mine --corpus book.txt": "write rnnviz dev sketch",
     "story": "the Train page replays each run from its folder",
     "story runs/one": "the Train page replays each run from its folder",
