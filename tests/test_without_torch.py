@@ -26,7 +26,7 @@ NEEDS_TORCH = {
     *(
         f"training.{name}"
         for name in (
-            "batches", "distributed", "fitting", "journal", "optimiser",
+            "batches", "fitting", "journal", "optimiser",
             "speed_trial", "step_report", "trainer", "training_state",
         )
     ),

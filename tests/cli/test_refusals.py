@@ -216,3 +216,14 @@ def test_what_is_gone_says_in_one_line_what_to_write_and_ends_with_2(words: str,
     assert (done.code, done.out, done.err.startswith("rnnviz: ")) == (2, "", True)
     assert GONE[words] in done.err
     one_sentence(done.err.removesuffix("\n"))
+
+
+def test_several_processes_of_torchrun_are_refused_before_one_begins_a_run(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    done = run(*TRAIN)
+    assert (done.code, done.out, list(Path().iterdir())) == (1, "", [])
+    assert done.err.endswith("train without torchrun\n")
+    one_sentence(done.err.removesuffix("\n"))
