@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from rnnviz.errors import ConfigError, RnnvizError, TrainingError
+from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import checkpoint, threads
 from rnnviz.training import event_log, queue, tensorboard
 from rnnviz.training.folder import Description, RunFolder, home
@@ -197,38 +197,35 @@ def _learn(
     queued: bool,
 ) -> Trainer:
     """Train to the end. Raises Stopped, with everything saved, on a request."""
-    from rnnviz.training import distributed, training_state, validation_baselines
+    from rnnviz.training import training_state, validation_baselines
     from rnnviz.training.journal import Journal
     from rnnviz.training.trainer import Trainer
 
-    with distributed.joined(description.device) as device:
-        kind = distributed.SharedTrainer if distributed.workers() > 1 else Trainer
-        trainer = kind(description.config, corpus, device=device, name=description.name)
-        trainer.threads, trainer.model.engine = taken, description.engine
-        training_state.restore(folder, trainer)
-        distributed.lead(trainer, corpus.text)
-        to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
-            trainer.text, trainer.validation, trainer.model.vocabulary
-        )
-        journal = Journal(folder, trainer, description.watched, to_beat, log)
-        if queued:
-            make_way()  # not earlier: the user waits for the first step
-        journal.begin(_about(trainer))
-        request.gentle = trainer.stop
-        with show(trainer) as (on_step, on_report):
+    trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
+    trainer.threads, trainer.model.engine = taken, description.engine
+    training_state.restore(folder, trainer)
+    to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
+        trainer.text, trainer.validation, trainer.model.vocabulary
+    )
+    journal = Journal(folder, trainer, description.watched, to_beat, log)
+    if queued:
+        make_way()  # not earlier: the user waits for the first step
+    journal.begin(_about(trainer))
+    request.gentle = trainer.stop
+    with show(trainer) as (on_step, on_report):
 
-            def step(trainer: Trainer) -> None:
-                journal.step(trainer)
-                on_step(trainer)
+        def step(trainer: Trainer) -> None:
+            journal.step(trainer)
+            on_step(trainer)
 
-            for report in trainer.run(prompt=description.watched, on_step=step, early=True):
-                journal.report(report)
-                on_report(report)
-            request.gentle = None
-            if stopped := request.seen:
-                journal.save()
-                if not folder.best.exists():  # no report has come yet
-                    checkpoint.save(trainer.model, folder.best)
+        for report in trainer.run(prompt=description.watched, on_step=step, early=True):
+            journal.report(report)
+            on_report(report)
+        request.gentle = None
+        if stopped := request.seen:
+            journal.save()
+            if not folder.best.exists():  # no report has come yet
+                checkpoint.save(trainer.model, folder.best)
     if stopped:
         raise Stopped
     return trainer
@@ -240,20 +237,12 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     """
 
     from rnnviz.networks import compiled
-    from rnnviz.training import distributed, speed_trial
+    from rnnviz.training import speed_trial
 
     if description.threads is not None:
         threads.fix(description.threads)
     config, engine = description.config, description.engine
     begun = folder.state.exists()  # a resumed run keeps its precision and engine
-    if distributed.workers() > 1:
-        if engine not in ("auto", "torch") and not begun:
-            raise ConfigError(
-                "several workers train with PyTorch's own engine; leave out --engine {engine}, "
-                "or train alone",
-                engine=engine,
-            )
-        engine = "torch"
     absent = begun and engine == "numba" and not compiled.prepared(config.cell)
     pace = speed_trial.fastest(
         config,
@@ -266,12 +255,6 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
         config = replace(config, precision=pace.precision)
         engine = pace.engine
     if description.minutes is not None and not config.characters:
-        if distributed.workers() > 1:
-            raise ConfigError(
-                "--minutes measures the speed of one worker, and this run has "
-                "{workers}; say how long with --characters or --epochs",
-                workers=distributed.workers(),
-            )
         n = speed_trial.characters_in(description.minutes, config, corpus, pace, device=description.device)
         config = replace(config, characters=n)
     if (config, engine) != (description.config, description.engine):
