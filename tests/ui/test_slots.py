@@ -240,7 +240,7 @@ def test_sessions_that_choose_the_same_recipe_share_one_trial(monkeypatch: pytes
 def busy_places() -> Iterator[list[Jobs]]:
     """The server's places, each taken by a job of another session."""
     others = []
-    for n in range(worker.shared().places):
+    for _ in range(worker.shared().places):
         endless = Endless()
         others.append(Jobs(places=worker.shared()))
         others[-1].ask("theirs", "theirs", endless)
