@@ -20,7 +20,7 @@ from rnnviz.analysis.targets import target as labels
 from rnnviz.arrays import Array, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.networks import untrained as networks
-from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
 from rnnviz.scoring.trace import Trace
@@ -219,7 +219,8 @@ def find(
     every = target if isinstance(target, list) else [target]
     given = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
     networks, searched = [model, *(models or ())], []
-    text = text_of(text)
+    weights_of(model)  # refuses what is no network
+    text = text_of(text, model.vocabulary.characters)
     for number, one in enumerate(networks):
         steps = _finding(one, text, every, shifts=shifts, fresh=fresh, **given)
         found = run(mapped(steps, partial(_of_network, number, len(networks))), progress)

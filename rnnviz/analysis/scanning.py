@@ -24,7 +24,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.characters import visible
-from rnnviz.text.decoding import Source, SourceText
+from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -203,9 +203,9 @@ def scan(
     progress  called about ten times a second with the share done
 
     Returns a ScanReport, whose [layer, unit] is that unit's card, a UnitReport. A GRU with 256 units takes
-    some ten seconds and 200 MB for 200,000 characters. Version 1.0.0 read a str that names a file; this
-    version refuses such a str with a TextError. Raises ConfigError for absent layers, units or quantities and
-    numbers out of range, TextError and DecodingError for an unreadable file, EmptyTextError for no text.
+    some ten seconds and 200 MB for 200,000 characters. Raises ConfigError for absent layers, units or
+    quantities and numbers out of range, TextError and DecodingError for an unreadable file, EmptyTextError
+    for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -252,7 +252,8 @@ def scanning(
     check_quantity(quantity, weights.cell)
     layer, columns = _chosen(weights, layer, units)
     _check_sizes(contexts, before, after, bins)
-    source = SourceText(path, text, encoding, None, model.normaliser)
+    source = SourceText(path, text, encoding, None, model.normaliser, model.vocabulary.characters)
+    warn_of_guess(source.name, source.encoding, source.certainty)
     text = "".join(source.pieces(PIECE))
     if not text:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)

@@ -162,7 +162,7 @@ class Scoring:
 
     def _compare(self, scored: Record, source: str | BinaryIO) -> list[Compared]:
         own = scored.score
-        how: Any = {"encoding": self.encoding, "name": own.file, "precise": own.precise}
+        how: Any = {"encoding": own.encoding, "name": own.file, "precise": own.precise}
         rivals = [(other, score(other.model, source, **how)) for other in self.others]
         rows = self._rivals(own, rivals)
         measuring = mapped(

@@ -38,7 +38,7 @@ from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Score
 from rnnviz.scoring.totals import Progress, Totals, costs
 from rnnviz.text.characters import normalise
-from rnnviz.text.decoding import Source, SourceText
+from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.row_files import is_packed_rows, open_rows
 from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import UNKNOWN
@@ -88,7 +88,8 @@ def perplexity(
 
     text      a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
     path      a file in place of `text`; here a str is a path, too
-    encoding  the file's encoding; None: found from the file
+    encoding  the file's encoding; None: found from the file, with a UserWarning where it is a guess, in which
+              the model's characters are likelier
     progress  called about ten times a second, and at the end: with `characters`, `perplexity`, `fraction`
     name      the text's name in the score
     precise   read in sequence, in float64 throughout, with the weights as they are stored: many times slower
@@ -103,9 +104,9 @@ def perplexity(
     each      called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
               or a `fault`
 
-    Raises TextError for a file that can't be read, and for a str that names a file, which 1.0.0 read;
-    DecodingError for a file that is no text; EmptyTextError for no characters; ConfigError for arguments that
-    don't go together, and with `precise` for a model of your own without a `precise_scorer`.
+    Raises TextError for a file that can't be read; DecodingError for a file that is no text; EmptyTextError
+    for no characters; ConfigError for arguments that don't go together, and with `precise` for a model of
+    your own without a `precise_scorer`.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -131,6 +132,7 @@ def perplexity(
         if change is not None:
             raise ConfigError("change= goes with one text; rows are read without")
         rows = run(score_rows(model, file, precise=precise, each=each and partial(_each_row, each)), progress)
+        warn_of_guess(rows.file, rows.encoding, rows.certainty)
         if rows.damage is not None:
             raise rows.damage
         return rows
@@ -147,7 +149,9 @@ def perplexity(
         given=given,
         change=change,
     )
-    return run(steps, progress)
+    found = run(steps, progress)
+    warn_of_guess(found.file, found.encoding, found.certainty)
+    return found
 
 
 def _each_row(each: Callable[[RowScore], None], batch: Scored) -> None:
@@ -181,7 +185,8 @@ def score(
         scorer = scorer_of(model, details=each is not None, precise=precise)
     else:
         scorer = _changed(model, change, precise)
-    source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
+    known = model.vocabulary.characters
+    source, clock, step = SourceText(path, text, encoding, name, model.normaliser, known), Clock(), None
     totals = Totals(source)
     totals.given = _read(model, scorer, given)
     for part in _pieces(model, scorer, source, totals, piece, details=each is not None):

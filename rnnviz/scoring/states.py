@@ -17,7 +17,7 @@ from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.text import files
-from rnnviz.text.decoding import Source, SourceText
+from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.validate import check_path, text_or_file
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -64,7 +64,8 @@ def states(
     check_quantity(quantity, weights.cell)
     if layer is not None:
         check_layer(layer, len(weights.layers))
-    source = SourceText(path, text, encoding, None, model.normaliser)
+    source = SourceText(path, text, encoding, None, model.normaliser, model.vocabulary.characters)
+    warn_of_guess(source.name, source.encoding, source.certainty)
     with files.replacing(output) as file:
         run(_writing(file, weights, model.vocabulary, source, layer, quantity), progress)
     found: npt.NDArray[np.float32] = np.load(output, mmap_mode="r")

@@ -31,8 +31,8 @@ from rnnviz.errors import ConfigError, CorpusError, DownloadError, ExportError, 
 from rnnviz.reprs import Brief
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
-from rnnviz.text.decoding import open_text
-from rnnviz.text.validate import LONGEST_PATH, check_path, check_text, is_file, received
+from rnnviz.text.decoding import open_text, warn_of_guess
+from rnnviz.text.validate import LONGEST_PATH, check_path, check_text, received
 from rnnviz.text.vocabulary import code_points
 
 Progress = Callable[[int, int], None]  # bytes received, bytes expected
@@ -299,7 +299,9 @@ def from_file(
     'book'
     """
     path = Path(check_path(path))
-    text = "".join(open_text(path, encoding=encoding))
+    stream = open_text(path, encoding=encoding)
+    warn_of_guess(path.name, stream.encoding, stream.certainty)
+    text = "".join(stream)
     if not text:
         raise CorpusError("{path} is empty; a corpus needs at least one character", path=path)
     return Corpus(name or path.stem, title or path.name, licence, path.name, language, normalise(text))
@@ -426,8 +428,8 @@ def open_corpus(
     encoding  the file's encoding; None: found from the file
 
     Raises CorpusError for an empty text, an unknown name, and a corpus that is not on this machine yet;
-    TextError for an unreadable file, and for a str that is a file's name; DecodingError for a file that is
-    no text.
+    TextError for an unreadable file, and for a str that looks like a file's name; DecodingError for a file
+    that is no text.
 
     >>> from rnnviz import corpora
     >>> corpora.open_corpus("machine", title="One word").title
@@ -439,7 +441,7 @@ def open_corpus(
         corpus = from_file(given, encoding=encoding)
     elif check_text(given) in names():
         corpus = read(given)
-    elif is_file(given) or (_PATH.fullmatch(given) and len(given) <= LONGEST_PATH):
+    elif _PATH.fullmatch(given) and len(given) <= LONGEST_PATH:
         raise TextError(
             "{name!r} is the name of a file, and a str is the text itself; write pathlib.Path({name!r})",
             name=given,
