@@ -340,7 +340,7 @@ def test_the_window_follows_the_stage_drives_it_and_leads_to_the_appendix(lecter
 
 def test_a_plot_is_sketched_until_its_library_has_come(browser: Browser, app_url: str) -> None:
     page, held = browser.new_page(), list[Route]()
-    page.route("**/plotly.min.js*", held.append)
+    page.route("**/plotly.min.js*", lambda route: held.append(route))
     page.goto(f"{app_url}/learn")
     sketch = page.locator(".kit-sketch")
     expect(sketch.locator("polyline")).to_have_count(3)
