@@ -5,7 +5,7 @@ from typing import Annotated
 from rnnviz.cli.bind import Help
 from rnnviz.ui import launch
 from rnnviz.ui.room import classroom
-from rnnviz.ui.room.classroom import NETWORKS, Wanted
+from rnnviz.ui.room.classroom import NETWORKS, RoomOptions
 
 
 def host(
@@ -44,6 +44,6 @@ def host(
       rnnviz host --port 80 --name hall.example.org
       rnnviz host --address 127.0.0.1 --name https://hall.example.org
     """
-    classroom.wanted = Wanted(address, port, tuple(name or ()), tuple(model or NETWORKS))
+    classroom.at_start = RoomOptions(address, port, tuple(name or ()), tuple(model or NETWORKS))
     options = {"server.address": app_address or None, "server.headless": no_browser or None}
     return launch.serve("host", {name: value for name, value in options.items() if value is not None})

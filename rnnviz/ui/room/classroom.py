@@ -41,7 +41,7 @@ UNSEEN = 15.0  # seconds without `look` until a stage counts as left
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RoomOptions:
     """What `rnnviz host` asks for.
 
     address   which of this computer's addresses to listen on; "": all
@@ -56,12 +56,12 @@ class Wanted:
     networks: Sequence[str] = NETWORKS
 
 
-wanted: Wanted | None = None
+at_start: RoomOptions | None = None
 """Set before the server starts, by `rnnviz host`: the room then opens with the app."""
 
 
 @dataclass(eq=False)
-class Opened:
+class OpenRoom:
     """The open room.
 
     places  addresses by which phones may come, the likeliest first: whole ones, or this computer's
@@ -134,22 +134,22 @@ class Opened:
         self.room.phones.ring()
 
 
-_opened: Opened | None = None
+_opened: OpenRoom | None = None
 _lock = threading.Lock()  # of opening and closing
 
 
-def current() -> Opened | None:
+def current() -> OpenRoom | None:
     """The open room; None while it is closed."""
     return _opened
 
 
-def open_room(language: str, ask: Wanted | None = None) -> Opened:
+def open_room(language: str, ask: RoomOptions | None = None) -> OpenRoom:
     """The open room, opened if it is closed; its phones show the `language`, "en" or "zh".
 
     Raises ConfigError without an address in a local network, or without a free port.
     """
     global _opened
-    ask = ask or wanted or Wanted()
+    ask = ask or at_start or RoomOptions()
     with _lock:
         if _opened is not None:
             return _opened
@@ -160,21 +160,21 @@ def open_room(language: str, ask: Wanted | None = None) -> Opened:
                 "this computer has no address in a local network; connect it to the Wi-Fi that the phones use"
             )
         room, shown = Room(language), Shown()
-        _opened = Opened(
+        _opened = OpenRoom(
             room, shown, Listener(Phones(room, shown).app, ask.address or "0.0.0.0", ask.port), places
         )
         return _opened
 
 
-def open_wanted() -> None:
+def open_at_start() -> None:
     """Open the room that `rnnviz host` asks for, and print its address, in a terminal with a QR code."""
-    assert wanted is not None
+    assert at_start is not None
     try:
         opened = open_room("en")
         opened.asks = True
         _tell(text(opened))
         listed = {info.path.stem: info for info in checkpoint.available()[0]}
-        for name in wanted.networks:
+        for name in at_start.networks:
             if name in listed:
                 opened.show(listed[name], "en")
                 opened.room.phones.ring()
@@ -189,7 +189,7 @@ def _tell(message: str) -> None:
     sys.stdout.flush()
 
 
-def text(opened: Opened) -> str:
+def text(opened: OpenRoom) -> str:
     """The message of `rnnviz host`: the class's addresses; in a terminal, with a QR code of the first."""
     first, *others = opened.urls()
     lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in others), ""]

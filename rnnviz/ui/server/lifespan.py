@@ -26,8 +26,8 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     beside = [asyncio.create_task(sessions.reap())]
     if open_browser.wanted():
         beside.append(asyncio.create_task(open_browser.open_browser()))
-    if classroom.wanted is not None:
-        beside.append(asyncio.create_task(asyncio.to_thread(classroom.open_wanted)))
+    if classroom.at_start is not None:
+        beside.append(asyncio.create_task(asyncio.to_thread(classroom.open_at_start)))
     yield {}
     classroom.close()
     for task in beside:
