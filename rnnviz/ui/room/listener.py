@@ -1,6 +1,8 @@
 """The room's listener: a second server of the process, in a thread of its own, open to the network."""
 
+import logging
 import socket
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable
@@ -29,6 +31,17 @@ STALLED = 30.0
 """Seconds after which such a connection is cut."""
 
 
+SWITCH = 1e-3
+"""Seconds after which a thread must let others compute: at Python's own 5 ms, an attack on the room would keep
+the app waiting for half a second.
+"""
+
+log = logging.getLogger("rnnviz.room")
+log.setLevel(
+    logging.ERROR
+)  # uvicorn warns of each invalid request: strangers' lines in the lecturer's terminal
+
+
 class PhoneLine(BoundedHeaders):
     """A phone's connection; beyond the bounds it is cut at once."""
 
@@ -37,6 +50,7 @@ class PhoneLine(BoundedHeaders):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self.logger = log
         self._stalled: Any = None
         self._from = (transport.get_extra_info("peername") or ("",))[0]
         self.by_address[self._from] += 1
@@ -87,6 +101,7 @@ class Listener:
             target=self._server.run, args=([self._socket],), name="rnnviz-room", daemon=True
         )
         self._thread.start()
+        sys.setswitchinterval(SWITCH)
 
     def close(self) -> None:
         """Refuse new connections and free the port; returns at once, before the thread ends."""

@@ -160,17 +160,18 @@ class Phones:
             return
         with room.phones.heard() as rings:
             try:
-                said = ""
+                said, pages = "", dict[str, Any]()
                 while True:
                     rings.clear()
                     if not room.is_at(who, place):
                         yield _line({"state": "elsewhere"})
                         return
                     over = room.closed  # read before `_heard`: a room that closes later gets one more round
-                    say = _line(self._heard(who))
+                    listed = self._shown.listed()
+                    say = _line(room.heard(who) | (listed if listed != pages else {}))
                     if say != said:
                         yield say
-                        said = say
+                        said, pages = say, listed
                     if over:
                         return
                     try:
