@@ -9,7 +9,7 @@
     load, save, available    models by name or path         train, fit, follow     models of a text
     trace, states, sample    states, predictions, text      adapt, adapt_step      your own network
     perplexity               of a text, a file, its rows    compress, decompress   a text in so many bits
-    ngram, mix, dynamic      other predictors               live                   a notebook's widget
+    ngram                    counts of a text               live                   a notebook's widget
 
     rnnviz.units        find, probe, match: which units tell; Clamp, patch, ablate: what depends on them
     rnnviz.gradients    attribute, connectivity, memory_length: which characters a prediction rests on
@@ -48,6 +48,8 @@ _missing = deprecated.gone(
         "StepReport": "rnnviz.train yields them",
         "Vocabulary": "a model's is model.vocabulary; rnnviz.ngram and rnnviz.train make one of their text",
         "Tracer": "a text that grows is read anew by rnnviz.trace",
+        "mix": "the repository's examples/6_mix_and_adapt.py mixes two models, in a few lines",
+        "dynamic": "the repository's examples/6_mix_and_adapt.py lets a network adapt, in a few lines",
     },
     {
         "trace_many": ("rnnviz.scoring.tracer:trace", "rnnviz.trace(model, texts)"),

@@ -71,8 +71,6 @@ from .notebook.live import live as live
 from .scoring.cluster import cluster as cluster
 from .scoring.compression import compress as compress
 from .scoring.compression import decompress as decompress
-from .scoring.dynamic import dynamic as dynamic
-from .scoring.mixing import mix as mix
 from .scoring.perplexity import (
     perplexity as perplexity,
 )

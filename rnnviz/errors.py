@@ -13,7 +13,6 @@ a page can say the sentence in another language.
     ├── CorpusError              an unknown corpus, or one too short to split
     │   └── DownloadError        offline, slow, cut off, too large, or the wrong checksum
     ├── TrainingError            a run that can't start or go on
-    │   └── WorkerLostError      another process of a run that several share can't be reached any more
     ├── ClusterError             a cluster that doesn't answer, or lost the work it was given
     ├── TorchMissingError        something that computes with torch, which is not installed
     └── ExportError              a table or a page that can't be written
@@ -117,10 +116,6 @@ class DownloadError(CorpusError):
 
 class TrainingError(RnnvizError):
     """A training run can't start or can't go on."""
-
-
-class WorkerLostError(TrainingError):
-    """The connection to another worker of the same run broke."""
 
 
 class ClusterError(RnnvizError):

@@ -23,11 +23,10 @@ NEEDS_TORCH = {
             "compiled", "custom", "dropout", "torch_engine", "torch_model",
         )
     ),
-    "scoring.dynamic",
     *(
         f"training.{name}"
         for name in (
-            "batches", "distributed", "fitting", "journal", "optimiser",
+            "batches", "fitting", "journal", "optimiser",
             "speed_trial", "step_report", "trainer", "training_state",
         )
     ),
@@ -102,7 +101,7 @@ out["apart"] = units.perturb(model, text, 3, "x").distance.sum().item()
 again = rnnviz.load(rnnviz.save(model, sys.argv[1]))
 out["again"] = rnnviz.perplexity(again, text=text).perplexity
 for what in (
-    lambda: rnnviz.fit, lambda: rnnviz.train, lambda: rnnviz.adapt, lambda: rnnviz.dynamic,
+    lambda: rnnviz.fit, lambda: rnnviz.train, lambda: rnnviz.adapt,
     lambda: rnnviz.load("timemachine-gru", device="cuda"),
 ):
     try:
@@ -119,7 +118,7 @@ print(json.dumps([out, said, failed, "torch" in sys.modules]))
     assert not loaded
     no_torch = str(TorchMissingError())
     assert [each for each in said if each == no_torch] == said[:-1]
-    assert len(said) == 5
+    assert len(said) == 4
     assert "'cuda'" in said[-1]
     assert failed == 1
     assert done.stderr == f"rnnviz: {no_torch}\n"

@@ -12,7 +12,7 @@ PAGES = [
     *sorted((ROOT / "examples").rglob("*.md")),
 ]
 
-RUN = ("python -m rnnviz ", "rnnviz ", "torchrun ")
+RUN = ("python -m rnnviz ", "rnnviz ")
 """How a command begins that the tests run."""
 
 NOT_RUN = [

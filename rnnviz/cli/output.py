@@ -151,17 +151,15 @@ def numbers(written: str) -> list[int]:
     return [int(number) for number in written.split(",")]
 
 
-def load(
-    on: OnDevice, name: str | None = None, *, one: bool = False, learns: bool = False
-) -> CharModel | NgramModel:
+def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> CharModel | NgramModel:
     """The model of --model, or the one called `name`, to score texts, or to read `one`.
 
-    Without a GPU torch, whose import takes seconds, computes it only where it is faster, or if it `learns`.
+    Without a GPU torch, whose import takes seconds, computes it only where it is faster.
     """
     from rnnviz.networks.ngram import NgramModel
 
     wanted = on.model if name is None else name
-    if not learns and (on.device == "cpu" or (on.device == "auto" and not has_torch.gpu_driver())):
+    if on.device == "cpu" or (on.device == "auto" and not has_torch.gpu_driver()):
         model = load_numpy(wanted)
         if one or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
             return cast("CharModel | NgramModel", model)  # alike in all that needs no torch

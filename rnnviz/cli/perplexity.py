@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import rnnviz
-from rnnviz.cli.bind import Help, Misspelt
+from rnnviz.cli.bind import Gone, Help, Misspelt
 from rnnviz.cli.output import (
     ALL_SAID,
     STANDARD_INPUT,
@@ -40,7 +40,8 @@ from rnnviz.text.files import gathered
 
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
-    from rnnviz.scoring.language_model import LanguageModel
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.torch_model import CharModel
     from rnnviz.scoring.many_files import Other, Scoring
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
@@ -54,30 +55,6 @@ def _names(value: str) -> tuple[str, ...]:
     if not names:
         raise argparse.ArgumentTypeError("names of models, separated by commas")
     return names
-
-
-@dataclass(frozen=True)
-class Learning:
-    """Predictions fitted to the text while it is read."""
-
-    mix: Annotated[
-        str | None,
-        Help(
-            "mix the model with this one, an n-gram say; how much each counts is learned from the text as it "
-            "is read, so figures aren't comparable with those of a model alone",
-            metavar="NAME",
-        ),
-    ] = None
-    dynamic: Annotated[
-        bool,
-        "let the network go on learning from the text as it reads it (dynamic evaluation), many times "
-        "slower; figures aren't comparable then either",
-    ] = False
-
-    @property
-    def option(self) -> str:
-        """The given option; "" without one."""
-        return "--dynamic" if self.dynamic else "--mix" if self.mix is not None else ""
 
 
 @dataclass(frozen=True)
@@ -144,7 +121,6 @@ def perplexity(
         ),
     ],
     on: OnDevice,
-    learning: Learning,
     read: Read,
     written: Written,
     shown: Shown,
@@ -166,6 +142,16 @@ def perplexity(
             metavar="ADDRESS",
         ),
     ] = None,
+    gone: Annotated[
+        str | None,
+        Help(
+            "the repository's examples/6_mix_and_adapt.py mixes two models, and lets a network go on "
+            "learning, in a few lines of Python",
+            "--mix",
+            "--dynamic",
+            action=Gone,
+        ),
+    ] = None,
 ) -> int:
     """Score text files.
 
@@ -177,24 +163,15 @@ def perplexity(
       rnnviz perplexity corpus/ 'more/*.jsonl.gz' --model timemachine-gru --output scored.parquet
       rnnviz perplexity pairs.jsonl --column answer --given question --model timemachine-gru
 
-    learning from the text:
-      --mix and --dynamic are exact and causal: a character is predicted from what came before it alone.
-      Rows are texts of their own, each begins anew. --compare shows the model without them beside it.
-
-      rnnviz perplexity a.txt --model timemachine-gru --mix timemachine-6gram --compare timemachine-gru
-      rnnviz perplexity a.txt --model timemachine-gru --dynamic --mix timemachine-6gram
-
     words:
       a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared
       out among the words, which are runs of characters between white space.
     """
-    if learning.option and scheduler is not None:
-        raise Misspelt(f"{learning.option} learns from a text in its order: leave out --scheduler")
     named, failed = _files(files)
     keep = _written(written, named)
     scores: list[Score] = []
     with contextlib.ExitStack() as stack:
-        scoring = _scoring(stack, on, learning, read, shown, compare, scheduler)
+        scoring = _scoring(stack, on, read, shown, compare, scheduler)
         table = stack.enter_context(_table(scoring, written.output, named)) if written.output else None
         for file, found in scoring.each(named, table.add if table else None, keep):
             if isinstance(found, RnnvizError):
@@ -229,7 +206,6 @@ def _files(named_files: Sequence[str]) -> tuple[list[str], bool]:
 def _scoring(
     stack: contextlib.ExitStack,
     on: OnDevice,
-    learning: Learning,
     read: Read,
     shown: Shown,
     compare: Sequence[str],
@@ -238,12 +214,8 @@ def _scoring(
     """The models that score the files, and their settings."""
     from rnnviz.scoring.many_files import Scoring
 
-    model: LanguageModel = load(on, learns=learning.dynamic)
-    if learning.dynamic:
-        model = rnnviz.dynamic(model)
-    if learning.mix is not None:
-        model = rnnviz.mix(model, load(on, learning.mix))
-    others = _others(on, model, compare, learning) if compare else []
+    model = load(on)
+    others = _others(on, model, compare) if compare else []
     scoring = Scoring(
         model,
         others,
@@ -273,13 +245,13 @@ def _so_far(done: Progress) -> str:
     return f"{done.characters:,} characters{perplexity}"
 
 
-def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning: Learning) -> list[Other]:
+def _others(on: OnDevice, model: CharModel | NgramModel, compare: Sequence[str]) -> list[Other]:
     """The models to compare with, labelled, and the model's own n-gram if installed."""
     from rnnviz.scoring.many_files import Other
 
-    others = {name: load(on, name) for name in compare if learning.option or name != on.model}
+    others = {name: load(on, name) for name in compare if name != on.model}
     found = [Other("model", "another model", other) for other in others.values()]
-    ngram = getattr(model, "card", {}).get("ngram")
+    ngram = model.card.get("ngram")
     if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in others.values())}:
         try:
             found.append(Other("n-gram", "counts of what the model read", load(on, ngram)))

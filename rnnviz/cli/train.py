@@ -126,13 +126,10 @@ def train(
     Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR. Threads and engine
     that aren't given are found by a trial of a second as the run begins.
     """
+    if "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("WORLD_SIZE") != "1":
+        raise ConfigError("a run is one process, and several would write one folder; train without torchrun")
     if cell != "ngram":
         has_torch.require()  # before making the run's folder
-    # A worker of torchrun other than the first.
-    if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:
-        from rnnviz.training import distributed
-
-        return distributed.help_train(now.device or "auto")
     if cell is not None:
         recipe = {"cell": cell, **recipe}
     corpus = None

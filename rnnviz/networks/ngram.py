@@ -42,7 +42,7 @@ def ngram(text: str, *, order: int = MAX_ORDER, name: str = "") -> NgramModel:
     name    the model's name in reports and on pages
 
     The vocabulary has the characters that occur at least twice. An n-gram model has probabilities and no
-    hidden states: `rnnviz.perplexity`, `sample`, `mix`, `compress` and `save` take it, `trace` doesn't.
+    hidden states: `rnnviz.perplexity`, `sample`, `compress` and `save` take it, `trace` doesn't.
     Raises ConfigError for another order, EmptyTextError for an empty text, TextError for another value than a
     text.
 
@@ -363,13 +363,6 @@ class NgramScorer:
         scores = self._model.ranked(ids, self.state)
         self.read(ids)
         return scores
-
-    def advance_predictions(self, ids: AnyInts) -> Doubles:
-        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
-        targets = np.asarray(ids, np.int64)
-        rows = self._model.predictions(targets, self.state)
-        self.read(targets)
-        return rows
 
 
 def _check_order(order: object) -> None:

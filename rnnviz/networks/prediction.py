@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -63,14 +63,6 @@ class Stepwise(ABC):
     def advance_details(self, ids: Ids) -> Scores:
         """log P, rank and entropy of each symbol of `ids` (n,)."""
         return run(self.advancing(ids, want=True))
-
-
-@runtime_checkable
-class WholePredictions(Protocol):
-    """A scorer that also gives log P of the symbols that did not come."""
-
-    def advance_predictions(self, ids: Integers) -> Doubles:
-        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
 
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: Integers) -> Ranks:

@@ -31,9 +31,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError
+from rnnviz.networks.numpy_model import Model
 from rnnviz.networks.progress import Clock, Share, mapped, run
 from rnnviz.scoring.range_coding import LEAST, Decoder, Encoder, Steps, Unknown, unrestorable
-from rnnviz.scoring.reader import Readable, Reader, reader
+from rnnviz.scoring.reader import Reader, reader
 from rnnviz.scoring.signature import LENGTH, digest_of, signature
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN, code_points
@@ -57,7 +58,7 @@ class Header:
     payload: bytes
 
 
-def compress(model: Readable, text: str, *, progress: Callable[[Share], None] | None = None) -> bytes:
+def compress(model: Model, text: str, *, progress: Callable[[Share], None] | None = None) -> bytes:
     """The normalised `text` as bytes, from which `decompress` restores it with the same model.
 
     n characters take n log2(perplexity) bits, within 0.1 % and 32 bytes. Needs the package constriction.
@@ -75,7 +76,7 @@ def compress(model: Readable, text: str, *, progress: Callable[[Share], None] | 
     return run(mapped(compressing(model, text), Share), progress)
 
 
-def decompress(model: Readable, data: bytes, *, progress: Callable[[Share], None] | None = None) -> str:
+def decompress(model: Model, data: bytes, *, progress: Callable[[Share], None] | None = None) -> str:
     """The normalised text that `compress` was given; `progress` as there.
 
     Raises ConfigError for a text of another model. Raises DecodingError for bytes that are no compressed
@@ -84,7 +85,7 @@ def decompress(model: Readable, data: bytes, *, progress: Callable[[Share], None
     return run(mapped(decompressing(model, data), Share), progress)
 
 
-def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:
+def compressing(model: Model, text: str) -> Generator[float, None, bytes]:
     """`compress` step by step: yields the share done about ten times a second, returns the bytes."""
     before, named = reader(model), signature(model)
     text = normalise(text, model.normaliser)
@@ -105,14 +106,14 @@ def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:
     return START.pack(MAGIC, FORMAT, zlib.crc32(checked)) + checked
 
 
-def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
+def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
     """`decompress` step by step: yields the share done about ten times a second, returns the text."""
     header = read_header(data)
     if header.signature != signature(model):
         raise ConfigError(
             "this text was compressed with another model than {name!r} (its weights differ, or their "
-            "preparation on this machine, or its mixing or dynamic evaluation); choose the model it was "
-            "compressed with",
+            "preparation on this machine, or rnnviz 2.0.0 mixed it with another or let it learn); choose the "
+            "model it was compressed with",
             name=model.name or "this one",
         )
     vocabulary = model.vocabulary

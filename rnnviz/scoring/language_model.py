@@ -73,9 +73,6 @@ class _UniformScorer:
         ranks = np.ones(len(ids), np.int32)  # no symbol is more likely than the one that came
         return Scores(self.advance(ids), ranks, -self.advance(ids).astype(np.float32))
 
-    def advance_predictions(self, ids: Ids) -> Doubles:
-        return np.full((len(ids), self.size), -math.log(self.size))
-
 
 def advanced(scorer: Scorer, ids: Ids) -> Doubles:
     """log P in nats of each of `ids` (n,), handed over in pieces of the scorer's preferred length."""

@@ -34,7 +34,6 @@ from rnnviz.networks.progress import Clock, mapped, run
 from rnnviz.scoring.language_model import PIECE, advanced, scorer_of
 from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
-from rnnviz.scoring.reader import ReadsItself
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Score
 from rnnviz.scoring.totals import Progress, Totals, costs
@@ -215,7 +214,6 @@ def score(
         normalised=source.normaliser.changed,
         precise=precise,
         unsettled=getattr(scorer, "unsettled", 0),
-        learned=isinstance(model, ReadsItself),
         normaliser=model.normaliser,
         **totals.figures(model.vocabulary),
     )

@@ -24,7 +24,6 @@ from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, RnnvizEr
 from rnnviz.networks.progress import Clock
 from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
-from rnnviz.scoring.reader import ReadsItself
 from rnnviz.scoring.score import RowsScore
 from rnnviz.scoring.totals import Progress, Totals, of_sum
 from rnnviz.text.characters import Normaliser
@@ -243,7 +242,6 @@ class _Work:
             damage=self._damage,
             examples=tuple(self._examples),
             interval=Interval(None, None, self.totals.characters, "rows"),
-            learned=isinstance(self._model, ReadsItself),
             normaliser=self._model.normaliser,
             **self.totals.figures(self._model.vocabulary),
         )

@@ -75,7 +75,6 @@ class Score(Pictured):
     guess       the perplexity of a uniform guess, which pays for unknown characters too
     compared    the text's cost under the model, then under other models and baselines
     overlap     the share of the text that the model was trained on, where known
-    learned     whether the model learned from the text as it read it
     normaliser  the text's normalisation before it was read, of rnnviz.text.characters.NORMALISERS
 
     >>> import rnnviz
@@ -109,7 +108,6 @@ class Score(Pictured):
     guess: float = field(default=math.inf, repr=False)
     compared: Sequence[Compared] = field(default=(), repr=False)
     overlap: Contamination | None = field(default=None, repr=False)
-    learned: bool = field(default=False, repr=False)
     normaliser: str = field(default="newlines", repr=False)
 
     @property
@@ -198,8 +196,6 @@ class Score(Pictured):
             yield "score.some-unknown"
         if self.perplexity > self.guess:
             yield "score.worse-than-guessing"
-        if self.learned:
-            yield "score.learned"
         yield from self._range()
         if self.overlap is not None and self.overlap.share - 2 * self.overlap.error >= NOTABLE:
             yield "score.trained-on"
@@ -290,8 +286,6 @@ class RowsScore(Score):
         yield "rows.scored"
         if self.given is not None:
             yield "rows.after-context"
-        if self.learned:
-            yield "score.learned"
         if self.rows_left_out:
             yield "rows.left-out"
         if self.word_perplexity is not None:

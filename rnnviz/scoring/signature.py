@@ -9,7 +9,6 @@ from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.scoring.reader import ReadsItself
 
 LENGTH = 8
 """Bytes of a digest."""
@@ -17,8 +16,6 @@ LENGTH = 8
 
 def signature(model: Any) -> bytes:
     """LENGTH bytes that name a model. Raises ConfigError for Python functions, and for other values."""
-    if isinstance(model, ReadsItself):
-        return model.signature()
     kind, arrays = ("", model.to_tensors()) if isinstance(model, NgramModel) else _of_network(model)
     parts = [np.array(model.vocabulary.to_json(), "<u4").tobytes(), model.normaliser.encode(), kind.encode()]
     for name, array in sorted(arrays.items()):

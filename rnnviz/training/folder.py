@@ -53,12 +53,6 @@ DAMAGED = (
 LONGEST_WATCHED = 400
 """Characters of the sentence to watch, at most: its snapshot is written twice a second."""
 
-VISITORS = ".visitors"
-"""The folder in `home()` for the runs of a hosted app's visitors, with their own queue."""
-
-VISITOR = "visitor:"
-"""The prefix of those runs' ids; no run's name has it."""
-
 
 def home() -> Path:
     """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist."""
@@ -107,10 +101,8 @@ class Description:
     licence   the text's, for the card; "": the corpus's, if known
     log_to    "tensorboard": its figures are written for that program too; "" for none
     logged    whether another program trains it and logs here (external_run.py); `config` is then unused
-    owner     the visitor of a hosted app who started it (rnnviz.training.visitors); "" for the app's own
     engine    the engine of the backward pass: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
               fastest, which the run then records
-    longest   seconds from its turn on after which its process stops, whatever it is doing; None: no limit
     units     whether its process searches the finished network for units with a meaning (unit_search.py)
     """
 
@@ -134,8 +126,6 @@ class Description:
     licence: str = ""
     log_to: str = ""
     logged: bool = False
-    owner: str = ""
-    longest: float | None = None
     engine: Engine = "auto"
     units: bool = True
 
@@ -322,20 +312,12 @@ def folders(home: Path) -> Iterator[RunFolder]:
 
 
 def folder_of(id: str) -> RunFolder | None:
-    """The folder of the run with this id, in `home()`, or in VISITORS there for a visitor's run; None for an
-    invalid id. It need not exist.
+    """The folder of the run with this id in `home()`; None for an invalid id. It need not exist.
 
-    >>> folder_of("mine").path == home() / "mine", folder_of("visitor:one").path == home() / VISITORS / "one"
-    (True, True)
-    >>> [folder_of(id) for id in ("", "../mine", ".queue", "visitor:", "visitor:../mine")]
-    [None, None, None, None, None]
+    >>> folder_of("mine").path == home() / "mine"
+    True
+    >>> [folder_of(id) for id in ("", "../mine", ".queue")]
+    [None, None, None]
     """
-    name = id.removeprefix(VISITOR)
-    place = home() if name == id else home() / VISITORS
-    folder = RunFolder(place / name)
-    return None if not name or name.startswith(".") or folder.path.parent != place else folder
-
-
-def id_of(folder: RunFolder) -> str:
-    """The id of the run in a folder of `home()`: its name; a visitor's run has the prefix VISITOR."""
-    return f"{VISITOR}{folder.id}" if folder.path.parent.name == VISITORS else folder.id
+    folder = RunFolder(home() / id)
+    return None if not id or id.startswith(".") or folder.path.parent != home() else folder

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import math
 import os
 import re
 import time
@@ -18,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from rnnviz.errors import ConfigError, RnnvizError, TrainingError
+from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import checkpoint, threads
 from rnnviz.training import event_log, queue, tensorboard
 from rnnviz.training.folder import Description, RunFolder, home
@@ -91,9 +90,6 @@ if TYPE_CHECKING:
     from rnnviz.training.tensorboard import Take
     from rnnviz.training.trainer import StepReport, Trainer
 
-LOWEST = 19
-"""The niceness of a visitor's run: the highest, which gives way to all."""
-
 TURN = 0.2  # seconds between two polls of the queue
 NICE = 10
 """The niceness of a queued run, which gives way to others, the page among them; RNNVIZ_NICE in the
@@ -104,9 +100,6 @@ Show = Callable[
     ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
 ]
 """Opens a view of a run; yields its callbacks after every step, and after every report."""
-
-TO_WRITE = 5.0
-"""Seconds that a run with a time limit keeps for writing its model."""
 
 
 def run(
@@ -128,7 +121,7 @@ def run(
     Logs a failure, then raises it, as a TrainingError with advice where the cause is known.
     """
     with _held(folder, lock):
-        request = StopRequest(folder, at_last=(lambda: _stopped(folder, request)) if queued else None)
+        request = StopRequest(folder, at_last=(lambda: _ended(folder, "stopped")) if queued else None)
         if lock is None:  # else the app has done this
             folder.stop.unlink(missing_ok=True)
         try:
@@ -140,10 +133,9 @@ def run(
                 while queued and queue.ahead(folder) >= queue.limit(folder.path.parent):
                     time.sleep(TURN)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
-                request.end = time.monotonic() + (folder.description().longest or math.inf)
                 return _train(folder, request, show, corpus, measuring, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
-            _stopped(folder, request)
+            _ended(folder, "stopped")
             if isinstance(stop, KeyboardInterrupt):
                 raise
             return None
@@ -183,9 +175,9 @@ def _train(
         trainer = _learn(folder, description, request, show, corpus, taken, log, queued=queued)
         event_log.append(folder.events, {"event": "measuring", "time": time.time()})
         measuring()
-        time_left = min(unit_search.SECONDS, request.left - TO_WRITE) if description.units else 0.0
+        naming = unit_search.SECONDS if description.units else 0.0
         path, card = finished_model.finish(
-            folder, description, corpus, trainer.seconds, naming_seconds=time_left
+            folder, description, corpus, trainer.seconds, naming_seconds=naming
         )
         held_out = card.get("held_out", {}).get("perplexity")
         log("finished", {"step": trainer.step_index, "held_out": held_out})
@@ -205,40 +197,35 @@ def _learn(
     queued: bool,
 ) -> Trainer:
     """Train to the end. Raises Stopped, with everything saved, on a request."""
-    from rnnviz.training import distributed, training_state, validation_baselines
+    from rnnviz.training import training_state, validation_baselines
     from rnnviz.training.journal import Journal
     from rnnviz.training.trainer import Trainer
 
-    with distributed.joined(description.device) as device:
-        kind = distributed.SharedTrainer if distributed.workers() > 1 else Trainer
-        trainer = kind(description.config, corpus, device=device, name=description.name)
-        trainer.threads, trainer.model.engine = taken, description.engine
-        training_state.restore(folder, trainer)
-        distributed.lead(trainer, corpus.text)
-        to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
-            trainer.text, trainer.validation, trainer.model.vocabulary
-        )
-        journal = Journal(folder, trainer, description.watched, to_beat, log)
-        if queued and description.owner:
-            make_way(LOWEST)
-        elif queued:
-            make_way()  # not earlier: the user waits for the first step
-        journal.begin(_about(trainer))
-        request.gentle = trainer.stop
-        with show(trainer) as (on_step, on_report):
+    trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
+    trainer.threads, trainer.model.engine = taken, description.engine
+    training_state.restore(folder, trainer)
+    to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
+        trainer.text, trainer.validation, trainer.model.vocabulary
+    )
+    journal = Journal(folder, trainer, description.watched, to_beat, log)
+    if queued:
+        make_way()  # not earlier: the user waits for the first step
+    journal.begin(_about(trainer))
+    request.gentle = trainer.stop
+    with show(trainer) as (on_step, on_report):
 
-            def step(trainer: Trainer) -> None:
-                journal.step(trainer)
-                on_step(trainer)
+        def step(trainer: Trainer) -> None:
+            journal.step(trainer)
+            on_step(trainer)
 
-            for report in trainer.run(prompt=description.watched, on_step=step, early=True):
-                journal.report(report)
-                on_report(report)
-            request.gentle = None
-            if stopped := request.seen:
-                journal.save()
-                if not folder.best.exists():  # no report has come yet
-                    checkpoint.save(trainer.model, folder.best)
+        for report in trainer.run(prompt=description.watched, on_step=step, early=True):
+            journal.report(report)
+            on_report(report)
+        request.gentle = None
+        if stopped := request.seen:
+            journal.save()
+            if not folder.best.exists():  # no report has come yet
+                checkpoint.save(trainer.model, folder.best)
     if stopped:
         raise Stopped
     return trainer
@@ -251,20 +238,12 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
 
     from rnnviz.networks import compiled
     from rnnviz.networks.torch_model import pick_device
-    from rnnviz.training import distributed, optimiser, speed_trial
+    from rnnviz.training import optimiser, speed_trial
 
     if description.threads is not None:
         threads.fix(description.threads)
     config, engine = description.config, description.engine
     begun = folder.state.exists()  # a resumed run keeps its precision and engine
-    if distributed.workers() > 1:
-        if engine not in ("auto", "torch") and not begun:
-            raise ConfigError(
-                "several workers train with PyTorch's own engine; leave out --engine {engine}, "
-                "or train alone",
-                engine=engine,
-            )
-        engine = "torch"
     absent = begun and engine == "numba" and not compiled.prepared(config.cell)
     pace = speed_trial.fastest(
         config,
@@ -277,12 +256,6 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
         config = replace(config, precision=optimiser.precision_on(pick_device(description.device), config))
         engine = pace.engine
     if description.minutes is not None and not config.characters:
-        if distributed.workers() > 1:
-            raise ConfigError(
-                "--minutes measures the speed of one worker, and this run has "
-                "{workers}; say how long with --characters or --epochs",
-                workers=distributed.workers(),
-            )
         n = speed_trial.characters_in(description.minutes, config, corpus, pace, device=description.device)
         config = replace(config, characters=n)
     if (config, engine) != (description.config, description.engine):
@@ -302,10 +275,6 @@ def _about(trainer: Trainer) -> dict[str, Any]:
         "train_characters": len(trainer.text),
         "validation_characters": len(trainer.validation),
     }
-
-
-def _stopped(folder: RunFolder, request: StopRequest) -> None:
-    _ended(folder, "stopped", **({"cause": "time"} if request.left <= 0 else {}))
 
 
 def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
@@ -332,11 +301,10 @@ def _held(folder: RunFolder, lock: int | None) -> IO[bytes]:
         raise TrainingError("--lock {lock} is for the app's own use; leave it out", lock=lock) from None
 
 
-def make_way(nice: int | None = None) -> None:
-    """Give other programs priority on the processor, by `nice`; None: by NICE."""
+def make_way() -> None:
+    """Give other programs priority on the processor, by NICE."""
     wish = os.environ.get("RNNVIZ_NICE", "")
-    if nice is None:
-        nice = min(LOWEST, int(wish)) if wish.isdecimal() else NICE
+    nice = min(19, int(wish)) if wish.isdecimal() else NICE
     if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(nice)

@@ -26,8 +26,8 @@ from typing import IO, Any, Literal
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import has_torch
 from rnnviz.training import event_log, queue
-from rnnviz.training.folder import VISITORS, RunFolder, folder_of, folders, id_of, reason, writing
 from rnnviz.training.folder import Description as Description
+from rnnviz.training.folder import RunFolder, folder_of, folders, reason, writing
 from rnnviz.training.folder import home as home
 from rnnviz.training.process_settings import own_python
 from rnnviz.training.snapshots import Snapshot, read
@@ -78,11 +78,6 @@ class Run:
         return self.description.get("logged") is True
 
     @property
-    def owner(self) -> str:
-        """The visitor of a hosted app who started the run; "" for the app's own."""
-        return str(self.description.get("owner") or "")
-
-    @property
     def alive(self) -> bool:
         """Whether the run waits, starts or trains."""
         return self.state in ALIVE
@@ -99,15 +94,15 @@ def set_limit(n: int) -> None:
 
 
 def start(description: Description) -> str:
-    """Queue a new run and start its process. Returns its id: the name, with -2, -3 … if taken. A run with an
-    owner is kept among the visitors' runs (rnnviz.training.visitors, which decides who may start one).
+    """Queue a new run and start its process. Returns its id: the name, with -2, -3 … if taken.
+
     Raises TrainingError for no text or a process that can't start, CheckpointError for an unwritable
     folder, TorchMissingError.
     """
     has_torch.require()
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
-    folder = new_folder(description.name, home() / VISITORS if description.owner else None)
+    folder = new_folder(description.name)
     try:
         with folder.take_lock() as lock, writing(home()):
             folder.begin(description)
@@ -115,7 +110,7 @@ def start(description: Description) -> str:
     except BaseException:
         shutil.rmtree(folder.path, ignore_errors=True)
         raise
-    return id_of(folder)
+    return folder.id
 
 
 def resume(id: str) -> None:
@@ -169,11 +164,9 @@ def delete(id: str, *, created: float | None = None) -> None:
         shutil.rmtree(hidden)
 
 
-def listed(place: Path | None = None) -> list[Run]:
-    """Every run in `home()`, or in another `place`, newest first. Reads only the events since the last call;
-    rnnviz.training.visitors lists visitors' runs.
-    """
-    runs = [_run(folder) for folder in folders(place or home())]
+def listed() -> list[Run]:
+    """Every run in `home()`, newest first. Reads only the events since the last call."""
+    runs = [_run(folder) for folder in folders(home())]
     return sorted(runs, key=lambda run: (-run.created, run.id))
 
 
@@ -219,11 +212,11 @@ def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
     return finished_model.keep(RunFolder(find(id).path), name, folder)
 
 
-def new_folder(name: str, place: Path | None = None) -> RunFolder:
-    """An empty folder for a new run in `home()` or another `place`: the name, with -2, -3 … if taken. Raises
-    TrainingError where it can't be written.
+def new_folder(name: str) -> RunFolder:
+    """An empty folder for a new run in `home()`: the name, with -2, -3 … if taken. Raises TrainingError where
+    it can't be written.
     """
-    place = place or home()
+    place = home()
     with writing(place):
         place.mkdir(parents=True, exist_ok=True)
         for n in itertools.count(1):
@@ -276,7 +269,7 @@ def _run(folder: RunFolder) -> Run:
         said = RnnvizError.from_json(newest.life.get("error"))
         failure = failure or said or RnnvizError(str(newest.life.get("reason", "")))
     return Run(
-        id_of(folder),
+        folder.id,
         str(values.get("name", folder.id)),
         state,
         float(values.get("created", 0.0)),

@@ -1,4 +1,4 @@
-"""Requests to end a run: SIGTERM, Ctrl-C, the file `stop` in its folder, or the end of its time.
+"""Requests to end a run: SIGTERM, Ctrl-C, or the file `stop` in its folder.
 
 A request raises `Stopped`; during training the step finishes and the state is saved first. A process that the
 app started exits after 1.6 seconds in any case: a step or a disk may be slow, and a user is waiting.
@@ -7,17 +7,15 @@ app started exits after 1.6 seconds in any case: a step or a disk may be slow, a
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 from rnnviz.training.folder import RunFolder
 
 LOOK = 0.1
-"""Seconds between two polls of the file and the clock."""
+"""Seconds between two polls of the file."""
 
 PATIENCE = 1.6
 """Seconds from the request until a queued run's process exits, saved or not."""
@@ -35,19 +33,13 @@ class StopRequest:
     when PATIENCE is over, just before a queued run's process exits.
 
     seen    whether a request came
-    end     time.monotonic() of the run's own time limit
     gentle  called by a request instead of raising Stopped, if set; it must end the work soon
     """
 
     def __init__(self, folder: RunFolder, *, at_last: Callable[[], None] | None = None) -> None:
         self._folder, self._at_last = folder, at_last
         self.gentle: Callable[[], None] | None = None
-        self.seen, self.end = False, math.inf
-
-    @property
-    def left(self) -> float:
-        """Seconds until the time limit."""
-        return self.end - time.monotonic()
+        self.seen = False
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[None]:
@@ -67,7 +59,7 @@ class StopRequest:
 
     def _watch(self, over: threading.Event) -> None:
         # In a second thread, because the main thread handles no signal during a long matrix product.
-        while not (self.seen or self.left <= 0 or self._folder.stop.exists()):
+        while not (self.seen or self._folder.stop.exists()):
             if over.wait(LOOK):
                 return
         signal.raise_signal(signal.SIGTERM)  # one path for all requests, in the main thread

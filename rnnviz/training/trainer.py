@@ -169,7 +169,7 @@ class Trainer:
         learning_rate = self.learning_rate()
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate
-        loss, self.carried = self.differentiate(inputs, labels, self.carried, self.generator)
+        loss = self._differentiate(inputs, labels)
         gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
         norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
         # Gradient clipping by norm. The fused optimiser divides gradients by grad_scale in its own pass: one
@@ -181,18 +181,17 @@ class Trainer:
         self.characters += self.latest
         return loss, norm, self.latest
 
-    def differentiate(
-        self, inputs: Tensor, labels: Tensor, carried: State | None, generator: torch.Generator
-    ) -> tuple[Tensor, State]:
-        """The mean loss in nats and the last state; leaves the gradient in the parameters."""
+    def _differentiate(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """The mean loss in nats; leaves the gradient in the parameters and the last state in `carried`."""
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
-            logits, state = self.model(inputs, carried, dropout=self.dropout, generator=generator)
+            logits, state = self.model(inputs, self.carried, dropout=self.dropout, generator=self.generator)
         if not logits.is_contiguous():  # time is the first axis in memory: flatten without a copy
             logits, labels = logits.transpose(0, 1), labels.T
         loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
-        return loss.detach(), tuple(s.detach() for s in state)
+        self.carried = tuple(s.detach() for s in state)
+        return loss.detach()
 
     def stop(self) -> None:
         """Ask `run` to end after this step, from a signal handler or another thread."""

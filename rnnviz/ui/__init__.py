@@ -4,7 +4,6 @@ script/      the script that Streamlit runs
 pages/       a folder for each page
 browser/     the components' browser files, and the numbers' way to them
 jobs/        work that outlasts a script run
-hosting/     visitors, the lecturer's key, limits
 room/        a class that answers with phones
 server/      the guard of requests, the server's start, the end of sessions
 standalone/  a model's page, which needs no server

@@ -1,11 +1,13 @@
 """The button that removes a reader's texts at once, not only after the session ends."""
 
 import threading
+from typing import Any
 
 import streamlit as st
+from streamlit import runtime
 
 from rnnviz.i18n import _
-from rnnviz.ui.hosting import uploads
+from rnnviz.ui import context
 from rnnviz.ui.jobs import free_memory, store
 from rnnviz.ui.jobs.worker import Jobs
 
@@ -21,6 +23,19 @@ def fresh(key: str) -> str:
     """
     times = st.session_state.get(_TIMES, 0)
     return f"{key}.again{times}" if times else key
+
+
+def _uploads() -> Any:
+    """Streamlit's upload manager, as Any: its protocol lacks `remove_file`. It holds files as long as their
+    session, whether a page uses them or not.
+    """
+    return runtime.get_instance().uploaded_file_mgr
+
+
+def drop(file: str) -> None:
+    """Remove an upload of this session, by its file id, from the server's memory."""
+    if runtime.exists():
+        _uploads().remove_file(context.session(), file)
 
 
 def button() -> None:
@@ -56,7 +71,8 @@ def forget() -> None:
     state[_TIMES] = times
     for name in PASTED:
         state[name] = ""
-    uploads.drop_all()
+    if runtime.exists():
+        _uploads().remove_session_files(context.session())
     timer = threading.Timer(SOON, free_memory.collect)  # by then the next run has replaced the page's objects
     timer.daemon = True
     timer.start()

@@ -1,9 +1,11 @@
-"""The sidebar's choices, which every page receives."""
+"""The sidebar's choices, which every page receives; and the id of the session."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import ConfigError
 
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 
     Network = CharModel | NumpyModel
     Model = Network | NgramModel
+
+
+def session() -> str:
+    """The id of the session that runs the script; "" outside of a run."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 @dataclass(frozen=True)

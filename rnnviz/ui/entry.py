@@ -10,10 +10,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from rnnviz.ui import error_messages, process_threads, warm_up  # noqa: F401 (process prepares this one)
+from rnnviz.ui import environment, error_messages, process_threads, warm_up  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import view_socket, views
-from rnnviz.ui.hosting import environment
-from rnnviz.ui.room import rooms
+from rnnviz.ui.room import classroom
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
 from rnnviz.ui.standalone import serving
@@ -38,9 +37,9 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
             *views.routes(settled=not watched),
             *view_socket.routes(),
             *serving.routes(),
-            *rooms.routes(),
+            *classroom.routes(),
         ],
-        "middleware": [Middleware(Guard), *_hosted(), Middleware(warm_up.Listening)],
+        "middleware": [Middleware(Guard), Middleware(warm_up.Listening)],
         "on_script_error": error_messages.on_script_error,
     }
 
@@ -67,11 +66,3 @@ async def _page(request: Request) -> RedirectResponse:
     name = request.path_params["page"]
     place = "./" if name == PAGES[0] else f"./{name}"
     return RedirectResponse(f"{place}?{request.url.query}" if request.url.query else place)
-
-
-def _hosted() -> list[Middleware]:
-    if not environment.hosted():
-        return []
-    from rnnviz.ui.hosting.auth import Auth
-
-    return [Middleware(rooms.Entrance), Middleware(Auth, beside=(view_socket.ADDRESS,))]

@@ -1,16 +1,13 @@
 """Errors as sentences on the page, never as tracebacks; those of unexpected errors go to the terminal."""
 
 import logging
-import os
 import re
-from pathlib import PurePath
 
 import streamlit as st
 
 from rnnviz.errors import Phrase, RnnvizError, TorchMissingError
 from rnnviz.i18n import _
 from rnnviz.text import files
-from rnnviz.ui.hosting import user
 
 log = logging.getLogger("rnnviz")
 
@@ -28,17 +25,13 @@ def plain(text: str, most: int | None = None) -> str:
 
 
 def sentence(error: RnnvizError | Phrase) -> str:
-    """The error's message in the session's language; for a visitor, a file's path shrinks to its name."""
-    values = {name: _told(value) for name, value in error.values.items()}
+    """The error's message in the session's language."""
+    values = {
+        name: sentence(value) if isinstance(value, RnnvizError | Phrase) else value
+        for name, value in error.values.items()
+    }
     message = _(error.message)
     return message.format(**values) if values else message
-
-
-def _told(value: object) -> object:
-    if isinstance(value, RnnvizError | Phrase):
-        return sentence(value)
-    path = isinstance(value, str | PurePath) and os.path.isabs(value)
-    return PurePath(str(value)).name if path and not user.current().lecturer else value
 
 
 def describe(error: Exception, file: str = "") -> str:

@@ -19,7 +19,6 @@ from rnnviz.ui import address, model_cache
 from rnnviz.ui.error_messages import plain, sentence
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import choices, network, title, titles
-from rnnviz.ui.hosting import user
 from rnnviz.ui.model_card import in_words
 
 if TYPE_CHECKING:
@@ -51,13 +50,6 @@ def language_switch() -> None:
         required=True,
         label_visibility="collapsed",
     )
-
-
-def role() -> None:
-    """Tell a hosted app's lecturer that visitors see fewer buttons."""
-    who = user.current()
-    if who.lecturer and who != user.ALONE:
-        st.sidebar.caption(_("You are the lecturer: visitors see fewer buttons."))
 
 
 def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:

@@ -55,13 +55,14 @@ def up() -> None:
     """Import the pages, load the default model, then the later pieces. Errors are only logged: the page that
     needs the failed piece shows them.
     """
+    # Streamlit warns at each cached call outside a session, 60 times: the room's address would scroll by.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     try:
         import rnnviz.ui.pages.explore.page
         import rnnviz.ui.pages.inside.units
         import rnnviz.ui.pages.learn.page
         import rnnviz.ui.pages.perplexity.page
         import rnnviz.ui.pages.train.page  # noqa: F401
-        from rnnviz.training import visitors
         from rnnviz.ui import model_cache
         from rnnviz.ui.jobs import scratch
 
@@ -71,7 +72,6 @@ def up() -> None:
             _picture(model_cache.load(info, to_read=True))
             model_cache.yardstick(info, models)
         scratch.sweep()
-        visitors.clear()  # removes the runs of a process that was killed while it served visitors
         time.sleep(LATER)
         for piece in _pieces(models):
             while (wait := _asked + QUIET - time.monotonic()) > 0:

@@ -1,34 +1,27 @@
-"""A keystroke: its answer, its picture, in a crowd, and in the page without a server.
+"""A keystroke: its answer, its picture, and in the page without a server.
 
-    python tests/benchmarks/keystroke.py [answer] [picture] [crowd] [page] [--model timemachine-gru]
+    python tests/benchmarks/keystroke.py [answer] [picture] [page] [--model timemachine-gru]
 
-answer   one typist without a browser: from the key to the server's answer that covers it
+answer   in a browser, from the view's ask to the server's answer
 picture  in a browser, from the key to the first moment after it has painted a frame with the new character.
          One key at a time: pressed when the one before has been painted and the page has rested. Rounds go
          around Explore and the floor, the smallest Streamlit app that gives a live text back (echo.py). A
          screen of 60 Hz shows a frame every 16.7 ms: an answer that just misses one is shown so much later.
-crowd    the answer, while `--open` sessions are there and `--typing` of them type (crowd.py), beside one
-         alone. The server has the first two processors, the visitors the others.
 page     the model's page without a server, opened from a file, also by a Chromium that runs six times as slow
 
 Times of a busy machine say little; what counts are the ratios, which are of things that took turns.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-import psutil
-from crowd import LETTERS, SENTENCE
 from playwright.sync_api import Page
 from sitting import browser, figure, options_of
 
@@ -36,7 +29,25 @@ from tests.browser.driving import ROOT, serve
 
 HERE = Path(__file__).parent
 REST = 60  # milliseconds between a painted key and the next
-SERVER = 2  # processors of the server, where there are more
+SENTENCE = "It was a long while before anyone spoke, and then the traveller laughed and told them of it. "
+LETTERS = "the time machine stood still and nobody moved in the dark and silent room again "
+
+# Times each ask over the view's own connection: `asks` has the milliseconds until its answer.
+TIME = """
+(() => {
+  window.asks = [];
+  window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener('message', () => this.sent && window.asks.push(performance.now() - this.sent));
+    }
+    send(data) {
+      this.sent = this.url.includes('/live') && performance.now();
+      super.send(data);
+    }
+  };
+})()
+"""
 
 # Watches the page: `bench.took` is the time of the last key once a text of the wanted length is painted.
 WATCH = """
@@ -131,47 +142,18 @@ def say(what: str, times: list[float]) -> None:
     print(f"{what:44} median {median(times):6.1f} ms   95 % {high(times):6.1f} ms", flush=True)
 
 
-@contextmanager
-def serving() -> Iterator[tuple[str, int]]:
-    """The app on the first processors, its address and process; what else is started has the others."""
-    own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    with ExitStack() as stack:
-        if len(own) > SERVER:
-            os.sched_setaffinity(0, own[:SERVER])
-            stack.callback(os.sched_setaffinity, 0, own)
-        url = stack.enter_context(serve(ROOT / "app.py"))
-        if len(own) > SERVER:
-            os.sched_setaffinity(0, own[SERVER:])
-        yield url, next(p.pid for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
-
-
-def typed(options: argparse.Namespace, sessions: int, typing: int) -> dict[str, Any]:
-    """What a crowd sees, of a server that has just been started."""
-    with serving() as (url, pid):
-        numbers = {"open": sessions, "typing": typing, "seconds": options.seconds, "pace": options.pace}
-        words = [f"--{name}={number}" for name, number in numbers.items()]
-        command = [sys.executable, HERE / "crowd.py", url, str(pid), f"--model={options.model}", *words]
-        found: dict[str, Any] = json.loads(subprocess.check_output(command, encoding="utf-8"))
-    say(f"answer: {sessions} open, {typing} typing", found["times"])
-    return found
-
-
 def answer(options: argparse.Namespace) -> None:
-    times = typed(options, 1, 1)["times"]
-    figure("a keystroke, from key to answer", median(times), "ms")
-    figure("a keystroke, from key to answer, 95 % of the keys", high(times), "ms")
-
-
-def crowd(options: argparse.Namespace) -> None:
-    alone, found = typed(options, 1, 1), typed(options, options.open, options.typing)
-    server = f"{found['share']:.0%} of a processor, {found['mb']:,.0f} MB"
-    print(f"{found['answers']:.0f} answers a second, {server}; {found['repeated']} asks repeated")
-    who = f"{options.open} sessions open, {options.typing} typing"
-    middle, late = (f(found["times"]) / f(alone["times"]) for f in (median, high))
-    figure(f"a keystroke with {who} ÷ alone", middle, "×")
-    figure(f"a keystroke with {who} ÷ alone, 95 % of the keys", late, "×")
-    figure(f"keys lost with {who}", found["lost"], most=0)
-    figure(f"wrong answers with {who}", found["wrong"], most=0)
+    with serve(ROOT / "app.py") as url, browser() as opened:
+        opened.add_init_script(TIME)
+        app = App(opened, "live", f"{url}/?model={options.model}")
+        app.fill(text(500))
+        opened.evaluate("() => { window.asks = [] }")
+        for n in range(options.rounds * options.keys):
+            app.key(LETTERS[n % len(LETTERS)])
+        times = opened.evaluate("() => window.asks")
+    say("answer: 500 characters", times)
+    figure("a keystroke, from ask to answer", median(times), "ms")
+    figure("a keystroke, from ask to answer, 95 % of the keys", high(times), "ms")
 
 
 def picture(options: argparse.Namespace) -> None:
@@ -223,7 +205,7 @@ def page(options: argparse.Namespace) -> None:
                 figure(f"a keystroke in the page that needs no server, {what}", median(times), "ms")
 
 
-PARTS = {"answer": answer, "picture": picture, "crowd": crowd, "page": page}
+PARTS = {"answer": answer, "picture": picture, "page": page}
 
 
 def main() -> None:
@@ -232,10 +214,6 @@ def main() -> None:
     parser.add_argument("--model", default="timemachine-gru")
     parser.add_argument("--keys", type=int, default=20, help="of each round (default 20)")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--open", type=int, default=250, help="sessions of the crowd (default 250)")
-    parser.add_argument("--typing", type=int, default=100, help="of them who type (default 100)")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of typing (default 20)")
-    parser.add_argument("--pace", type=float, default=4.0, help="characters a second (default 4)")
     options = parser.parse_args()
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     began = time.monotonic()

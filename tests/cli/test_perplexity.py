@@ -10,9 +10,7 @@ import pytest
 
 from rnnviz.cli import output
 from rnnviz.networks.checkpoint import load
-from rnnviz.scoring.dynamic import dynamic
 from rnnviz.scoring.interval import interval
-from rnnviz.scoring.mixing import mix
 from rnnviz.scoring.perplexity import perplexity
 from tests.cli.conftest import Run
 from tests.closeness import close
@@ -106,7 +104,6 @@ def test_one_file_is_told_at_length_and_several_in_a_line_each(
     one = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
     assert one[0] == "score.text"
     assert {"score.under", "tiny-3gram", "score.kind.compressor", "score.hesitated", "score.made"} <= {*one}
-    assert "score.learned" in scored("a.txt", "-m", "tiny-gru", "--mix", "tiny-3gram").out.split()
     both = scored("a.txt", "b.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
     assert both.count("score.text") == 2
     assert both.count("score.averages") == both.count("score.under") == 1, "one table of all"
@@ -196,36 +193,3 @@ def test_a_text_says_where_as_many_characters_again_would_lie(
     assert all("next stretch" in f["interval_method"] for f in (even, drifts, short))
     kept = scored("even.txt", "--model", "tiny-gru", "--json", "--html", "page.html").objects[0]
     assert kept["interval"] == pytest.approx(even["interval"], rel=1e-5)
-
-
-def test_a_mixture_is_scored_and_compared_with_what_it_is_made_of(scored: Run, models_folder: Path) -> None:
-    options = ["-m", "tiny-gru", "--mix", "tiny-3gram"]
-    gru, counts = (load(models_folder / f"tiny-{name}.safetensors") for name in ("gru", "3gram"))
-    expected = perplexity(mix(gru, counts), text=LONG)
-    (score,) = scored("a.txt", *options, "--json", "--compare", "tiny-gru").objects
-    assert score["model"] == "tiny-gru + tiny-3gram"
-    assert score["perplexity"] == pytest.approx(expected.perplexity, rel=1e-5)
-    assert [row["name"] for row in score["compared"]][:3] == [
-        "tiny-gru + tiny-3gram",
-        "tiny-gru",
-        "tiny-3gram",
-    ]
-    refused = scored("a.txt", *options, "--scheduler", "tcp://localhost:1")
-    assert (refused.code, "leave out --scheduler" in refused.err) == (2, True)
-
-
-@pytest.mark.slow
-def test_a_network_that_learns_from_the_text_is_scored_mixed_and_compared(
-    scored: Run, models_folder: Path
-) -> None:
-    model = dynamic(load(models_folder / "tiny-gru.safetensors"))
-    (score,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--json", "--compare", "tiny-gru").objects
-    assert score["model"] == "tiny-gru, dynamic"
-    assert score["perplexity"] == pytest.approx(perplexity(model, text=LONG).perplexity, rel=1e-5)
-    assert "tiny-gru" in [row["name"] for row in score["compared"]]
-    (mixed,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--mix", "tiny-3gram", "--json").objects
-    assert mixed["model"] == "tiny-gru, dynamic + tiny-3gram"
-    refused = scored("a.txt", "-m", "tiny-3gram", "--dynamic")
-    assert (refused.code, "'tiny-3gram' has no weights" in refused.err) == (1, True)
-    refused = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--scheduler", "tcp://localhost:1")
-    assert (refused.code, "--dynamic learns from a text in its order" in refused.err) == (2, True)

@@ -128,7 +128,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "perplexity: no scheduler": (
         [*SCORED, "--scheduler", "nothing://here"], "no Dask scheduler answers at nothing://here",
     ),
-    "perplexity: no weights": (["perplexity", "book.txt", *COUNTS, "--dynamic"], "has no weights"),
     "rows: which column": (
         ["perplexity", "rows.jsonl", *GRU],
         "more than one column of texts: 'asked', 'text'; say which with --column",
@@ -180,6 +179,8 @@ GONE = {
     },
     "models --check --corpora .": "--check is gone: write rnnviz dev check-models",
     "models --corpora=.": "--corpora is gone: write rnnviz dev check-models",
+    "perplexity book.txt --mix counts": "--mix is gone: the repository's examples/6_mix_and_adapt.py",
+    "perplexity --dynamic book.txt": "--dynamic is gone: the repository's examples/6_mix_and_adapt.py",
     "sketch mine --corpus book.txt": "write rnnviz dev sketch",
     "story": "the Train page replays each run from its folder",
     "story runs/one": "the Train page replays each run from its folder",
@@ -214,4 +215,15 @@ def test_what_is_gone_says_in_one_line_what_to_write_and_ends_with_2(words: str,
     done = run(words)
     assert (done.code, done.out, done.err.startswith("rnnviz: ")) == (2, "", True)
     assert GONE[words] in done.err
+    one_sentence(done.err.removesuffix("\n"))
+
+
+def test_several_processes_of_torchrun_are_refused_before_one_begins_a_run(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    done = run(*TRAIN)
+    assert (done.code, done.out, list(Path().iterdir())) == (1, "", [])
+    assert done.err.endswith("train without torchrun\n")
     one_sentence(done.err.removesuffix("\n"))

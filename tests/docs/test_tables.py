@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from rnnviz.cli import LISTED
-from rnnviz.ui.hosting import limits
+from rnnviz.ui import environment
 from tests.written import ROOT
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
@@ -31,22 +31,10 @@ def test_it_ends_with_all_variables_of_the_environment() -> None:
         path for name in ("rnnviz", "deploy", "tests", "docs/pictures") for path in (ROOT / name).rglob("*")
     ]
     read = [path for path in files if path.suffix in (".py", ".yaml", ".service", "") and path.is_file()]
-    known = {name for path in read for name in VARIABLE.findall(path.read_text("utf-8"))} - {"RNNVIZ_REQUIRE"}
+    named = {name for path in read for name in VARIABLE.findall(path.read_text("utf-8"))}
+    known = named - {"RNNVIZ_REQUIRE", *environment.GONE}
     assert sorted(said) == sorted(known)
     assert not VARIABLE.findall(PAGE.rpartition("|")[2])  # nothing comes after the table
-
-
-def test_what_visitors_may_do_is_what_the_code_lets_them() -> None:
-    page = (ROOT / "docs" / "class.md").read_text("utf-8")
-    size = limits.SIZES
-    for said in (
-        f"{limits.CAPACITY} open pages",
-        f"{limits.FILES} files at a time, {limits.MEGABYTES} MB each",
-        f"`RNNVIZ_TEXT_MB` up to {limits.LARGEST}.",
-        f"{limits.SECONDS / 60:g} minutes, {limits.MINUTES:g} of them planned; {size['hidden_size']} units",
-        f"{size['layers']} layers; {limits.RUNS} visitors' runs",
-    ):
-        assert said in page
 
 
 def test_the_page_of_the_package_has_all_extras() -> None:

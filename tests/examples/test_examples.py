@@ -1,4 +1,4 @@
-"""The notebooks in examples/ run from first cell to last, stored without output; so does the script."""
+"""The notebooks in examples/ run from first cell to last, stored without output; so do the scripts."""
 
 import ast
 import os
@@ -18,6 +18,7 @@ for name, extra in (("nbclient", "test"), ("ipykernel", "test"), ("anywidget", "
         pytest.skip(f"the extra {extra} is not installed", allow_module_level=True)
 
 ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
@@ -79,19 +80,24 @@ def test_a_notebook_is_short_plain_and_ends_with_a_conclusion(path: Path) -> Non
             assert cell.execution_count is None
 
 
-@pytest.mark.slow
-def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The script of examples/: a loop in plain PyTorch, whose run is there with all that the page shows."""
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
-    script = ROOT / "examples" / "5_any_training_loop.py"
+def ran(script: str, *options: str) -> str:
+    """What a script of examples/ prints."""
     done = subprocess.run(
-        [sys.executable, script, "--steps", "30"],
+        [sys.executable, ROOT / "examples" / script, *options],
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
-    assert str(tmp_path / "runs" / "any-loop") in done.stdout
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop in plain PyTorch, whose run is there with all that the page shows."""
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    said = ran("5_any_training_loop.py", "--steps", "30")
+    assert str(tmp_path / "runs" / "any-loop") in said
     run = runs.find("any-loop")
     assert run.state == "finished"
     reports = [e["validation_perplexity"] for e in runs.follow("any-loop")[0] if e["event"] == "report"]
@@ -99,4 +105,20 @@ def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.Monke
     assert reports[1] < 20 < 50 < reports[0] < 90, "it learns: of some 70 characters to under 20"
     noise, learnt = runs.snapshot("any-loop", 0), runs.snapshot("any-loop")
     assert learnt.perplexity[-1] < noise.perplexity[-1] / 2
-    assert len(script.read_text("utf-8").splitlines()) < 80
+
+
+@pytest.mark.slow
+def test_a_mixture_and_a_network_that_goes_on_learning_predict_better() -> None:
+    heads, *rows = (line.split() for line in ran("6_mix_and_adapt.py", "--characters", "3000").splitlines())
+    assert heads[1:] == ["network", "6-gram", "mixed", "adapted", "both"]
+    assert [row[0] for row in rows] == ["timemachine", "python-source"]
+    for row in rows:
+        network, ngram, mixed, adapted, both = map(float, row[1:])
+        assert mixed < min(network, ngram)
+        assert adapted < network
+        assert both < min(mixed, adapted)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_is_short(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) < 80

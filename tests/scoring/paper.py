@@ -27,13 +27,10 @@ class Paper:
     def scorer(self) -> Paper:
         return Paper(self.characters, self.table)
 
-    def advance_predictions(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         *before, self.last = self.last, *ids.tolist()
         with np.errstate(divide="ignore"):
-            return np.log(np.asarray(self.table, np.float64)[np.array(before, int)])
-
-    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        return self.advance_predictions(ids)[np.arange(len(ids)), ids]
+            return np.log(np.asarray(self.table, np.float64)[np.array(before, int), ids])
 
     def of(self, before: str, character: str) -> float:
         """P(character | before), "" at a text's beginning; an unknown character has its share of <unk>."""
@@ -44,4 +41,3 @@ class Paper:
 
 #                  <unk>   a     b       after <unk>,       a,               b,               <s>
 AB = Paper("ab", [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [0.2, 0.3, 0.5], [0.25, 0.5, 0.25]])
-BC = Paper("bc", [[0.2, 0.4, 0.4], [0.1, 0.1, 0.8], [0.3, 0.6, 0.1], [0.4, 0.3, 0.3]])

@@ -23,8 +23,6 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import run
 from rnnviz.scoring import compression
 from rnnviz.scoring.compression import compress, compressing, decompress, decompressing, read_header
-from rnnviz.scoring.dynamic import dynamic
-from rnnviz.scoring.mixing import mix
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.range_coding import Decoder, Encoder, Steps, Unknown
 from rnnviz.text.characters import normalise
@@ -43,10 +41,7 @@ ANYTHING = st.text(
     ),
     max_size=60,
 )
-KINDS = (
-    *(*CELLS, "relu", "two layers", "tied", "one-hot", "1-gram", "3-gram", "6-gram", "lstm, dynamic"),
-    *("gru + 3-gram", "3-gram + 2-gram of others", "gru, dynamic + 3-gram", "gru + 3-gram + 1-gram"),
-)
+KINDS = (*CELLS, "relu", "two layers", "tied", "one-hot", "1-gram", "3-gram", "6-gram")
 
 
 @cache
@@ -57,13 +52,8 @@ def make(kind: str) -> Any:
         "tied": {"cell": "gru", "embedding_size": 12, "tied": True},
         "one-hot": {"cell": "gru", "embedding_size": 0},
     }
-    if " + " in kind:
-        return mix(*map(make, kind.rsplit(" + ", 1)))
-    if kind.endswith(", dynamic"):
-        return dynamic(make(kind.removesuffix(", dynamic")), rate=0.02)
-    if "gram" in kind:
-        text = TEXT if kind.endswith("gram") else "道! zzz Time. qwv" * 9
-        return NgramModel.fit(text, order=int(kind[0]), name=kind)
+    if kind.endswith("gram"):
+        return NgramModel.fit(TEXT, order=int(kind[0]), name=kind)
     return tiny(**{"cell": kind, "name": kind, **options.get(kind, {})})
 
 
@@ -106,7 +96,7 @@ LONG = {
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        *((kind, "its own") for kind in ("lstm", "two layers", "6-gram", "lstm, dynamic", "gru + 3-gram")),
+        *((kind, "its own") for kind in ("lstm", "two layers", "6-gram")),
         *itertools.product(["lstm", "6-gram"], list(LONG)[1:]),
     ],
 )

@@ -14,13 +14,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rnnviz.scoring.mixing import mix
 from rnnviz.scoring.perplexity import UniformModel, perplexity, running, score
 from rnnviz.scoring.totals import Progress, Sum, costs
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
 from tests.closeness import close
 from tests.conftest import tiny
-from tests.scoring.paper import AB, BC, Paper
+from tests.scoring.paper import AB, Paper
 from tests.scoring.pieces import costs as costs_of
 
 PAPER = AB
@@ -55,9 +54,7 @@ def test_a_perplexity_computed_on_paper(text: str, p: float, p_known: float | No
     assert score.bits_per_byte == pytest.approx(-math.log2(p) / score.bytes, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "model", [PAPER, UniformModel(Vocabulary(("a", "b"))), mix(AB, BC)], ids=lambda model: model.name
-)
+@pytest.mark.parametrize("model", [PAPER, UniformModel(Vocabulary(("a", "b")))], ids=lambda model: model.name)
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_the_probabilities_of_all_strings_sum_to_one(model, length: int) -> None:
     # Every unknown character is as likely as the next: one stands for all of them.

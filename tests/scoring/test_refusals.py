@@ -1,8 +1,8 @@
-"""What cannot be read, scored, sampled, mixed or kept is refused in a sentence."""
+"""What cannot be read, scored, sampled or kept is refused in a sentence."""
 
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyText
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.bootstrap import resample
 from rnnviz.scoring.compression import compress, decompress
-from rnnviz.scoring.dynamic import dynamic
-from rnnviz.scoring.mixing import mix
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.scoring.sampling import resume, sample, stream
 from rnnviz.scoring.trace import Trace
@@ -26,7 +24,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from tests import needs
 from tests.conftest import TEXT, tiny
 from tests.refused import refused
-from tests.scoring.paper import AB, BC, Paper
+from tests.scoring.paper import AB
 from tests.scoring.test_rows import file_of, scored
 from tests.scoring.test_trace import make
 
@@ -68,22 +66,6 @@ ASKED: list[tuple[Callable[[Trace], Any], str]] = [
     (lambda t: t.states_frame(layer=False), "received False"),
     (lambda t: t.states_frame("cell"), "has hidden, reset, update, candidate; received 'cell'"),
 ]
-LEARNERS: list[tuple[Any, str]] = [
-    (PAIRS, "'pairs' has no weights that could go on learning"),
-    (UNIFORM, "'uniform' has no weights"),
-    (mix(dynamic(GRU), UNIFORM), r"mix\(dynamic\(network\), other\)"),
-    (dynamic(GRU), "goes on learning already"),
-]
-LEARNING: Sequence[tuple[str, Any]] = (
-    ("every", 0),
-    ("every", 20.0),
-    ("every", True),
-    ("rate", -1e-3),
-    ("rate", math.nan),
-    ("decay", 1.5),
-    ("clip", 0),
-    ("clip", "1"),
-)
 
 
 @dataclass
@@ -140,13 +122,6 @@ OTHERS: list[tuple[Any, Any]] = [
     (THREES, GRU),
     (tiny("gru", embedding_size=7), GRU),
     (PAIRS, THREES),
-    (GRU, mix(GRU, THREES)),
-    (mix(GRU, PAIRS), mix(GRU, THREES)),
-    (mix(THREES, GRU), mix(GRU, THREES)),
-    (mix(LSTM, THREES), mix(GRU, THREES)),
-    (mix(GRU, THREES), GRU),
-    (GRU, dynamic(GRU)),
-    (dynamic(GRU, rate=0.03), dynamic(GRU)),
 ]
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
@@ -270,46 +245,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             "or its training diverged; use another model$"
         ),
     ),
-    # mixed
-    "texts normalised in two ways": (
-        lambda _: mix(GRU, Paper("ab", AB.table, normaliser="other")),
-        ConfigError,
-        "normalises it as 'newlines', 'paper' as 'other'",
-    ),
-    "costs alone": (
-        lambda _: perplexity(mix(GRU, Own(-1.0)), text="ab"),
-        ConfigError,
-        r"'own', Own, has no method advance_predictions",
-    ),
-    "a mixture not precise": (
-        lambda _: perplexity(mix(AB, BC), text="ab", precise=True),
-        ConfigError,
-        "precise",
-    ),
-    "a mixture's states": (lambda _: rnnviz.trace(mix(GRU, PAIRS), "he"), ConfigError, "no hidden state"),
-    "a mixture of no numbers": (
-        lambda _: perplexity(mix(Paper("ab", np.full((4, 3), np.nan)), AB), text="ab"),
-        CheckpointError,
-        r"paper \+ paper",
-    ),
-    "a damaged mixture": (
-        lambda _: list(score(mix(broken(), PAIRS), text="he")),
-        CheckpointError,
-        "probability",
-    ),
-    # learning
-    **{
-        f"to learn: {n}": (lambda _, model=model: dynamic(model), ConfigError, words)
-        for n, (model, words) in enumerate(LEARNERS)
-    },
-    **{
-        f"{name} = {value!r}": (
-            lambda _, name=name, value=value: dynamic(GRU, **{name: value}),
-            ConfigError,
-            f"^{name} is .*received {value!r}",
-        )
-        for name, value in LEARNING
-    },
     # compressed
     **{
         f"compressed with another model: {n}": (
@@ -328,11 +263,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         lambda _: compress(broken(), TEXT),
         CheckpointError,
         "'broken' gives no probability",
-    ),
-    "a broken mixture's text": (
-        lambda _: compress(mix(broken(), PAIRS), "he"),
-        CheckpointError,
-        "probability",
     ),
     # resampled
     "nothing drawn from": (lambda _: resample([]), ConfigError, r"at least one; received \(0,\)"),

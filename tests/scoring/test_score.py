@@ -50,7 +50,6 @@ def codes(found: Score) -> list[str]:
         (scored(perplexity=1e12, perplexity_known=1e12), "worse-than-guessing", "hesitated"),
         (scored(encoding=None), "made", "unchanged converted"),
         (scored(precise=True), "made-precisely", "made"),
-        (scored(learned=True), "learned", ""),
         (scored(overlap=Contamination(0.2, 1000)), "trained-on", ""),
         (scored(overlap=Contamination(0.2, 10)), "", "trained-on"),  # too few to be sure
         (scored(overlap=Contamination(0.01, 10**6)), "", "trained-on"),  # idioms
@@ -82,7 +81,7 @@ def test_the_facts_are_the_figures_their_interval_and_what_they_are_compared_wit
     compared = best(
         [Compared("gru", "model", "the model", 3.71, 1.89), Compared("xz", "compressor", "", 4, 2.0)]
     )
-    facts = scored(compared=compared, learned=True, overlap=Contamination(0.2, 10)).facts()
+    facts = scored(compared=compared, overlap=Contamination(0.2, 10)).facts()
     figures = SCORE.to_json()
     assert list(figures.values()) == [*FIGURES, False, 0, None, None, 0]
     assert list(facts) == [*figures, "interval", "interval_method", "interval_why_not", "compared"]

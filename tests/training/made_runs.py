@@ -12,7 +12,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import files
-from rnnviz.training import event_log, queue, visitors
+from rnnviz.training import event_log, queue
 from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.snapshots import of, to_bytes
 from tests.conftest import tiny, tiny_card
@@ -33,13 +33,10 @@ def made(
     created: float = 0.0,
     watched: str = WATCHED,
     text: str = "",
-    owner: str = "",
     **end_fields: Any,
 ) -> Path:
-    """A run of the tiny LSTM that has had 30 steps, on a corpus or a `text`, and ended so; None: it died.
-    With an `owner` it is that visitor's.
-    """
-    path = visitors.place() / f"{name}{visitors.tag(owner)}" if owner else home() / name
+    """A run of the tiny LSTM that has had 30 steps, on a corpus or a `text`, and ended so; None: it died."""
+    path = home() / name
     path.mkdir(parents=True)
     folder = RunFolder(path)
     config = TrainConfig(cell="lstm", hidden_size=12, embedding_size=6, characters=3000)
@@ -52,7 +49,6 @@ def made(
             title="Tiny <text>",
             watched=watched,
             created=created or time.time(),
-            owner=owner,
         )
     )
     model = tiny("lstm", card=tiny_card())

@@ -12,7 +12,7 @@ import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TextError, TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
-from rnnviz.training import estimate, replay, runs, visitors
+from rnnviz.training import estimate, replay, runs
 from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.presets import preset
 from rnnviz.training.snapshots import read
@@ -23,8 +23,7 @@ from tests.refused import Refusals, refused
 from tests.training.made_runs import made
 from tests.training.test_trainer import CORPUS, SMALL, TEXT
 
-TOY = Description("toy", TrainConfig(cell="rnn", hidden_size=8), corpus="machine", owner="ann")
-OWN = replace(TOY, owner="")
+TOY = Description("toy", TrainConfig(cell="rnn", hidden_size=8), corpus="machine")
 
 
 def after(first: Callable[[], Any], then: Callable[[], Any]) -> Callable[[], Any]:
@@ -60,17 +59,13 @@ def resumed(trainer: Trainer) -> Any:
 
 def begun_twice() -> Any:
     folder = RunFolder(Path("run"))
-    folder.begin(OWN)
-    return folder.begin(OWN)
+    folder.begin(TOY)
+    return folder.begin(TOY)
 
 
 def nowhere(do: Callable[[], Any]) -> Callable[[], Any]:
     """Where a file stands in the place of the folder of runs."""
     return after(lambda: Path("runs").write_text("", "utf-8"), do)
-
-
-def visited(owner: str = "eve") -> Any:
-    return visitors.start(replace(TOY, owner=owner), most=9)
 
 
 def unwatched() -> Any:
@@ -108,7 +103,7 @@ REFUSED: Refusals = {
     ),
     "delete: alive": (lambda: while_alive(runs.delete), TrainingError, "is alive"),
     "set_limit": (lambda: runs.set_limit(0), ConfigError, "from 1 to 64; received 0"),
-    "start: no text": (lambda: runs.start(replace(OWN, corpus="")), TrainingError, "needs a text"),
+    "start: no text": (lambda: runs.start(replace(TOY, corpus="")), TrainingError, "needs a text"),
     "Description: a name": (
         lambda: Description("../toy", SMALL), ConfigError, "no folder; received '../toy'",
     ),
@@ -118,25 +113,11 @@ REFUSED: Refusals = {
     "Description: minutes": (
         lambda: Description("toy", SMALL, minutes=0), ConfigError, "minutes is a number from 0.001 to 100000",
     ),
-    "start: no folder": (nowhere(lambda: runs.start(OWN)), TrainingError, "no run can be kept in"),
+    "start: no folder": (nowhere(lambda: runs.start(TOY)), TrainingError, "no run can be kept in"),
     "set_limit: no folder": (nowhere(lambda: runs.set_limit(2)), TrainingError, "no run can be kept in"),
-    "visitors.start: no folder": (nowhere(lambda: visited()), TrainingError, "no run can be kept in"),
     **{
         f"find: {id!r}": (lambda id=id: runs.find(id), TrainingError, "there is no run")
         for id in ("", ".", "..", "a/b", ".queue", "gone")
-    },
-    **{
-        f"find: {id!r}": (
-            after(lambda: made("hers", owner="ann"), lambda id=id: runs.find(id)), TrainingError, "no run",
-        )
-        for id in (
-            "visitor:../one",
-            "visitor:",
-            "visitor:.queue",
-            ".visitors",
-            "visitor:visitor:one",
-            f"visitor:hers{visitors.tag('ann')}/../../one",
-        )
     },
     "follow: gone": (lambda: runs.follow("gone"), TrainingError, "there is no run"),
     **{
@@ -187,10 +168,6 @@ REFUSED: Refusals = {
     "save: a function": (
         lambda: rnnviz.save(a_function(), "own.safetensors"), ConfigError, "Python function can't be saved",
     ),
-    "visitors.start: a second": (
-        after(lambda: visited(), lambda: visited()), TrainingError, "a run already",
-    ),
-    "visitors.start: nobody": (lambda: visited(""), ConfigError, "has an owner"),
     "restore: another text": (
         lambda: resumed(Trainer(SMALL, corpora.from_text(TEXT.upper(), "x"))), TrainingError, "another text",
     ),

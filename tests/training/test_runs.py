@@ -7,7 +7,6 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,7 +29,7 @@ from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training import journal, queue, runs, speed_trial, training_state
 from rnnviz.training import process as run_process
-from rnnviz.training.folder import VISITORS, Description, RunFolder
+from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.journal import Journal
 from rnnviz.training.trainer import Trainer
 from tests import needs
@@ -70,15 +69,13 @@ def whole() -> dict[str, torch.Tensor]:
 
 @pytest.fixture
 def busy(home: Path) -> Iterator[None]:
-    """Another run trains, and one of visitors: those that start wait, until they are stopped in the end."""
-    with ExitStack() as held:
-        for place in (home, home / VISITORS):
-            folder = RunFolder(place / "busy")
-            folder.path.mkdir(parents=True)
-            held.enter_context(folder.take_lock())
-            queue.take_ticket(folder)
+    """Another run trains: those that start wait, until they are stopped in the end."""
+    folder = RunFolder(home / "busy")
+    folder.path.mkdir(parents=True)
+    with folder.take_lock():
+        queue.take_ticket(folder)
         yield
-        started = [*runs.listed(), *runs.listed(home / VISITORS)]
+        started = runs.listed()
         for run in started:
             runs.stop(run.id)
         until(lambda: not any(runs.find(run.id).alive for run in started))
@@ -114,20 +111,15 @@ def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
         with pytest.raises(TrainingError, match="needs a text"):
             runs.start(Description("own", TOY, text=nothing))
     assert runs.listed() == []
-    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TEXT}, {"text": TEXT, "owner": "ann"}]
+    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TEXT}]
     ids = [runs.start(Description("own", TOY, **one)) for one in given]
-    assert ids == ["own", "own-2", "visitor:own"]
+    assert ids == ["own", "own-2"]
     found = [runs.find(id) for id in ids]
-    assert [(run.name, run.state) for run in found] == [("own", "waiting")] * 3
-    assert [(run.description["corpus"], run.owner) for run in found] == [
-        ("machine", ""),
-        ("", ""),
-        ("", "ann"),
-    ]
+    assert [(run.name, run.state) for run in found] == [("own", "waiting")] * 2
+    assert [run.description["corpus"] for run in found] == ["machine", ""]
     texts = [RunFolder(run.path).text for run in found]
-    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TEXT, TEXT]
-    assert sorted(run.id for run in runs.listed()) == ids[:2]
-    assert [run.id for run in runs.listed(home / VISITORS)] == ids[2:]
+    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TEXT]
+    assert sorted(run.id for run in runs.listed()) == ids
     (queued,) = events(RunFolder(found[0].path), "queued")
     assert queued["time"] == pytest.approx(time.time(), abs=3600)
     if os.name == "posix":  # a session of its own: Ctrl-C where it was started doesn't reach it

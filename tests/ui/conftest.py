@@ -14,14 +14,10 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from rnnviz.networks import checkpoint
-from rnnviz.training import estimate, runs, visitors
-from rnnviz.training.folder import VISITOR, Description
-from rnnviz.ui.hosting import cookies, environment, user
-from rnnviz.ui.hosting.user import User
+from rnnviz.training import estimate, runs
 from rnnviz.ui.jobs import store
 from tests.training.made_runs import made
 from tests.ui.apptest import opened
-from tests.ui.persons import LECTURER, Is
 
 SHIPPED = checkpoint.folders()[-1]
 
@@ -103,20 +99,6 @@ def everything(app: AppTest) -> str:
     return "\n".join(parts)
 
 
-HALL = "the lecturer's own key"
-
-
-@pytest.fixture
-def hosted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The app serves visitors; HALL makes a lecturer."""
-    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
-    monkeypatch.setenv("RNNVIZ_KEY", HALL)
-    monkeypatch.setattr(cookies, "ROUNDS", 10)  # of what makes keys slow to try
-    environment.key.cache_clear()
-    yield
-    environment.key.cache_clear()
-
-
 @pytest.fixture
 def started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_tiny_models: Path
@@ -137,21 +119,3 @@ def started(
 
     monkeypatch.setattr(runs, "start", start)
     return asked
-
-
-@pytest.fixture
-def now_is(started: object, monkeypatch: pytest.MonkeyPatch) -> Is:
-    """Who runs the script from now on. Runs have no processes."""
-    who = [LECTURER]
-    monkeypatch.setattr(user, "current", lambda: who[0])
-
-    def start(description: Description) -> str:
-        made(description.name.removesuffix(visitors.tag(description.owner)), owner=description.owner)
-        return f"{VISITOR}{description.name}" if description.owner else description.name
-
-    monkeypatch.setattr(runs, "start", start)
-
-    def become(other: User) -> None:
-        who[0] = other
-
-    return become

@@ -235,8 +235,8 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
 ) -> None:
     stands = recorded("cell", layer=0)
     falls = replace(stands, target="capital", score=0.99, evidence=replace(EVIDENCE, interval=None))
-    weaker = replace(stands, target="digit", unit=4, score=0.8)
-    found = [falls.to_json(), stands.to_json(), weaker.to_json()]
+    second = replace(stands, target="digit", unit=4, score=0.95)  # a larger lead
+    found = [falls.to_json(), stands.to_json(), second.to_json()]
     entry = {"command": "units", "findings": found, "others": []}
     model = tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry}))
     save(model, tmp_path / "known.safetensors")

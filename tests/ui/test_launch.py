@@ -18,6 +18,7 @@ from rnnviz.errors import install
 from rnnviz.ui import launch
 from rnnviz.ui.app import app
 from rnnviz.ui.host import host
+from rnnviz.ui.room import classroom
 from rnnviz.ui.server import open_browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,6 +44,21 @@ def test_app_asks_for_what_it_was_told_and_nothing_else(served: Served) -> None:
     assert run(["app", "--port", "9000", "--no-browser"], more=[app]) == 0
     assert served == [("app", {}), ("app", {"server.port": 9000, "server.headless": True})]
     assert set(served[1][1]) <= set(st.config.get_config_options())
+
+
+def test_host_asks_for_a_room_and_leaves_the_app_on_this_computer(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classroom, "at_start", None)
+    assert run(["host"], more=[host]) == 0
+    assert classroom.at_start == classroom.RoomOptions()
+    words = "host --port 80 --address 10.0.0.7 --name a.org --name b.org --model tiny --no-browser"
+    assert run(words.split(), more=[host]) == 0
+    assert classroom.at_start == classroom.RoomOptions("10.0.0.7", 80, ("a.org", "b.org"), ("tiny",))
+    assert run(["host", "--app-address", "0.0.0.0"], more=[host]) == 0
+    assert served == [
+        ("host", {}), ("host", {"server.headless": True}), ("host", {"server.address": "0.0.0.0"}),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("port", ["65536", "-1", "http"])
@@ -87,7 +103,6 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
     assert launch.settings() == own
     found = dict(launch.flat(tomllib.loads(own.read_text("utf-8"))))
     assert set(found) <= set(st.config.get_config_options())
-    assert found["server.trustedUserHeaders"] == {"x-rnnviz-person": "rnnviz"}
     assert found["server.address"] == "localhost"  # nobody else, where nothing more was asked for
     monkeypatch.setattr(launch, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
     installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
@@ -104,8 +119,7 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
 def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
     command: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("RNNVIZ_HOSTED", "")
-    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
+    monkeypatch.setattr(classroom, "at_start", None)
     monkeypatch.setitem(sys.modules, "streamlit", None)
     assert run([command.__name__], more=[command]) == 1
     out, said = capsys.readouterr()
@@ -122,7 +136,6 @@ def test_an_own_module_that_is_missing_is_no_matter_of_installing(monkeypatch: p
 
 
 def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RNNVIZ_ADDRESS", raising=False)
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     with socket.socket() as listener:
@@ -140,16 +153,12 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(open_browser.asyncio, "sleep", listen_at_the_second_try)
         asyncio.run(open_browser.open_browser())
     assert before == [0, 0]
-    assert opened == [f"http://localhost:{port}"]
+    assert opened == [f"http://127.0.0.1:{port}/"]
 
 
-def test_no_browser_opens_for_others_or_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_browser_opens_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {"server.headless": False}
     monkeypatch.setattr(st, "get_option", told.get)
-    monkeypatch.delenv("RNNVIZ_HOSTED", raising=False)
     assert open_browser.wanted()
-    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
-    assert not open_browser.wanted()
-    monkeypatch.delenv("RNNVIZ_HOSTED")
     told["server.headless"] = True
     assert not open_browser.wanted()

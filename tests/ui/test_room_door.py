@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rnnviz.ui.room.rooms import new_code
 
 from rnnviz.ui import http_protocol as connections
 from rnnviz.ui.room import listener as room_listener
@@ -23,7 +24,6 @@ from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import COOKIE, Phones
 from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Question, Room
-from rnnviz.ui.room.rooms import new_code
 from tests.training.processes import until
 from tests.ui.phones import CODE, SHUT, SOON, Phone, hang_up, shut
 

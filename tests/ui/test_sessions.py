@@ -1,19 +1,14 @@
 """What a reader who has left leaves behind: nothing, after a while."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import requests
 
 from rnnviz.ui.server import sessions
 from rnnviz.ui.server.sessions import Sessions, close
-from tests.browser.driving import ROOT, serve
-from tests.training.processes import until
-from tests.ui.visitor import Visitor
+from tests.browser.driving import ROOT
 
 
 class Clock:
@@ -62,14 +57,6 @@ def test_a_session_is_gone_when_it_was_away_long_enough_and_only_once() -> None:
     assert sessions.gone(there.__contains__, 10) == ["b"]
 
 
-def uploaded(url: str) -> float:
-    """The bytes of uploaded files that Streamlit holds."""
-    with requests.Session() as asker:
-        asker.trust_env = False
-        said = asker.get(f"{url}/_stcore/metrics?families=cache_memory_bytes", timeout=30).text
-    return sum(float(line.split()[-1]) for line in said.splitlines() if "UploadedFileManager" in line)
-
-
 def test_a_session_that_cannot_be_closed_keeps_no_other(caplog: pytest.LogCaptureFixture) -> None:
     closed = []
 
@@ -83,29 +70,8 @@ def test_a_session_that_cannot_be_closed_keeps_no_other(caplog: pytest.LogCaptur
     assert "its release failed" in caplog.text
 
 
-@pytest.mark.slow
-def test_what_a_reader_held_goes_although_nobody_else_leaves(models_folder: Path) -> None:
-    environment = {**os.environ, "RNNVIZ_MODELS": str(models_folder)}
-    options = ("--server.address", "127.0.0.1", "--server.disconnectedSessionTTL", "4")
-    with serve(ROOT / "app.py", environment=environment, options=options) as url:
-        stays = Visitor(url, "perplexity", "model=tiny-gru")
-        leaves = Visitor(url, "perplexity", "model=tiny-gru")
-        for visitor, name in ((stays, "theirs"), (leaves, "mine")):
-            visitor.upload(f"{name}.txt", f"{name}: the time machine. ".encode() * 50)
-            visitor.wait(
-                lambda visitor=visitor, name=name: visitor.find("metric", f"Perplexity of {name}"), 25
-            )
-        sizes = [len(f"{name}: the time machine. ") * 50 for name in ("theirs", "mine")]
-        assert uploaded(url) == sum(sizes)
-        leaves.leave()
-        until(lambda: uploaded(url) == sizes[0])
-        assert stays.find("metric", "Perplexity of theirs")
-        stays.leave()
-        until(lambda: uploaded(url) == 0)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_the_limit_of_open_files_is_raised_for_many_visitors() -> None:
+def test_the_limit_of_open_files_is_raised_for_many_phones() -> None:
     import resource
 
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -41,45 +41,30 @@ class Held:
             yield Step(0.5)
 
 
-def asked(jobs: Jobs, name: str, log: list[str]) -> tuple[Held, Job]:
+def asked(jobs: Jobs, name: str, log: list[str], size: int = 0) -> tuple[Held, Job]:
     held = Held(name, log)
-    return held, jobs.ask(name, name, held)
+    return held, jobs.ask(name, name, held, size=size)
 
 
-@pytest.mark.parametrize(
-    ("places", "came", "served"),
-    [
-        pytest.param(
-            1, ["v1", "v2", "v3", "lecturer"], ["v1", "lecturer", "v2", "v3"], id="a lecturer is next"
-        ),
-        pytest.param(1, ["a1", "a1 too", "b1"], ["a1", "b1", "a1 too"], id="many files keep nobody waiting"),
-        pytest.param(
-            2, ["a1", "b1", "a2", "c1"], ["a1", "b1", "c1", "a2"], id="who has none at work is next"
-        ),
-    ],
-)
-def test_whose_turn_is_next(places: int, came: list[str], served: list[str]) -> None:
-    """A job's name begins with a person and the page that asks, each of which has jobs of its own."""
-    slots, log = Slots(places), list[str]()
-    pages: dict[str, Jobs] = {}
-    helds: dict[str, Held] = {}
-    for name in came:
-        page, first = name[:2], name == "lecturer"
-        jobs = pages.setdefault(page, Jobs(places=slots, owner=page[0], first=first))
-        helds[name], _job = asked(jobs, name, log)
-        until(partial(lambda n: len(log) == n, min(places, len(helds))))
-    for n in range(places, len(came)):
-        helds[log[n - 1]].go.set()
-        until(partial(lambda n: len(log) > n, n))
+@pytest.mark.parametrize("pages", [1, 3])
+def test_the_smallest_job_is_next_and_of_equal_ones_the_oldest(pages: int) -> None:
+    slots, log = Slots(1), list[str]()
+    each = [Jobs(places=slots) for _ in range(pages)]
+    sizes = {"first": 9, "long": 9, "short": 1, "middle": 5, "short too": 1}
+    helds = {}
+    for n, (name, size) in enumerate(sizes.items()):
+        helds[name], _job = asked(each[n % pages], name, log, size)
+        assert helds["first"].began.wait(SOON)
     for held in helds.values():
         held.go.set()
-    assert all(jobs.stopped(SOON) for jobs in pages.values())
-    assert log == served
+    until(lambda: len(log) == len(sizes))
+    assert all(jobs.stopped(SOON) for jobs in each)
+    assert log == ["first", "short", "short too", "middle", "long"]
 
 
 def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_theirs() -> None:
     places, log = Slots(2), list[str]()
-    sessions = [Jobs(places=places, owner=n) for n in range(5)]
+    sessions = [Jobs(places=places) for n in range(5)]
     all_asked = []
     for n, jobs in enumerate(sessions):
         all_asked.append(asked(jobs, f"job {n}", log))
@@ -99,7 +84,7 @@ def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_thei
 
 def test_what_stands_behind_a_cancelled_job_begins_if_it_needs_no_place() -> None:
     places, log = Slots(1), list[str]()
-    others, mine = Jobs(places=places, owner="other"), Jobs(places=places, owner="me")
+    others, mine = Jobs(places=places), Jobs(places=places)
     first, _ = asked(others, "first", log)
     asked(mine, "waits", log)
     download = Held("download", log)
@@ -137,11 +122,11 @@ def test_a_place_is_given_back_whatever_ends_its_job(
     with monkeypatch.context() as patch:
         if what == "the system has no thread":
             patch.setattr(threading.Thread, "start", starts)
-        job = (jobs := Jobs(places=places, owner="a")).ask("job", "", ends)
+        job = (jobs := Jobs(places=places)).ask("job", "", ends)
     if what == "it is cancelled":
         jobs.cancel(["job"])
     until(lambda: job.state == ("cancelled" if what == "it is cancelled" else "failed"))
-    held, _ = asked(Jobs(places=places, owner="b"), "next", [])
+    held, _ = asked(Jobs(places=places), "next", [])
     assert held.began.wait(SOON)
     held.go.set()
 
@@ -149,7 +134,7 @@ def test_a_place_is_given_back_whatever_ends_its_job(
 def test_jobs_hear_how_many_compute_beside_them() -> None:
     heard, log = list[int](), list[str]()
     places = Slots(2, computing=heard.append)
-    helds = [asked(Jobs(places=places, owner=n), f"job {n}", log) for n in range(3)]
+    helds = [asked(Jobs(places=places), f"job {n}", log) for n in range(3)]
     until(lambda: heard == [1, 2])
     for held, _job in helds:
         held.go.set()
@@ -163,8 +148,8 @@ def test_who_gives_up_waiting_frees_the_place_in_the_queue(how: str) -> None:
     there = threading.Event()
     there.set()
     places, log = Slots(1), list[str]()
-    busy, fickle = Jobs(places=places, owner=1), Jobs(there.is_set, places=places, owner=2)
-    patient = Jobs(places=places, owner=3)
+    busy, fickle = Jobs(places=places), Jobs(there.is_set, places=places)
+    patient = Jobs(places=places)
     first = asked(busy, "first", log)[0]
     assert first.began.wait(SOON)
     _, unwanted = asked(fickle, "unwanted", log)
@@ -187,7 +172,7 @@ def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_dow
     None
 ):
     places, log = Slots(3, alone=("trial",)), list[str]()
-    sessions = [Jobs(places=places, owner=n) for n in range(6)]
+    sessions = [Jobs(places=places) for n in range(6)]
     helds = [Held(name, log) for name in ("trial 1", "trial 2", "work 1", "work 2", "work 3", "download")]
     for jobs, held in zip(sessions, helds, strict=True):
         jobs.ask(held.name, held.name, held, kind=held.name.split()[0])  # type: ignore[arg-type]
@@ -207,7 +192,7 @@ def small_recipe() -> tuple[Recipe, Chosen]:
     return Recipe(config, None, "", "own", False), text
 
 
-def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
+def test_a_speed_that_was_not_measured_at_first_is_the_next_time(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(forecast, "QUIET", 0.0)
@@ -220,8 +205,8 @@ def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
 
     monkeypatch.setattr(estimate, "measured", measured)
     recipe, text = small_recipe()
-    for owner, expected in enumerate([None, 5_000.0]):
-        jobs = Jobs(owner=owner)
+    for expected in (None, 5_000.0):
+        jobs = Jobs()
         monkeypatch.setattr(pending, "_jobs", lambda jobs=jobs: jobs)
         forecast.of(text, recipe, measure=True)
         until(lambda jobs=jobs: not jobs.busy())  # type: ignore[misc]
@@ -230,7 +215,7 @@ def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
     assert "the processor was busy" in caplog.text
 
 
-def test_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sessions_that_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     trials: list[TrainConfig] = []
     all_asked = threading.Event()
 
@@ -241,10 +226,10 @@ def test_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest
 
     monkeypatch.setattr(estimate, "measured", counted)
     places = Slots(4, alone=("trial",))
-    visitors = iter([Jobs(places=places, owner=n) for n in range(4)])
-    monkeypatch.setattr(pending, "_jobs", lambda: next(visitors))
+    sessions = iter([Jobs(places=places) for n in range(4)])
+    monkeypatch.setattr(pending, "_jobs", lambda: next(sessions))
     recipe, text = small_recipe()
-    jobs = [forecast.of(text, recipe, measure=True).job for _visitor in range(3)]
+    jobs = [forecast.of(text, recipe, measure=True).job for _session in range(3)]
     all_asked.set()
     assert all(job is not None and job.of.wait([job.key], 60) for job in jobs)
     assert len(trials) == 1
@@ -255,9 +240,9 @@ def test_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest
 def busy_places() -> Iterator[list[Jobs]]:
     """The server's places, each taken by a job of another session."""
     others = []
-    for n in range(worker.shared().places):
+    for _ in range(worker.shared().places):
         endless = Endless()
-        others.append(Jobs(places=worker.shared(), owner=f"other {n}"))
+        others.append(Jobs(places=worker.shared()))
         others[-1].ask("theirs", "theirs", endless)
         assert endless.started.wait(SOON)
     yield others
@@ -268,7 +253,7 @@ def busy_places() -> Iterator[list[Jobs]]:
 
 def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: Open) -> None:
     with busy_places() as others:
-        newcomer = Jobs(places=worker.shared(), owner="newcomer")
+        newcomer = Jobs(places=worker.shared())
         others.append(newcomer)
         job = newcomer.ask("another", "another", simple(1, []))
         assert worker.shared().before(job) == 0

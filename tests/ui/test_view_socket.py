@@ -5,7 +5,7 @@ import gc
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,10 +20,6 @@ from rnnviz.ui.browser import view_socket
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.compressed_text import pack
-from rnnviz.ui.hosting import environment
-from rnnviz.ui.hosting.auth import Auth
-from rnnviz.ui.hosting.cookies import VISITOR, Cookies
-from rnnviz.ui.hosting.user import HEADER, User
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.live_session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
@@ -152,34 +148,6 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
             socket.receive_text()
 
 
-def test_a_token_is_good_for_its_person_alone(live: ViewSocket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "hosted", lambda: True)
-    live.person = User("a", lecturer=False)
-    with connected(live.token, **{HEADER: live.person.said()}) as socket:
-        assert answer(socket, text="mine")[0]["length"] == 4
-    other = User("b", lecturer=True).said()
-    assert refused(live.token, **{HEADER: other})
-
-
-def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
-    live: ViewSocket, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
-    monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
-    monkeypatch.setattr(environment, "key", lambda: "the key of this test's hall")
-    door = Auth(Starlette(routes=view_socket.routes()), beside=(view_socket.ADDRESS,))
-    live.person = User("ann", lecturer=False)
-
-    def come(id: str) -> AbstractContextManager[WebSocketTestSession]:
-        cookie = {"Cookie": f"{VISITOR}={Cookies(environment.key()).sign(VISITOR, id)}"}
-        return TestClient(door).websocket_connect(view_socket.ADDRESS, [live.token], headers=cookie)
-
-    with come("ann") as socket:
-        assert answer(socket, text="mine")[0]["length"] == 4
-    with pytest.raises(WebSocketDisconnect), come("bob"):
-        pass
-
-
 def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
     session, text = LiveSession(GRU), TEXT * 8
     assert not session.quick(Ask(text=text))
@@ -202,7 +170,7 @@ def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
         assert live.say({"text": text}, at_once=True) is None, "another thread is at it"
 
 
-def test_one_persons_long_asks_take_one_thread(live: ViewSocket) -> None:
+def test_one_views_long_asks_take_one_thread(live: ViewSocket) -> None:
     at_work, most = 0, 0
 
     def slowly(said: Any, at_once: bool) -> bytes | None:
@@ -215,14 +183,10 @@ def test_one_persons_long_asks_take_one_thread(live: ViewSocket) -> None:
         at_work -= 1
         return b""
 
-    other = ViewSocket()
     live.serve(slowly)
-    other.serve(slowly)
 
     async def asked() -> None:
-        await asyncio.gather(
-            *(view_socket._answer(one.token, "{}") for one in (live, other) for _ in range(3))
-        )
+        await asyncio.gather(*(view_socket._answer(live.token, "{}") for _ in range(3)))
 
     asyncio.run(asked())
     assert most == 1

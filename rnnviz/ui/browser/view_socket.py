@@ -20,7 +20,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 from starlette.concurrency import run_in_threadpool
@@ -28,10 +28,6 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from rnnviz.i18n import language, speaking
-from rnnviz.ui.hosting import user
-
-if TYPE_CHECKING:
-    from rnnviz.ui.hosting.user import User
 
 log = logging.getLogger("rnnviz")
 
@@ -60,10 +56,10 @@ class ViewSocket:
     """
 
     def __init__(self) -> None:
-        self.token, self.person, self.connections = secrets.token_urlsafe(18), user.current(), 0
+        self.token, self.connections = secrets.token_urlsafe(18), 0
         self.lock = threading.Lock()
         self.serve(_nothing)
-        self.turn = _turns.setdefault(self.person, asyncio.Lock())
+        self.turn = asyncio.Lock()  # one long ask at a time has a thread, however many connections wait
         _links[self.token] = self
 
     def serve(self, answer: Answer) -> None:
@@ -82,15 +78,11 @@ class ViewSocket:
 
 
 _links: WeakValueDictionary[str, ViewSocket] = WeakValueDictionary()
-_turns: WeakValueDictionary[User, asyncio.Lock] = WeakValueDictionary()
-"""A lock a person: one long ask at a time, of all that person's views, has a thread. So nobody takes the
-whole thread pool.
-"""
 
 
 async def _connected(socket: WebSocket) -> None:
     token = next(iter(socket.scope["subprotocols"]), "")
-    if not _come(token, user.of(socket.scope["headers"])):
+    if not _come(token):
         await socket.close(1008)
         return
     try:
@@ -104,13 +96,13 @@ async def _connected(socket: WebSocket) -> None:
         _gone(token)
 
 
-def _come(token: str, who: User) -> bool:
-    """Whether the token is of a view of this person, with room for a connection, which is then counted.
+def _come(token: str) -> bool:
+    """Whether the token is of a view with room for a connection, which is then counted.
 
     The view is not returned: a reference here would keep it alive after its session.
     """
     found = _links.get(token)
-    if found is None or found.person != who or found.connections >= MOST:
+    if found is None or found.connections >= MOST:
         return False
     found.connections += 1
     return True

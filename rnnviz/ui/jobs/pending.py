@@ -77,6 +77,7 @@ def ask(
     shared: bool = False,
     kind: Kind = "work",
     stop: Event | None = None,
+    size: int = 0,
 ) -> Pending[R]:
     """The result of `key`, or the job that makes it.
 
@@ -86,7 +87,7 @@ def ask(
                 False: only look; None: start it without a button, once
     patience    seconds to wait for a short job before the page shows a bar
     shared      keep the result for all sessions; otherwise a session keeps the newest for each `key.what`
-    kind, stop  see `Job`
+    kind, stop, size  see `Job`
     """
     jobs, kept = _jobs(), store.shared()
     want(key)
@@ -96,7 +97,7 @@ def ask(
         gone = shared and before is not None and before.state == "done"
         again: Collection[State] = OVER if pressed else ("left", "done") if gone else ("left",)
         work = cast(Make, partial(_keeping, key, make)) if shared else make
-        jobs.ask(key, title, work, again=again, kind=kind, stop=stop)
+        jobs.ask(key, title, work, again=again, kind=kind, stop=stop, size=size)
         jobs.wait([key], patience)
     job = jobs.get(key)
     if value is None and job is not None and job.state == "done":

@@ -1,5 +1,4 @@
-"""Jobs in background threads: one at a time for each page of a session, in the order asked for. Sessions take
-turns (`Slots`).
+"""Jobs in background threads: one at a time for each page of a session, the smallest first (`Slots`).
 
 A job is a generator that yields its progress and returns its result. At each step its thread checks that the
 job is still wanted and its reader present.
@@ -24,7 +23,7 @@ from streamlit import runtime
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
-from rnnviz.ui.hosting import permissions, user
+from rnnviz.ui import context
 from rnnviz.ui.jobs import free_memory
 
 log = logging.getLogger("rnnviz")
@@ -63,6 +62,7 @@ class Job:
     """A job.
 
     title  its name on the page: a file or a model
+    size   of its work, such as a text's bytes: of waiting jobs the smallest comes first
     make   makes its generator. The argument is a check that raises Cancelled once the job is unwanted, for
            work that can't yield. An ended job drops `make`, and so the file that it refers to.
     stop   an event that ends the job early, with its result so far; None: it can't
@@ -76,6 +76,7 @@ class Job:
     of: Jobs = field(repr=False)
     kind: Kind = "work"
     stop: threading.Event | None = None
+    size: int = 0
     state: State = "waiting"
     step: Step = Step(0.0)
     began: float = 0.0
@@ -106,9 +107,7 @@ class Slots:
     alone      kinds of which one job at most is at work
     computing  called with the number of places taken, whenever it changes
 
-    A hosted app's lecturer comes first, then the owner with the fewest jobs at work, then the oldest job.
-    When a job ends, its page's next ones go to the end of the queue: one reader's many files don't block
-    others.
+    The smallest job comes first, then the oldest: a glance at a short text waits for no long one.
     """
 
     def __init__(
@@ -147,11 +146,9 @@ class Slots:
             if not job.began and job.is_over():
                 self._jobs.remove(job)
         next_ones: dict[Jobs, Job] = {}
-        for job in (*self.at_work(), *self._jobs):
+        for job in (*self.at_work(), *sorted(self._jobs, key=lambda job: job.size)):
             next_ones.setdefault(job.of, job)
-        owners = [job.of.owner for job in self._placed()]
-        waiting = [job for job in next_ones.values() if not job.began]
-        return sorted(waiting, key=lambda job: (not job.of.first, owners.count(job.of.owner)))
+        return [job for job in next_ones.values() if not job.began]
 
     def _next(self) -> Job | None:
         placed = [job.kind for job in self._placed()]
@@ -190,7 +187,6 @@ class Slots:
         finally:
             with self.changed:
                 self._jobs.remove(job)
-                self._jobs.sort(key=lambda other: other.of is job.of)
                 self._say(len(self._placed()))
                 self.begin()
 
@@ -210,18 +206,10 @@ class Jobs:
 
     alive   whether the reader is still there, asked from any thread
     places  the queue of all sessions; None: one place for these jobs alone
-    owner   the session, or a visitor with all of theirs: the queue compares owners' jobs at work
-    first   whether these jobs come before other owners'
     """
 
-    def __init__(
-        self,
-        alive: Callable[[], bool] = lambda: True,
-        places: Slots | None = None,
-        owner: Hashable = None,
-        first: bool = True,
-    ) -> None:
-        self.alive, self.owner, self.first = alive, owner, first
+    def __init__(self, alive: Callable[[], bool] = lambda: True, places: Slots | None = None) -> None:
+        self.alive = alive
         self.places = places or Slots(1)
         self._changed = self.places.changed
         self._jobs: dict[Hashable, Job] = {}
@@ -239,12 +227,13 @@ class Jobs:
         again: Collection[State] = LEFT,
         kind: Kind = "work",
         stop: threading.Event | None = None,
+        size: int = 0,
     ) -> Job:
         """The job of this key. A new one is queued if there is none, or if it ended in a state of `again`."""
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
-                job = self._jobs[key] = Job(key, title, make, self, kind, stop)
+                job = self._jobs[key] = Job(key, title, make, self, kind, stop, size)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
                 self.places.add(job)
@@ -314,15 +303,14 @@ def of_session(page: str) -> Jobs:
     """This session's jobs on one of the app's pages."""
     key = f"{page}.jobs"
     if key not in st.session_state:
-        owner = permissions.whose() or user.session() or None
-        st.session_state[key] = Jobs(_presence(), shared(), owner, permissions.everything())
+        st.session_state[key] = Jobs(_presence(), shared())
     jobs: Jobs = st.session_state[key]
     return jobs
 
 
 def _presence() -> Callable[[], bool]:
     """A function that says whether this session has a browser, from any thread; without a server, always."""
-    session = user.session()
+    session = context.session()
     if not session or not runtime.exists():
         return lambda: True
     missing: float | None = None  # when the browser was first found absent; calls may be far apart

@@ -1,7 +1,9 @@
-"""The phones' listener: a second server of the process, open to the local network while a room is open."""
+"""The room's listener: a second server of the process, in a thread of its own, open to the network."""
 
 import socket
 import threading
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import uvicorn
@@ -15,32 +17,63 @@ PORTS = range(8600, 8620)
 """Ports tried first, so that a firewall can allow them beforehand; then any free one."""
 
 CONNECTIONS = 2 * PHONES + 100
-"""Connections at a time, at most: each phone has one for its stream and one for answers."""
+"""Connections at a time, at most: each phone has one for its stream, and one for pages and answers."""
+
+FROM_ONE_ADDRESS = 1_600
+"""Of these from one address, at most: a class of 800 may share one, and one computer can't take all."""
+
+UNREAD = 16 << 10
+"""Bytes that wait in memory for a connection that doesn't read."""
+
+STALLED = 30.0
+"""Seconds after which such a connection is cut."""
 
 
 class PhoneLine(BoundedHeaders):
-    """A phone's connection; beyond CONNECTIONS it is cut at once."""
+    """A phone's connection; beyond the bounds it is cut at once."""
 
     longest = 16_384
+    by_address: Counter[str]  # of all of a listener's connections: `Listener` makes a class with its own
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        if len(self.connections) > CONNECTIONS:
+        self._stalled: Any = None
+        self._from = (transport.get_extra_info("peername") or ("",))[0]
+        self.by_address[self._from] += 1
+        transport.set_write_buffer_limits(UNREAD)
+        if len(self.connections) > CONNECTIONS or self.by_address[self._from] > FROM_ONE_ADDRESS:
             transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.by_address[self._from] -= 1
+        if not self.by_address[self._from]:
+            del self.by_address[self._from]
+        self.resume_writing()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALLED, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
 
 class Listener:
-    """A server of an application on `host` and a free `port`, in its own thread, until `close`.
+    """A server of an application on `host` and `port`, until `close`; None: one of PORTS, or any free one.
 
     Raises ConfigError if no port can be opened.
     """
 
-    def __init__(self, app: ASGIApp, host: str = "0.0.0.0") -> None:
-        self._socket = _free(host)
+    def __init__(self, app: ASGIApp, host: str = "0.0.0.0", port: int | None = None) -> None:
+        self._socket = _opened(host, (*PORTS, 0) if port is None else (port,))
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
             app,
-            http=PhoneLine,
+            http=type("Line", (PhoneLine,), {"by_address": Counter()}),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -65,10 +98,11 @@ class Listener:
         return not self._thread.is_alive()
 
 
-def _free(host: str) -> socket.socket:
-    for port in (*PORTS, 0):
+def _opened(host: str, ports: Iterable[int]) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for port in ports:
         try:
-            return socket.create_server((host, port), backlog=512)
+            return socket.create_server((host, port), family=family, backlog=512)
         except OSError as error:
             refused = error
     raise ConfigError("no port could be opened for the room: {reason}", reason=str(refused))

@@ -1,14 +1,16 @@
-"""The web application for phones. It serves these addresses and no other:
+"""The web application for phones, all that a network is offered. It serves these addresses and no other:
 
-    GET  /CODE            a room's page, with a random id as its cookie
-    GET  /CODE/events     server-sent events: the phone's state, whenever it changes
-    POST /CODE/answer     {"question": 3, "answer": 0}; the answer is the phone's state
-    GET  /page/NAME.html  the live view of a network, while the lecturer shows it on phones
+    GET  /             the class's page: the live view of a network, and the question when one is open
+    GET  /NAME.html    a network's live view in one file
+    POST /room/join    a new phone's id, {"phone": …}
+    POST /room/events  {"phone": …}; the answer is a stream of lines, the phone's state in JSON at each change
+    POST /room/answer  {"phone": …, "question": 3, "answer": 0}; the answer is the phone's state
 
 An answer to a question that has just closed is no HTTP error, which a browser's console would log. The phone
 gets its state, with "missed": true.
 
-An id is signed for its room, so the server stores nothing of a phone that doesn't answer.
+No cookie: it would reach the app too, as cookies ignore ports. A phone sends its id, which is signed, in the
+body. So the server stores nothing of a phone that doesn't answer.
 """
 
 import asyncio
@@ -16,8 +18,9 @@ import hmac
 import json
 import random
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,143 +31,177 @@ from starlette.routing import Route
 from rnnviz.ui.room import phone
 from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Refused, Room
+from rnnviz.ui.standalone.packed import Packed
 
-COOKIE = "rnnviz-room"
-BODY = 200
-"""Bytes of an answer's body, at most."""
+BODY = 4_096
+"""Bytes of a request's body, at most."""
 
 PATIENCE = 10.0  # seconds until a body must be complete
-TARRY = 1.0  # seconds that a refusal is delayed, which slows down guesses of codes
-HEARTBEAT = 15.0  # seconds until a silent stream sends a comment: proxies cut idle connections
+TARRY = 1.0  # seconds that a refusal is delayed: whoever tries in a loop is slowed down
+HEARTBEAT = 15.0  # seconds until a silent stream sends an empty line: proxies cut idle connections
 SPREAD = (0.15, 0.8)  # seconds, at random, until a phone hears news: the stage's request comes first
 
-Page = Callable[[Request], Response]
+
+class Shown:
+    """The networks' pages that a class sees, by their file's name: `title`, and the file as it is sent.
+
+    chosen  the name of the page that the lecturer has put on the phones; "": each phone takes the one that
+            suits its screen
+    """
+
+    def __init__(self) -> None:
+        self.chosen = ""
+        self._pages: dict[str, tuple[str, Packed]] = {}
+
+    def put(self, name: str, title: str, file: Packed) -> None:
+        """Show a page, in place of an older one of the same name."""
+        self._pages = {**self._pages, name: (title, file)}
+
+    def drop(self, name: str) -> None:
+        """Show a page no more."""
+        self._pages = {other: page for other, page in self._pages.items() if other != name}
+        if self.chosen == name:
+            self.chosen = ""
+
+    def find(self, name: str) -> Packed | None:
+        """A page's file."""
+        return self._pages[name][1] if name in self._pages else None
+
+    def listed(self) -> dict[str, Any]:
+        """The pages as JSON for a phone."""
+        pages = [
+            {"href": f"{name}?v={file.digest}", "title": title, "bytes": len(file.data)}
+            for name, (title, file) in self._pages.items()
+        ]
+        names = list(self._pages)
+        return {"pages": pages, "chosen": names.index(self.chosen) if self.chosen in names else -1}
 
 
 class Phones:
-    """The web application `app` for phones.
+    """The web application `app` for the phones of a room, which show these pages."""
 
-    room  finds the room of a code, or None
-    page  finds the function that answers a request for a network's page, by the network's name, or None
-    """
-
-    def __init__(self, room: Callable[[str], Room | None], page: Callable[[str], Page | None]) -> None:
-        self._rooms, self._shown = room, page
+    def __init__(self, room: Room, shown: Shown) -> None:
+        self._room, self._shown = room, shown
         self._secret = secrets.token_bytes(16)
-        self._pages = Limit(burst=300, rate=20)  # by address, which a whole class may share
-        self._answers = Limit(burst=8, rate=2)
+        self._looks = Limit(burst=3_000, rate=100)  # by address, which a whole class may share
+        self._answers = Limit(burst=8, rate=2)  # by phone
         self.app = Starlette(
             routes=[
-                Route("/{code}", self._page),
-                Route("/{code}/events", self._events),
-                Route("/{code}/answer", self._answer, methods=["POST"]),
-                Route("/page/{name}.html", self._network),
+                Route("/", self._class),
+                Route("/{name}.html", self._page),
+                Route("/room/join", self._join, methods=["POST"]),
+                Route("/room/events", self._events, methods=["POST"]),
+                Route("/room/answer", self._answer, methods=["POST"]),
             ],
             exception_handlers={HTTPException: refused, ClientDisconnect: _gone},
         )
 
-    # ---- a request's room and phone ----
-
-    def _asked(self, request: Request) -> tuple[Room, str]:
-        """A request's room, and its code. Raises 404 for an unknown code; guesses count against the limit."""
-        code = request.path_params["code"].lower()
-        room = self._rooms(code)
-        if room is None:
-            _slowly(self._pages, address(request))
-            raise HTTPException(404)
-        return room, code
-
-    def _known(self, request: Request) -> tuple[Room, str]:
-        """A request's room, and its phone's id. Raises Refused without such an id, or past the limit."""
-        room, code = self._asked(request)
-        who = self._phone(request, code)
-        if who is None:
-            raise Refused(401, "stranger")
-        _slowly(self._answers, who)
-        return room, who
-
-    def _phone(self, request: Request, code: str) -> str | None:
-        name, _, signature = request.cookies.get(COOKIE, "")[:100].partition(".")
-        known = hmac.compare_digest(signature.encode(), self._signature(code, name).encode())
-        return name if known else None
-
-    def _signature(self, code: str, name: str) -> str:
-        return hmac.digest(self._secret, f"{code}.{name}".encode(), "sha256").hex()[:16]
-
     # ---- routes ----
 
-    async def _page(self, request: Request) -> Response:
-        _room, code = self._asked(request)
-        _slowly(self._pages, address(request))
-        answer = HTMLResponse(phone.page(), headers=phone.HEADERS)
-        if self._phone(request, code) is None:
-            name, url = secrets.token_hex(8), request.url
-            signed, secure = f"{name}.{self._signature(code, name)}", url.scheme == "https"
-            answer.set_cookie(COOKIE, signed, path=url.path, httponly=True, samesite="strict", secure=secure)
-        return answer
+    async def _class(self, request: Request) -> Response:
+        _slowly(self._looks, address(request))
+        return HTMLResponse(phone.page(), headers=phone.HEADERS)
 
-    async def _network(self, request: Request) -> Response:
-        _slowly(self._pages, address(request))
-        answer = self._shown(request.path_params["name"])
-        if answer is None:
+    async def _page(self, request: Request) -> Response:
+        _slowly(self._looks, address(request))
+        file = self._shown.find(f"{request.path_params['name']}.html")
+        if file is None:
             raise HTTPException(404)
-        return answer(request)
+        return file.answer(request)
+
+    async def _join(self, request: Request) -> Response:
+        await _fields(request)
+        _slowly(self._looks, address(request))
+        name = secrets.token_hex(8)
+        return JSONResponse({"phone": f"{name}.{self._signature(name)}"}, headers=_FRESH)
 
     async def _events(self, request: Request) -> Response:
+        who, _fields = await self._known(request)
         # These keep proxies from buffering the stream, or from compressing it.
         headers = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
-        stream = _stream(*self._known(request))
-        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+        return StreamingResponse(self._stream(who), media_type="application/x-ndjson", headers=headers)
 
     async def _answer(self, request: Request) -> Response:
-        room, who = self._known(request)
-        try:
-            given = json.loads(await asyncio.wait_for(_body(request), PATIENCE))
-        except TimeoutError:
-            raise Refused(408, "late") from None
-        except (ValueError, RecursionError):
-            raise Refused(400, "invalid") from None
-        if not isinstance(given, dict):
-            raise Refused(400, "invalid")
+        who, given = await self._known(request)
         missed = {}
         try:
-            room.vote(who, given.get("question"), given.get("answer"))
+            self._room.vote(who, given.get("question"), given.get("answer"))
         except Refused as refused:
             if refused.detail != "closed":
                 raise
             missed = {"missed": True}
-        return JSONResponse(room.heard(who) | missed, headers={"Cache-Control": "no-store"})
+        return JSONResponse(self._heard(who) | missed, headers=_FRESH)
 
+    # ---- a phone ----
 
-async def _stream(room: Room, who: str) -> AsyncIterator[str]:
-    place = object()
-    try:
-        room.come(who, place)
-    except Refused as refused:
-        yield f"retry: 20000\n{_event({'state': refused.detail})}"
-        return
-    with room.phones.heard() as rings:
+    async def _known(self, request: Request) -> tuple[str, Mapping[str, Any]]:
+        """A request's phone, and the fields of its body. Raises Refused without a valid id, or past the
+        limit.
+        """
+        fields = await _fields(request)
+        name, _, signature = str(fields.get("phone"))[:100].partition(".")
+        if not hmac.compare_digest(signature.encode(), self._signature(name).encode()):
+            raise Refused(401, "stranger")
+        _slowly(self._answers, name)
+        return name, fields
+
+    def _signature(self, name: str) -> str:
+        return hmac.digest(self._secret, name.encode(), "sha256").hex()[:16]
+
+    def _heard(self, who: str) -> dict[str, Any]:
+        return self._room.heard(who) | self._shown.listed()
+
+    async def _stream(self, who: str) -> AsyncIterator[str]:
+        room, place = self._room, object()
         try:
-            said = ""
-            while True:
-                rings.clear()
-                if not room.is_at(who, place):
-                    yield _event({"state": "elsewhere"})
-                    return
-                over = room.closed  # read before `heard`: a room that closes later gets one more round
-                say = _event(room.heard(who))
-                if say != said:
-                    yield say
-                    said = say
-                if over:
-                    return
-                try:
-                    await asyncio.wait_for(rings.wait(), HEARTBEAT)
-                    await asyncio.sleep(random.uniform(*SPREAD))
-                except TimeoutError:
-                    yield ":\n\n"
-        finally:
-            room.go(who, place)
+            room.come(who, place)
+        except Refused as refused:  # the live view needs no place
+            yield _line({"state": refused.detail, **self._shown.listed()})
+            return
+        with room.phones.heard() as rings:
+            try:
+                said = ""
+                while True:
+                    rings.clear()
+                    if not room.is_at(who, place):
+                        yield _line({"state": "elsewhere"})
+                        return
+                    over = room.closed  # read before `_heard`: a room that closes later gets one more round
+                    say = _line(self._heard(who))
+                    if say != said:
+                        yield say
+                        said = say
+                    if over:
+                        return
+                    try:
+                        await asyncio.wait_for(rings.wait(), HEARTBEAT)
+                        await asyncio.sleep(random.uniform(*SPREAD))
+                    except TimeoutError:
+                        yield "\n"
+            finally:
+                room.go(who, place)
+
+
+_FRESH = {"Cache-Control": "no-store"}
+
+
+async def _fields(request: Request) -> Mapping[str, Any]:
+    """The JSON object in a request's body.
+
+    Raises Refused: 403 from another site's page, 408 and 413 for a slow and a long body, 400 for any other.
+    """
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("host", "").lower():
+        raise Refused(403, "missing")
+    try:
+        found = json.loads(await asyncio.wait_for(_body(request), PATIENCE))
+    except TimeoutError:
+        raise Refused(408, "late") from None
+    except (ValueError, RecursionError):
+        raise Refused(400, "invalid") from None
+    if not isinstance(found, dict):
+        raise Refused(400, "invalid")
+    return found
 
 
 async def _body(request: Request) -> bytes:
@@ -182,8 +219,8 @@ def _slowly(limit: Limit, place: str) -> None:
         raise Refused(429, "slowly")
 
 
-def _event(said: dict[str, Any]) -> str:
-    return f"data: {json.dumps(said, ensure_ascii=False, separators=(',', ':'))}\n\n"
+def _line(said: dict[str, Any]) -> str:
+    return f"{json.dumps(said, ensure_ascii=False, separators=(',', ':'))}\n"
 
 
 def address(request: Request) -> str:
@@ -195,11 +232,10 @@ async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status, why = error.status_code, error.detail if isinstance(error, Refused) else "missing"
     await asyncio.sleep(TARRY)
+    if request.method == "GET":
+        return HTMLResponse(phone.refusal(why), status, headers={**phone.HEADERS, **(error.headers or {})})
     # On an open connection, the unread rest of a body would be taken for the next request.
-    extra = {**(error.headers or {}), **({"Connection": "close"} if request.method == "POST" else {})}
-    if request.method == "GET" and not request.url.path.endswith("/events"):
-        return HTMLResponse(phone.refusal(why), status, headers={**phone.HEADERS, **extra})
-    return JSONResponse({"why": why}, status, headers={**extra, "Cache-Control": "no-store"})
+    return JSONResponse({"why": why}, status, headers={**_FRESH, "Connection": "close"})
 
 
 async def _gone(request: Request, error: Exception) -> Response:

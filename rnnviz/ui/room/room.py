@@ -9,9 +9,11 @@ Every method may be called from any thread. Memory is bounded: PHONES answers to
 import asyncio
 import contextlib
 import threading
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -58,6 +60,7 @@ class Poll:
 
     number: int
     question: Question
+    began: float = field(default_factory=time.time)  # Unix time of the question
     revealed: bool = False
     votes: dict[str, int] = field(default_factory=dict)  # the last answer, by phone
 
@@ -162,9 +165,18 @@ class Room:
         self._tell()
 
     def shown(self) -> dict[str, Any]:
-        """The stage's state as JSON, counts included; the stage shows them once they are revealed."""
+        """The stage's state as JSON, counts included; the stage shows them once they are revealed.
+
+        "answered" counts the phones that are here and have answered, "votes" the answers, also of phones
+        that have gone: they lock their screens.
+        """
         with self._lock:
-            found: dict[str, Any] = {"edition": self.edition, "phones": len(self._here), "question": None}
+            found: dict[str, Any] = {
+                "edition": self.edition,
+                "phones": len(self._here),
+                "revealed": sum(poll.revealed for poll in self._polls.values()),
+                "question": None,
+            }
             now = self._now
             if now is None:
                 return found
@@ -174,7 +186,8 @@ class Room:
                 "key": question.key,
                 "text": question.text,
                 "options": question.options,
-                "answered": len(now.votes),
+                "answered": len(now.votes.keys() & self._here.keys()),
+                "votes": len(now.votes),
                 "counts": now.counts,
                 "revealed": now.revealed,
                 "over": question.over,
@@ -183,6 +196,23 @@ class Room:
         if counts and question.told is not None:
             found["question"]["told"] = question.told(counts)
         return found
+
+    def table(self) -> list[dict[str, Any]]:
+        """The answers to all revealed questions, a row an option: question, option, count and the UTC time
+        at which it was asked. No row is of one phone.
+        """
+        with self._lock:
+            polls = [poll for poll in self._polls.values() if poll.revealed]
+            return [
+                {
+                    "question": poll.question.text,
+                    "option": option,
+                    "count": count,
+                    "time": datetime.fromtimestamp(poll.began, UTC).isoformat(timespec="seconds"),
+                }
+                for poll in sorted(polls, key=lambda poll: poll.began)
+                for option, count in zip(poll.question.options, poll.counts, strict=True)
+            ]
 
     # ---- phones ----
 

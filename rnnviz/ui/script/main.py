@@ -145,7 +145,6 @@ slot = st.sidebar.container()  # filled by the page; the language switch below a
 with st.sidebar, st.container(horizontal=True, vertical_alignment="center"):
     sidebar.language_switch()
     share = st.container(width="content")
-sidebar.role()
 sidebar.fit()
 top = st.container()
 chosen.run()

@@ -1,4 +1,4 @@
-"""The process's limit of open files and connections: a visitor's browser keeps up to ten open."""
+"""The process's limit of open files and connections: each phone of a class keeps one or two open."""
 
 import contextlib
 

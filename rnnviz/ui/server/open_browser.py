@@ -6,15 +6,13 @@ import webbrowser
 
 import streamlit as st
 
-from rnnviz.ui.hosting import environment, startup_message
-
 TRIES = 200
 PAUSE = 0.05  # seconds between two tries
 
 
 def wanted() -> bool:
-    """Whether to open a browser: not for a hosted app, nor for a headless server."""
-    return not environment.hosted() and not st.get_option("server.headless")
+    """Whether to open a browser: not for a headless server."""
+    return not st.get_option("server.headless")
 
 
 async def open_browser() -> None:
@@ -24,6 +22,8 @@ async def open_browser() -> None:
         with contextlib.suppress(OSError):
             _, writer = await asyncio.open_connection(address, port)
             writer.close()
-            await asyncio.to_thread(webbrowser.open, startup_message.addresses()[0])
+            path = (st.get_option("server.baseUrlPath") or "").strip("/")
+            scheme = "https" if st.get_option("server.sslCertFile") else "http"
+            await asyncio.to_thread(webbrowser.open, f"{scheme}://{address}:{port}/{path}")
             return
         await asyncio.sleep(PAUSE)

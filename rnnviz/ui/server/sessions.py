@@ -13,9 +13,8 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.ui.hosting import environment, uploads, user
 from rnnviz.ui.jobs import free_memory
-from rnnviz.ui.room import rooms
+from rnnviz.ui.room import classroom
 
 log = logging.getLogger("rnnviz")
 
@@ -34,10 +33,6 @@ class Sessions:
         """Record a session that runs the script now."""
         self._there[session] = self._clock()
 
-    def heard_of(self, session: str) -> None:
-        """Record a session, from now on if it is new: it may never have run the script."""
-        self._there.setdefault(session, self._clock())
-
     def gone(self, there: Callable[[str], bool], after: float) -> list[str]:
         """The sessions that `there` has reported inactive for `after` seconds; each is returned once."""
         now = self._clock()
@@ -50,7 +45,6 @@ class Sessions:
 
 
 _sessions = Sessions()
-_visitors: dict[str, str] = {}  # visitors' ids, by session
 
 
 def seen() -> None:
@@ -58,9 +52,6 @@ def seen() -> None:
     context = get_script_run_ctx()
     if context is not None:
         _sessions.seen(context.session_id)
-        who = user.current()
-        if not who.lecturer:
-            _visitors[context.session_id] = who.id
         _watch_nothing(context.session_id)
 
 
@@ -86,16 +77,9 @@ async def reap() -> None:
     while True:
         await asyncio.sleep(often)
         server = runtime.get_instance()
-        rooms.unseen()
-        there = {who for session, who in list(_visitors.items()) if server.is_active_session(session)}
-        await asyncio.to_thread(_sweep, there)
-        for session in uploads.holding() if environment.hosted() else ():
-            _sessions.heard_of(session)
+        classroom.unseen()
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:
-            rooms.close_of(gone)
-            for session in gone:
-                _visitors.pop(session, None)
             close(gone, server.close_session)
             await asyncio.to_thread(free_memory.collect)
 
@@ -107,13 +91,3 @@ def close(sessions: Iterable[str], one: Callable[[str], None]) -> None:
             one(session)
         except Exception:
             log.exception("a session that is gone could not be closed")
-
-
-# The imports below take 0.2 s, so they wait until after the first page.
-
-
-def _sweep(there: set[str]) -> None:
-    from rnnviz.training import visitors
-
-    if visitors.serving.is_set():  # in a process that serves no visitors, `there` knows none of them
-        visitors.sweep(there)

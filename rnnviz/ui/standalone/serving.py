@@ -1,33 +1,29 @@
 """The routes of networks' pages. A page is built at its first request."""
 
 import asyncio
-import gzip
-import hashlib
-import io
 import logging
 import threading
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
-from rnnviz.ui.hosting import error_pages
+from rnnviz.ui.page_headers import language
 from rnnviz.ui.standalone import CELLS
+from rnnviz.ui.standalone.packed import Packed, pack
 
 log = logging.getLogger("rnnviz")
 
 KEPT = 20
 """Cached pages, of some 3 MB each: the shipped networks' in each language, and a few more."""
 
-PIECE = 64 << 10  # bytes sent at a time, so that a slow connection holds no whole page in memory
 _one_at_a_time = threading.Lock()  # lru_cache would let two threads build the same page
 
 
@@ -48,14 +44,14 @@ def routes() -> list[Route]:
     turn = asyncio.Lock()  # requests wait here, on the event loop: in `made` each would take a thread
 
     async def page(request: Request) -> Response:
-        name, language = request.path_params["name"], error_pages.language(request)
+        name = request.path_params["name"]
         info = await run_in_threadpool(_found, name)
         if info is not None:
             try:
                 async with turn:
-                    found = await run_in_threadpool(made, info, language)
-                return answer(request, found)
-            except (RnnvizError, OSError):  # logged alone: the message names folders, no visitor's business
+                    found = await run_in_threadpool(made, info, language(request))
+                return found.answer(request)
+            except (RnnvizError, OSError):
                 log.exception("the page of a network could not be made")
         return PlainTextResponse(
             f"There is no network called {name[:100]!r} here that a page can show.\n", status_code=404
@@ -69,36 +65,7 @@ def _found(name: str) -> checkpoint.ModelInfo | None:
     return next((info for info in listed if info.path.stem == name and info.kind in CELLS), None)
 
 
-@dataclass(frozen=True)
-class Made:
-    """A page: gzip-compressed as sent, its uncompressed size in bytes, and its ETag."""
-
-    packed: bytes
-    size: int
-    etag: str
-
-
-def answer(request: Request, page: Made) -> Response:
-    """The response with a page; 304 if the browser has it already."""
-    headers = {
-        "ETag": page.etag,
-        "Cache-Control": "no-cache",  # the browser revalidates by the ETag
-        "Vary": "Accept-Encoding, Accept-Language",
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
-    }
-    if page.etag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    body: io.BufferedIOBase = io.BytesIO(page.packed)
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        headers |= {"Content-Encoding": "gzip", "Content-Length": str(len(page.packed))}
-    else:
-        body, headers["Content-Length"] = gzip.GzipFile(fileobj=body), str(page.size)
-    # Without gzip, each piece is decompressed when it is sent.
-    return StreamingResponse(iter(partial(body.read, PIECE), b""), media_type="text/html", headers=headers)
-
-
-def made(info: checkpoint.ModelInfo, language: str) -> Made:
+def made(info: checkpoint.ModelInfo, language: str) -> Packed:
     """The page of a network, cached until its file changes. Raises as `build.page` does, and OSError."""
     status = info.path.stat()
     with _one_at_a_time, i18n.speaking(language):
@@ -106,10 +73,9 @@ def made(info: checkpoint.ModelInfo, language: str) -> Made:
 
 
 @lru_cache(maxsize=KEPT)
-def _built(path: Path, _language: str, _time: int, _bytes: int) -> Made:
+def _built(path: Path, _language: str, _time: int, _bytes: int) -> Packed:
     from rnnviz.ui.standalone import build  # here, because only a shared page needs its imports
 
     info = checkpoint.read_info(path)
-    page = build.page(info, checkpoint.yardstick(info.card)).encode()
-    packed = gzip.compress(page, 6, mtime=0)
-    return Made(packed, len(page), f'"{hashlib.sha256(page).hexdigest()[:20]}"')
+    page = build.page(info, checkpoint.yardstick(info.card))
+    return pack(page.encode(), f"{path.stem}.html")

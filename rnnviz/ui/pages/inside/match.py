@@ -20,7 +20,6 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import spoken
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import search_texts
 from rnnviz.ui.pages.inside.parts import Button, Part, found
@@ -141,14 +140,6 @@ def _index(view: View, source: Source) -> Index | None:
     short = source.kind != search_texts.SAMPLED and kept(  # sample text is long, and `read` would draw it
         source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE
     )
-    if not short and not permissions.to_index() and store.shared().get(source.key(view, INDEX.name)) is None:
-        st.info(
-            _("Only the lecturer can index a long text. Choose one of at most {n} characters.").format(
-                n=f"{AT_ONCE:,}"
-            ),
-            icon=":material/database:",
-        )
-        return None
     cost = _(
         "Keeps the states of up to {n} characters on this machine while the app runs: {size} MB at most for "
         "this network. A million characters take from half a minute to a few minutes."

@@ -16,7 +16,6 @@ from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import clear_data
 from rnnviz.ui.fields import Field
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside.view import View
 
@@ -126,12 +125,8 @@ def pick(view: View, key: str, corpus: str = "corpus") -> Source | None:
     file = st.file_uploader(
         _("A text file"),
         key=clear_data.fresh(f"{key}.file"),
-        max_upload_size=permissions.megabytes(),
         help=_("It stays on the machine that runs this app."),
     )
-    if file is not None and not permissions.to_read(file.size):
-        st.caption(_("A visitor's text has at most {size} MB.").format(size=permissions.megabytes()))
-        return None
     if file is not None:
         return Source(FILE, printable(file.name, LONGEST_NAME), file.getvalue())
     st.caption(_("Choose a file. A longer text gives a surer answer."))

@@ -17,7 +17,6 @@ from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.error_messages import describe
-from rnnviz.ui.hosting import user
 from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.pages.learn.lecture import Lecture
 
@@ -50,7 +49,6 @@ def _scene() -> None:
         "room": room,
         "session": link.token,
     }
-    session = user.session()
 
     def answer(said: Any, at_once: bool) -> bytes | None:
         page = not isinstance(said, Mapping) or "room" in said or said.get("present") != lecture.present
@@ -58,7 +56,7 @@ def _scene() -> None:
 
     def drawn(said: Any) -> bytes:
         data = lecture.answer(said, static, plainly)
-        poll.stage(lecture.asked(), session)
+        poll.stage(lecture.asked())
         return data
 
     with link.lock:

@@ -12,7 +12,6 @@ from rnnviz.figures import export
 from rnnviz.i18n import _, language, translations
 from rnnviz.scoring.score import Score
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 
@@ -20,9 +19,6 @@ MOST = 5_000_000  # characters of a text whose table the browser can download, a
 
 
 def show(scores: Sequence[Score], text: Text, scored: Scored) -> None:
-    if not permissions.to_download():
-        st.info(none(), icon=":material/download:")
-        return
     st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
         button(_("Results as JSON"), lambda: as_json(scores).encode(), "perplexity.json", "application/json")
@@ -34,11 +30,6 @@ def show(scores: Sequence[Score], text: Text, scored: Scored) -> None:
             command=f"`python -m rnnviz perplexity FILE --model {scored.score.model} --json`"
         )
     )
-
-
-def none() -> str:
-    """The sentence for visitors, who can't download anything."""
-    return _("Only the lecturer can download files here. On your own computer the app offers them to you.")
 
 
 def _characters(text: Text, scored: Scored) -> None:
@@ -79,12 +70,10 @@ def _characters(text: Text, scored: Scored) -> None:
 
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str = "") -> None:
-    """Draw a button for a file, which `make` makes at the click; nothing for visitors.
+    """Draw a button for a file, which `make` makes at the click.
 
     `name` is the file's name, `kind` its MIME type; `key` tells buttons of the same label apart.
     """
-    if not permissions.to_download():
-        return
     key = f"take-{key or label}"
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
 

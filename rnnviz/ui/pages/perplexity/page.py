@@ -48,7 +48,7 @@ def page(context: Context) -> None:
             "next. The better it predicts, the lower the **perplexity**."
         ).format(model=plain(title(context.info)))
     )
-    _learning(context)
+    _learning()
     with working("perplexity"):
         chosen, there = text_sources.chosen()
         if chosen:
@@ -66,19 +66,12 @@ def page(context: Context) -> None:
         scored_rows.show(context, jobs, tables)
 
 
-def _learning(context: Context) -> None:
-    """Show the command for an address of 1.0.0 that asks for learning while reading: `learns` is "mix",
-    "dynamic" or both.
-    """
+def _learning() -> None:
+    """Say what replaced learning while reading, which an address of 1.0.0 asks for by `learns`."""
     address.say(learns=None)
-    asked = (address.arrival().asked.get("learns") or "").split(",")
-    ngram = "NAME" if context.yardstick is None else context.yardstick.name
-    options = {"mix": f" --mix {ngram}", "dynamic": " --dynamic"}
-    wanted = "".join(said for way, said in options.items() if way in asked)
-    if wanted:
-        said = _("On this page no model learns while it reads; in a terminal this does: {command}")
-        command = f"`python -m rnnviz perplexity FILE --model {context.info.path.stem}{wanted}`"
-        st.warning(said.format(command=command), icon=":material/swap_horiz:")
+    if address.arrival().asked.get("learns"):
+        said = _("On this page no model learns while it reads; the repository's {file} does, in a few lines")
+        st.warning(said.format(file="`examples/6_mix_and_adapt.py`"), icon=":material/swap_horiz:")
 
 
 def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:

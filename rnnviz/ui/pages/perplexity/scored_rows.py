@@ -28,7 +28,6 @@ from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain, sentence
 from rnnviz.ui.formatting import column_format, rounded, spoken, together
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
@@ -296,9 +295,6 @@ def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: Key) -> None:
     if not found.complete:
         said = _("The tables of **{name}** had to make room for other texts.").format(name=plain(text.name))
         progress.offer(jobs, key, said, _("Score it again"), f"rows-again-{text.name}")
-        return
-    if not permissions.to_download():
-        st.caption(download.none())
         return
     stem = Path(text.name).name.split(".")[0] or "rows"
     kinds = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv", "jsonl": "application/jsonl"}

@@ -151,8 +151,9 @@ def scored(
     info: ModelInfo, text: Text, title: str, stop: Event | None = None, **options: Any
 ) -> Pending[Scored]:
     """A text's result by a model, or its job; `options` are those of `pending.ask`."""
+    size = len(text.data or text.text or "")
     make, options = partial(scoring, info, text, stop or Event()), {"patience": PATIENCE, **options}
-    return ask(full_key(info, text), title, make, shared=True, stop=stop, **options)
+    return ask(full_key(info, text), title, make, shared=True, stop=stop, size=size, **options)
 
 
 def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Score]:

@@ -21,7 +21,6 @@ from rnnviz.ui import address, example_text, paste_field
 from rnnviz.ui.compressed_text import LONGEST, unpack
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
@@ -114,10 +113,6 @@ def chosen() -> tuple[list[Text], list[Text]]:
     with paste, st.form("paste", border=False):
         pasted = paste_field.field("pasted", height=140, placeholder=_("Paste or type a text here."))
         st.form_submit_button(_("Score this text"), type="primary")
-        if pasted and not permissions.to_read(len(pasted.encode("utf-8", "surrogatepass"))):
-            said = _("A visitor's text has at most {size} MB.").format(size=permissions.megabytes())
-            st.warning(said, icon=":material/block:")
-            pasted = ""
     with corpus:
         picked = _from_corpus()
     there = {
@@ -273,9 +268,6 @@ def _read(name: str, part: str) -> tuple[str, str]:
 
 def fetched(info: corpora.CorpusInfo) -> bool:
     """Whether a corpus has just been downloaded; until then, draws the button that downloads it."""
-    if not permissions.to_fetch():
-        st.info(_("This text is not on this machine yet. The lecturer can download it."))
-        return False
     fetch = partial(
         ask, Key("fetch", rest=info.name), info.title, partial(_fetching, info.name), kind="download"
     )

@@ -7,7 +7,6 @@ import streamlit as st
 from rnnviz.i18n import _
 from rnnviz.ui import address, clear_data
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.hosting import limits, permissions, uploads
 
 FIELD = "files"
 NAMED = 80  # characters of the files' names in the address
@@ -20,7 +19,7 @@ _SHOWN = "perplexity.uploads.shown"  # ids of the files that the field lists
 
 
 def files() -> list[Any]:
-    """Draw the upload field and, below it, earlier uploads. Returns all files within the limits."""
+    """Draw the upload field and, below it, earlier uploads. Returns all files."""
     state = st.session_state
     folder = state.get(_FOLDER, False)
     field = _field()
@@ -28,7 +27,6 @@ def files() -> list[Any]:
         _("A folder with text files") if folder else _("Text files: drop them here or choose them"),
         accept_multiple_files="directory" if folder else True,
         key=field,
-        max_upload_size=permissions.megabytes(),
         on_change=_changed,
         help=_(
             "Plain text in any language and encoding, or a text a row: JSON Lines, CSV, Parquet. "
@@ -36,12 +34,6 @@ def files() -> list[Any]:
         ),
     )
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
-    if permissions.whose():
-        said = _(
-            "Visitors can score up to {files} files of {one} MB each. "
-            "Compressed files and Parquet are for the lecturer."
-        )
-        st.caption(said.format(files=limits.FILES, one=permissions.megabytes()))
     if lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # a new field, which doesn't list the lost files
@@ -70,20 +62,7 @@ def files() -> list[Any]:
                     on_click=_drop,
                     args=(file.file_id,),
                 )
-    return _fitting([file for file in (*earlier, *given) if not _hidden(file)])
-
-
-def _fitting(files: list[Any]) -> list[Any]:
-    """The newest files that this person may score; shows the names of those left out."""
-    fitting: list[Any] = []
-    for file in reversed(files):
-        fits = permissions.to_read(file.size) and permissions.to_score(len(fitting) + 1)
-        if fits and permissions.to_unpack(file.name):
-            fitting.insert(0, file)
-    if len(fitting) < len(files):
-        left_out = ", ".join(plain(file.name) for file in files if file not in fitting)
-        st.warning(_("Left out: {names}.").format(names=left_out), icon=":material/block:")
-    return fitting
+    return [file for file in (*earlier, *given) if not _hidden(file)]
 
 
 def _hidden(file: Any) -> bool:
@@ -103,7 +82,7 @@ def lost(given: list[Any]) -> bool:
 
 def _drop(id: str) -> None:
     st.session_state[_KEPT].pop(id, None)
-    uploads.drop(id)
+    clear_data.drop(id)
 
 
 def _changed() -> None:

@@ -13,10 +13,9 @@ from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.text import files
 from rnnviz.training import runs
-from rnnviz.training.folder import VISITOR, RunFolder
+from rnnviz.training.folder import RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.explore.strings import unnamed
 from rnnviz.ui.pages.inside import target_names as inside
 from rnnviz.ui.pages.train import run_words as say
@@ -36,15 +35,11 @@ def show(shown: SelectedRun, explore: Any) -> None:
         f"{say.ICONS[shown.state]} **{stands}**",
         _("logged by another program") if run is not None and run.logged else say.kind(shown.config),
         plain(str(shown.description.get("title") or ""), files.LONGEST_NAME),
-        _whose(run) if run is not None else "",
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(f"## {plain(called(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
         if run is None:
             _explore(explore, lambda: called(shown.id))
-        elif not permissions.to_change(run):
-            if (saved := _saved(run)) is not None:
-                _explore(explore, lambda: saved)
         elif run.alive:
             _stopping(run, stopping)
         else:
@@ -66,13 +61,6 @@ def _found(shown: SelectedRun) -> str:
     return said + " " + _("Explore opens on the first.") if said else unnamed(card)
 
 
-def _whose(run: runs.Run) -> str:
-    """The run's owner in words; "" if it is this person's own."""
-    if run.owner:
-        return _("yours: only you and the lecturer see it") if permissions.whose() else _("a visitor's")
-    return _("the lecturer's") if permissions.whose() else ""
-
-
 def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:
     """Draw the button that opens a model. `name` is called at the click: it may save the model first, and
     returns None if that fails.
@@ -87,10 +75,8 @@ def _explore(explore: Any, name: Callable[[], str | None], help: str | None = No
 def _stopping(run: runs.Run, stopping: bool) -> None:
     if run.logged:
         help = _("Asks the program that trains it to stop: its loop looks at run.stopping.")
-    elif permissions.to_resume():
-        help = _("It saves its state. Resume continues from there.")
     else:
-        help = _("It ends here. What you see stays until you leave.")
+        help = _("It saves its state. Resume continues from there.")
     st.button(
         _("Leave the queue") if run.state == "waiting" else _("Stop"),
         icon=":material/stop:",
@@ -98,12 +84,12 @@ def _stopping(run: runs.Run, stopping: bool) -> None:
         disabled=stopping,
         help=help,
         on_click=_do,
-        args=(runs.stop, run.id, permissions.to_change),
+        args=(runs.stop, run.id),
     )
 
 
 def _over(run: runs.Run, explore: Any) -> None:
-    if permissions.to_keep() and (model := file_of(run)) is not None:
+    if (model := file_of(run)) is not None:
         _explore(explore, partial(_kept, run), _("Saves the model under its name, and opens it for typing."))
         st.download_button(
             _("Download"),
@@ -115,20 +101,21 @@ def _over(run: runs.Run, explore: Any) -> None:
             key="train-download",
             help=_("The model as one file, for this app on any machine."),
         )
-    if run.state != "finished" and not run.logged and permissions.to_resume():
+    if run.state != "finished" and not run.logged:
         st.button(
             _("Resume"),
             icon=":material/play_arrow:",
             key="train-resume",
             on_click=_do,
-            args=(runs.resume, run.id, lambda run: permissions.to_resume()),
+            args=(runs.resume, run.id),
         )
     # Keys of this run alone: with shared keys, an open question would carry over to the next run in view.
     mine = f"{run.id}.{run.created}"
     with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
         st.markdown(
             _("Delete **{name}**? It can't be restored.").format(name=plain(called(run.id)))
-            + (" " + _("A saved model stays.") if permissions.to_keep() else "")
+            + " "
+            + _("A saved model stays.")
         )
         st.button(
             _("Delete this run"),
@@ -146,10 +133,8 @@ def _kept(run: runs.Run) -> str | None:
     if (saved := _saved(run)) is not None:
         return saved
     taken = {info.path.stem for info in checkpoint.available()[0]}
-    name = run.id.removeprefix(VISITOR)
-    free = next(n for n in (name, *(f"{name}-{k}" for k in range(2, 10_000))) if n not in taken)
+    free = next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
     try:
-        permissions.insist(permissions.to_keep())
         with st.spinner(_("Saving the model …")):
             runs.keep(run.id, free)
     except RnnvizError as error:
@@ -181,14 +166,13 @@ def file_of(run: runs.Run) -> Path | None:
 
 
 def _delete(id: str, created: float) -> None:
-    _do(partial(runs.delete, created=created), id, permissions.to_change)
+    _do(partial(runs.delete, created=created), id)
     if _TROUBLE not in st.session_state:
         RUN.put(None)  # else the page would warn that the chosen run is missing
 
 
-def _do(action: Callable[[str], None], id: str, may: Callable[[runs.Run], bool]) -> None:
+def _do(action: Callable[[str], None], id: str) -> None:
     try:
-        permissions.insist(may(runs.find(id)))
         action(id)
     except RnnvizError as error:
         st.session_state[_TROUBLE] = error

@@ -10,7 +10,6 @@ from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train.training_text import file_name
 
 
@@ -40,9 +39,8 @@ def show() -> None:
 def save(data: bytes, name: str) -> Path:
     """Add an uploaded file to the models and return its path.
 
-    Raises CheckpointError for a damaged file and an invalid or taken name, ConfigError without permission.
+    Raises CheckpointError for a damaged file and an invalid or taken name.
     """
-    permissions.insist(permissions.to_bring())
     target = checkpoint.folders()[0] / f"{modelfile.check_name(name)}{modelfile.SUFFIX}"
     if any((folder / target.name).exists() for folder in checkpoint.folders()):
         raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)

@@ -4,12 +4,11 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.training import queue, runs, visitors
-from rnnviz.training.folder import VISITOR, RunFolder
+from rnnviz.training import queue, runs
+from rnnviz.training.folder import RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import rounded
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.selected_run import RUN, SHIPPED, called, replays
 
@@ -20,7 +19,7 @@ REPLAY = "\u2060"  # an invisible character that makes a replay's label differ f
 
 def chosen() -> str | None:
     """The id of the run to show: the picked one, else `usual`; None before the first run."""
-    found, held = visible(), RUN.get()
+    found, held = runs.listed(), RUN.get()
     names = {id: called(id) for id in (*(run.id for run in found), *replays())}
     return RUN.now(names, held if held in names else usual(found), why=_missing)
 
@@ -32,26 +31,10 @@ def _missing(id: str) -> str:
     return said.format(asked=plain(called(id), 100))
 
 
-def visible() -> list[runs.Run]:
-    """The runs that this person may see, the newest first: a visitor sees the lecturer's and the own ones."""
-    own = mine()
-    theirs = visitors.listed() if own is None and not permissions.whose() else filter(None, [own])
-    found = [run for run in (*runs.listed(), *theirs) if permissions.to_see(run)]
-    return sorted(found, key=lambda run: (-run.created, run.id))
-
-
-def mine() -> runs.Run | None:
-    """This visitor's own run; None without one, or for the lecturer."""
-    who = permissions.whose()
-    return visitors.of(who) if who else None
-
-
 def usual(found: list[runs.Run]) -> str | None:
     """The default choice: a run that trains, else the newest with events, else the newest.
-
-    The person's own runs come before the lecturer's. A replay is never the default.
+    A replay is never the default.
     """
-    found = [run for run in found if run.owner == permissions.whose()] or [r for r in found if not r.owner]
     training = [run.id for run in found if run.state in ("running", "starting")]
     watchable = [run.id for run in found if run.last is not None]
     return next(iter([*training, *watchable, *(run.id for run in found)]), None)
@@ -60,12 +43,9 @@ def usual(found: list[runs.Run]) -> str | None:
 @st.fragment(run_every=EVERY, key="train-listing")
 def show(chosen: str | None) -> None:
     """Draw the list, refreshed every EVERY seconds. A choice other than `chosen` reruns the page."""
-    state, found = st.session_state, visible()
-    theirs = [run for run in found if run.owner and run.owner != permissions.whose()]
-    if not state.get("train-visitors"):
-        found = [run for run in found if run not in theirs]
+    found = runs.listed()
     over = [run for run in found if not run.alive]
-    hidden = [] if state.get("train-all") else over[FEW:]
+    hidden = [] if st.session_state.get("train-all") else over[FEW:]
     by_id: dict[str, runs.Run | None] = {run.id: run for run in found if run not in hidden}
     if (current := RUN.get()) is not None:
         by_id.setdefault(current, next((run for run in found if run.id == current), None))
@@ -81,15 +61,11 @@ def show(chosen: str | None) -> None:
             captions=[caption(run) for run in by_id.values()],
             **RUN.widget,
         )
-    elif permissions.whose():
-        st.caption(_("None yet. A run is one training of one network."))
     else:
         st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
     if len(over) > FEW:
         st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
-    if theirs:
-        st.toggle(_("Visitors' runs ({n})").format(n=len(theirs)), key="train-visitors")
-    if found and permissions.to_set_limit():
+    if found:
         limit()
     if current != chosen:
         st.rerun()
@@ -110,7 +86,6 @@ def limit() -> None:
 
 def _set_limit() -> None:
     try:
-        permissions.insist(permissions.to_set_limit())
         runs.set_limit(int(st.session_state["train-limit"]))
     except RnnvizError as error:
         error_messages.show(error)
@@ -119,8 +94,6 @@ def _set_limit() -> None:
 def label(id: str) -> str:
     """A run's label. It is constant and unique, because the browser identifies the choice by it."""
     name = plain(called(id))
-    if id.startswith(VISITOR) and permissions.whose():
-        return _("{name} (yours)").format(name=name)
     return name + REPLAY if id.startswith(SHIPPED) else name
 
 

@@ -7,12 +7,10 @@ import streamlit as st
 from rnnviz.errors import RnnvizError, TorchMissingError
 from rnnviz.i18n import N_, _
 from rnnviz.networks import checkpoint, has_torch
-from rnnviz.training import runs, visitors
-from rnnviz.training.estimate import cores
+from rnnviz.training import runs
 from rnnviz.training.presets import twice
 from rnnviz.ui import error_messages, presenting, sidebar
 from rnnviz.ui.error_messages import describe
-from rnnviz.ui.hosting import limits, permissions
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.train import (
     actions,
@@ -54,12 +52,9 @@ def page(slot: Any, explore: Any) -> None:
             st.markdown(_(TOY))
     choose_replay()
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
-        run_comparison.show(listing.visible(), chosen)
-    if permissions.to_bring():
-        with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
-            add_model.show()
-    else:
-        st.caption(_("Only the lecturer can save, download and add models, and stop others' runs."))
+        run_comparison.show(runs.listed(), chosen)
+    with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
+        add_model.show()
 
 
 def new() -> Chosen | None:
@@ -119,17 +114,7 @@ def _possible(text: Chosen, key: str) -> Recipe | None:
     except RnnvizError as error:
         st.error(describe(error), icon=":material/block:")
         return None
-    if listing.mine() is not None:
-        st.caption(_("You have a run already. Delete it to start another."))
-        return None
     forecast.show(text, recipe, seen)
-    if permissions.whose():
-        st.caption(
-            _(
-                "Your run takes two minutes at most. Only you and the lecturer see it. "
-                "It is deleted soon after you leave."
-            )
-        )
     return recipe
 
 
@@ -166,11 +151,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
         example=recipe.watched or None,
     )
     try:
-        description = permissions.their_run(description)
-        if description.owner:
-            id = visitors.start(description, most=limits.RUNS, at_a_time=max(1, cores() // 2))
-        else:
-            id = runs.start(description)
+        id = runs.start(description)
     except RnnvizError as error:
         error_messages.show(error)
         return

@@ -172,7 +172,6 @@ def reason(state: str, cause: object) -> str:
             "Resume continues from there."
         )
     known = {
-        "time": _("A visitor's run takes two minutes at most."),
         "disk": _("The disk is full. What was saved last is kept: free some space, then press Resume."),
         "memory": _(
             "Memory ran out. What was saved last is kept: close other programs and press Resume. Or start a "

@@ -11,13 +11,12 @@ from rnnviz.errors import TrainingError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint
 from rnnviz.text import files
-from rnnviz.training import replay, runs, visitors
-from rnnviz.training.folder import VISITOR, RunFolder
+from rnnviz.training import replay, runs
+from rnnviz.training.folder import RunFolder
 from rnnviz.training.replay import Replay
 from rnnviz.training.snapshots import Snapshot
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import titles
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.model_cache import FIRST
 
 SHIPPED = "shipped:"
@@ -72,7 +71,7 @@ class SelectedRun:
 
 
 def find(id: str) -> SelectedRun | None:
-    """The run or replay of this id; None if it is gone, or if this person may not see it."""
+    """The run or replay of this id; None if it is gone."""
     try:
         if id.startswith(SHIPPED):
             path = replays()[id]
@@ -81,15 +80,12 @@ def find(id: str) -> SelectedRun | None:
         run = runs.find(id)
     except (TrainingError, OSError, KeyError):
         return None
-    if not permissions.to_see(run):
-        return None
     return SelectedRun(id, run.description, run.state, run.alive, run.created, run)
 
 
 def called(id: str) -> str:
-    """The name of a run or replay: its id without the prefix and without this visitor's tag."""
-    name, who = id.removeprefix(SHIPPED).removeprefix(VISITOR), permissions.whose()
-    return name.replace(visitors.tag(who), "") if who else name
+    """The name of a run or replay: its id without the prefix."""
+    return id.removeprefix(SHIPPED)
 
 
 def replays() -> dict[str, Path]:

@@ -14,7 +14,6 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.fields import Field
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train.training_text import Chosen
 
 LONGEST_WATCHED = 80
@@ -177,7 +176,7 @@ class Recipe:
 
 
 def preset(text: Chosen | None) -> str:
-    """Draw the choice among presets that fit the text and this person's limits; returns the preset's key."""
+    """Draw the choice among presets that fit the text; returns the preset's key."""
     words = {
         "toy": _("A few seconds"),
         "one-minute": _("One minute"),
@@ -185,8 +184,7 @@ def preset(text: Chosen | None) -> str:
         "five-minutes": _("Five minutes"),
         "best": _("Half an hour"),
     }
-    fitting = presets.fitting(text.corpus.characters if text is not None else 1, cores())
-    keys = [key for key in fitting if presets.PRESETS[key] <= permissions.minutes(10_000.0)] or fitting[:1]
+    keys = presets.fitting(text.corpus.characters if text is not None else 1, cores())
     return PRESET.choose(
         _("2 · Training time"),
         {key: words[key] for key in keys},
@@ -282,9 +280,7 @@ def _field(name: str) -> None:
     elif one.numbers is None:
         st.slider(min_value=0.0, max_value=0.7, step=0.01, **usual)
     else:
-        high = one.numbers["max_value"]
-        high = permissions.minutes(high) if name == "minutes" else permissions.most(name, high)
-        st.number_input(**usual, **{**one.numbers, "max_value": high})
+        st.number_input(**usual, **one.numbers)
 
 
 def _idle() -> dict[str, Any]:

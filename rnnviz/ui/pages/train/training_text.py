@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.errors import ConfigError, RnnvizError
+from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
@@ -19,7 +19,6 @@ from rnnviz.training.presets import twice
 from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.formatting import size
-from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.perplexity import text_sources as shared
 from rnnviz.ui.sidebar import preformatted
 
@@ -101,11 +100,9 @@ def _uploaded() -> Chosen | None:
     file = st.file_uploader(
         _("A text file"),
         key=key,
-        max_upload_size=permissions.megabytes(),
         help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
     )
     if file is not None and state.get(_KEPT, ("",))[0] != file.file_id:
-        _check_size(file.size)
         source: Any = io.BytesIO(file.getvalue())
         source.name = printable(file.name, LONGEST_NAME)
         state[_KEPT] = file.file_id, source.name, "".join(open_text(source))
@@ -126,18 +123,7 @@ def _pasted() -> Chosen | None:
         height=120,
         placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),
     )
-    _check_size(len(text.encode("utf-8", "surrogatepass")))
     return _own(text, _("pasted text")) if text else None
-
-
-def _check_size(bytes: int) -> None:
-    """Raise ConfigError for a visitor's text that is too large."""
-    if not permissions.to_read(bytes):
-        raise ConfigError(
-            "a visitor's text has at most {most} MB; received {size:.1f}. Choose a shorter one.",
-            most=permissions.megabytes(),
-            size=bytes / 1e6,
-        )
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

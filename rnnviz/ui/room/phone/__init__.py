@@ -1,4 +1,4 @@
-"""The phones' page: one file of a few kilobytes, which loads no other."""
+"""The class's page: one file of a few kilobytes, which frames the pages of networks."""
 
 import json
 from functools import cache
@@ -7,31 +7,32 @@ from pathlib import Path
 
 from rnnviz.i18n import N_, translations
 from rnnviz.sentences import LANGUAGES
-from rnnviz.ui.hosting.error_pages import headers
+from rnnviz.ui.page_headers import headers
 
 HERE = Path(__file__).parent
 
 WORDS = {
     "title": N_("The lecture's room"),
-    "waiting": N_("You are in. Wait for the next question."),
+    "network": N_("Network"),
+    "waiting": N_("You are in. Questions appear here."),
     "open": N_("Choose one. You can change it until the question closes."),
     "given": N_("Your answer counts. You can change it until the question closes."),
+    "sending": N_("Sending …"),
     "missed": N_("Too late: that question has closed. Answer this one."),
     "closed": N_("Closed. Look at the screen."),
     "right": N_("Right: {answer}"),
     "over": N_("The room is closed. Thank you."),
     "lost": N_("No connection. Trying again …"),
-    "full": N_("The room is full. Trying again …"),
+    "unsent": N_("No connection. Your answer is sent as soon as there is one."),
+    "full": N_("The room is full: you can look, but not answer."),
     "elsewhere": N_("This room is open in another tab. Tap here to go on in this one."),
-    "stranger": N_("This page needs its cookie, a random number. Allow it, then load the page again."),
     "slowly": N_("Too many at once. Wait a moment, then load the page again."),
-    "late": N_("That didn't arrive. Try again."),
     "missing": N_("There is nothing at this address. Compare it with the one on the screen."),
     "space": N_("space"),
 }
 """The page's sentences; a phone shows them in the lecture's language."""
 
-SAID = ("late", "missing", "slowly", "stranger")
+SAID = ("missing", "slowly")
 """Names of the sentences that a refusal may show."""
 
 

@@ -45,11 +45,11 @@ export function answered(board, data) {
   const { text, options, again, right, predicted } = /** @type {KitQuestion} */ (data.question);
   const share = votes(board, data);
   const said = options.map((words, i) => {
-    const mark = i === right ? "✓" : i === predicted ? "✗" : LETTERS[i];
+    const mark = i === right ? "✓ " : i === predicted ? "✗ " : "";
     const option = make(
       "span",
       i === right ? "kit-right" : i === predicted ? "kit-wrong" : "",
-      `${mark} ${words}`,
+      `${mark}${LETTERS[i]} ${words}`,
     );
     if (share) option.append(make("small", "", ` ${share[i]} %`));
     return option;

@@ -6,8 +6,6 @@ import { RoomPanel } from "./room_panel.js";
 /** @import { Words } from "../../../browser/static/types" */
 /** @import { RoomAnswer, RoomDoor, RoomLive, RoomWish } from "./types" */
 
-const KEPT = "rnnviz-room"; // the storage key for the key of this tab's room, needed after a reload
-const LEFT = "rnnviz-room-left"; // the storage key set when this tab leaves the page; a duplicated tab lacks it
 const PAUSE = 1500; // milliseconds after a failed poll
 
 export class Room {
@@ -16,7 +14,6 @@ export class Room {
   /** @type {RoomLive | null} */
   live = null;
   trouble = "";
-  watches = false; // whether this is a visitor, who can't open a room
   lost = false; // whether the last poll failed
   sheet = false; // whether the address and the QR code are shown large
   /** @type {(() => void) | null} goes on to the next letter, if there is one */
@@ -25,11 +22,9 @@ export class Room {
   pending = {};
   /** @type {RoomWish} the wish in the ask in flight */
   flying = {};
-  began = false; // whether an answer has come
   /** @type {ReturnType<typeof sayer> | undefined} */
   say;
   following = new AbortController();
-  onLeave = () => sessionStorage.setItem(LEFT, "1");
 
   /**
    * @param {HTMLElement} root @param {() => void} start sends an ask @param {() => void} redraw
@@ -40,12 +35,10 @@ export class Room {
     this.redraw = redraw;
     this.tell = tell;
     this.words = new RoomPanel(root, this);
-    window.addEventListener("pagehide", this.onLeave);
   }
 
   close() {
     this.following.abort();
-    window.removeEventListener("pagehide", this.onLeave);
   }
 
   /** The question that the room has, or null. */
@@ -79,39 +72,24 @@ export class Room {
     this.flying = {};
     this.door = answer.door;
     this.trouble = answer.trouble ?? "";
-    this.watches = answer.watches ?? false;
     this.say = sayer(words);
-    if (!this.began) this.claim();
-    this.began = true;
-    if (before?.key !== this.door?.key) this.follow();
+    if (!before !== !this.door) this.follow();
     if (!this.door && !this.trouble) this.sheet = false;
     this.words.show();
   }
 
-  /** After a reload, or a return to the page in this tab, take the tab's room over. */
-  claim() {
-    const [how] = performance.getEntriesByType("navigation");
-    const key = sessionStorage.getItem(KEPT);
-    const reloaded = /** @type {PerformanceNavigationTiming | undefined} */ (how)?.type === "reload";
-    const again = reloaded || sessionStorage.getItem(LEFT) !== null;
-    sessionStorage.removeItem(LEFT);
-    if (!this.door && key && again) this.ask({ key });
-  }
-
-  /** Poll the room's state as long as it is the same room. */
+  /** Poll the room's state as long as it is open. */
   async follow() {
     this.following.abort();
     this.live = null;
     this.lost = false;
-    if (!this.door) return sessionStorage.removeItem(KEPT);
-    const { key } = this.door;
-    sessionStorage.setItem(KEPT, key);
+    if (!this.door) return;
     this.following = new AbortController();
     const { signal } = this.following;
     while (!signal.aborted) {
       try {
         const seen = /** @type {RoomLive | null} */ (this.live)?.edition ?? "";
-        const got = await fetch(`/room/${key}?seen=${seen}`, { signal });
+        const got = await fetch(`/room?seen=${seen}`, { signal });
         const live = await got.json();
         if (signal.aborted) return;
         if (live.closed) this.gone();
@@ -143,7 +121,6 @@ export class Room {
   gone() {
     this.following.abort();
     this.door = this.live = null;
-    sessionStorage.removeItem(KEPT);
     this.tell(null);
     this.words.show();
     this.redraw();
@@ -176,7 +153,7 @@ export class Room {
   reveal() {
     if (this.hide()) return true;
     const { question } = this;
-    if (!question?.answered || question.revealed) return false;
+    if (!question?.votes || question.revealed) return false;
     this.ask({ reveal: question.number });
     return true;
   }

@@ -27,6 +27,9 @@ export class RoomPanel {
     this.places.onchange = () => room.ask({ address: this.places.value });
     this.start = button("start", "ln-strong", () => room.hide());
     this.shut = button("close", "", () => room.leave());
+    this.answers = make("a", "ln-button");
+    this.answers.href = "/room/answers.csv";
+    this.answers.download = "answers.csv";
     this.sheet.append(
       this.code,
       make(
@@ -39,7 +42,7 @@ export class RoomPanel {
         this.trust,
         this.places,
         this.trouble,
-        make("div", "ln-room-buttons", this.start, this.shut),
+        make("div", "ln-room-buttons", this.start, this.answers, this.shut),
       ),
     );
 
@@ -58,15 +61,15 @@ export class RoomPanel {
     const { say } = room;
     if (!say) return;
     const phones = room.live?.phones ?? 0;
-    const asks = room.watches ? say("room.lecturers") : say("room.ask");
-    put(this.opens, room.door ? say("room.open", { phones }) : asks);
-    this.opens.title = room.watches ? asks : say("room.help");
-    this.opens.disabled = room.watches;
+    put(this.opens, room.door ? say("room.open", { phones }) : say("room.ask"));
+    this.opens.title = say("room.help");
     this.opens.classList.toggle("ln-on", Boolean(room.door));
     this.opens.setAttribute("aria-expanded", String(room.sheet));
     for (const name of /** @type {const} */ (["reveal", "again", "next", "start"]))
       put(this[name], say(`room.${name}`));
     put(this.shut, say("room.close"));
+    put(this.answers, say("room.answers"));
+    this.answers.hidden = !room.live?.revealed;
     this.wayIn(phones);
     this.during(phones);
   }
@@ -107,12 +110,11 @@ export class RoomPanel {
     for (const element of [this.reminder, this.answered, this.reveal]) element.hidden = !asks;
     this.again.hidden = asks;
     this.next.hidden = asks || !next;
-    this.reveal.disabled = !question.answered;
+    this.reveal.disabled = !question.votes;
     put(this.lost, say("room.lost"));
     this.lost.hidden = !lost;
     put(this.reminder, door?.short ?? "");
-    const all = Math.max(phones, question.answered);
-    put(this.answered, say("room.answered", { n: question.answered, phones: all }));
+    put(this.answered, say("room.answered", { n: question.answered, phones }));
   }
 }
 

@@ -29,12 +29,10 @@ export interface Answer extends Header {
 export interface RoomAnswer {
   door: RoomDoor | null;
   trouble?: string;
-  watches?: boolean;
 }
 
-/** The room's address and QR code, see `Opened.door` in ui/room/rooms.py. */
+/** The room's address and QR code, see `OpenRoom.door` in ui/room/classroom.py. */
 export interface RoomDoor {
-  key: string;
   short: string;
   url: string;
   qr: string;
@@ -45,16 +43,16 @@ export interface RoomDoor {
 /** The room's part of an ask, see poll.py. */
 export interface RoomWish {
   open?: boolean;
-  key?: string;
   reveal?: number;
   again?: number;
   address?: string;
 }
 
-/** The room's state, see `look` in ui/room/rooms.py. */
+/** The room's state, see `look` in ui/room/classroom.py. */
 export interface RoomLive {
   edition: number;
   phones: number;
+  revealed: number;
   question: RoomQuestion | null;
 }
 
@@ -64,6 +62,7 @@ export interface RoomQuestion {
   text: string;
   options: string[];
   answered: number;
+  votes: number;
   counts: number[];
   revealed: boolean;
   over: boolean;

@@ -1,1 +1,0 @@
-"""Serving others: visitors and the lecturer, their permissions, and the limits."""
