@@ -39,10 +39,10 @@ from rnnviz.analysis.controls import find, untrained
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.effects import effect
 from rnnviz.analysis.gating import gates
-from rnnviz.analysis.indexing import match
 from rnnviz.analysis.interventions import Clamp, Edit, Scale, Zero
 from rnnviz.analysis.patching import patch
 from rnnviz.analysis.perturbation import memory, perturb
+from rnnviz.analysis.places import match
 from rnnviz.analysis.probing import probe
 from rnnviz.analysis.projection import project
 from rnnviz.analysis.scanning import scan

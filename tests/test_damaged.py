@@ -36,9 +36,6 @@ from hypothesis import strategies as st
 
 import rnnviz
 from rnnviz import cli
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.indexing import index, open_index
-from rnnviz.analysis.matching import Pattern
 from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.figures import training
 from rnnviz.networks import checkpoint, modelfile, progress
@@ -242,17 +239,6 @@ def read_replay(folder: Path) -> list[int]:
     return [told.snapshot(step).step for step in told.steps]
 
 
-def make_index(folder: Path) -> str:
-    shutil.rmtree(folder)
-    return progress.run(index(tiny("gru"), TEXT[:80], folder)).text()
-
-
-def read_index(folder: Path) -> str:
-    found = open_index(folder)
-    found.match(Pattern((Unit(0, 1),), (1,), 0.01, 2))
-    return found.text()
-
-
 ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(30)]
 
 
@@ -320,7 +306,6 @@ READERS: dict[str, Reader] = {
     "run that goes on": Reader(make_state, read_state),
     "snapshot": Reader(make_snapshot, read_snapshot),
     "replay": Reader(make_replay, read_replay),
-    "index": Reader(make_index, read_index),
     "candidates": Reader(make_choice, read_choice),
     "lines": rows_in("a.jsonl", lines(ROWS)),
     "lines, gzip": rows_in("a.jsonl.gz", gzip.compress(lines(ROWS), mtime=0)),
@@ -660,13 +645,9 @@ def resized(path: Path, name: str) -> None:
     safetensors.numpy.save_file(tensors, path, about)
 
 
-def unpickled(path: Path) -> None:
-    np.save(path, np.array([Trap()], object), allow_pickle=True)
-
-
 MODEL, STATE = "m.safetensors", "state.safetensors"
 SIZE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (%s,), }"
-NO_TRACE, NO_INDEX = "is no trace", "holds no index, a damaged one"
+NO_TRACE = "is no trace"
 HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
     "a card of 5 MB": (
         "model",
@@ -729,8 +710,6 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
         for name in ("optimiser.0.exp_avg", "optimiser.3.step", "carried.1", "since.loss", "norm")
     },
     "a state of torch's": ("run that goes on", STATE, lambda p: torch.save({"run": Trap()}, p), "is damaged"),
-    "a pickled index": ("index", "values.npy", unpickled, NO_INDEX),
-    "another version's index": ("index", "index.json", says(format="rnnviz index 99"), NO_INDEX),
     "a pickled trace": ("trace", "a.npz", lambda p: np.savez(p, about=np.array([Trap()], object)), NO_TRACE),
     "a trace of exabytes": ("trace", "a.npz", archive(SIZE % b"1000000000000000"), NO_TRACE),
     "a trace of less than nothing": ("trace", "a.npz", archive(SIZE % b"-5"), NO_TRACE),
@@ -892,7 +871,6 @@ SAVES: dict[str, Callable[[Path], object]] = {
     "a model": lambda path: checkpoint.save(tiny("gru", card=tiny_card()), path / MODEL),
     "a trace": lambda path: rnnviz.trace(tiny("gru"), TEXT).save(path / MODEL),
     "a record": lambda path: progress.run(record(COMPRESSOR, None, path / "record", text=TEXT * 9)),
-    "an index": lambda path: progress.run(index(tiny("gru"), TEXT, path / "index")),
 }
 
 

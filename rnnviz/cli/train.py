@@ -123,7 +123,7 @@ def train(
 ) -> int:
     """Train a character model and write it as one file, with its recipe recorded in it.
 
-    Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR. Precision, threads and engine
+    Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR. Threads and engine
     that aren't given are found by a trial of a second as the run begins.
     """
     if "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("WORLD_SIZE") != "1":
@@ -305,9 +305,11 @@ def _check(description: Description, corpus: Any) -> None:
     """
     if description.config.precision == "bfloat16" or description.engine == "numba":
         from rnnviz.networks.torch_model import pick_device
-        from rnnviz.training import speed_trial
+        from rnnviz.training import optimiser, speed_trial
 
-        speed_trial.candidates(description.config, pick_device(description.device), description.engine)
+        device = pick_device(description.device)
+        optimiser.precision_on(device, description.config)
+        speed_trial.engines(description.config, device, description.engine)
     if len(corpus.split().train) < 2:
         raise CorpusError(
             "training needs at least 2 characters; received {characters}", characters=len(corpus.text)

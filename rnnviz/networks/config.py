@@ -216,8 +216,7 @@ class TrainConfig:
     dropout_*         see rnnviz.networks.torch_model.Dropout
     min_count         characters rarer than this in the training text are read as <unk>
     evaluate_every    steps between reports; 0: once an epoch
-    precision         "auto": bfloat16 autocast on CUDA; on a processor float32, unless the command `train` or
-                      the app, which try both first, find bfloat16 faster
+    precision         "auto": bfloat16 autocast on CUDA, float32 on a processor, which has no other
     fresh_rows        the share of the B rows that are fresh starts: at every step they begin at a random
                       paragraph (without paragraphs, at a random line), after the start symbol and with a zero
                       state, as typed text does. Above 0, at least one row; never all: the others are streams
@@ -246,7 +245,7 @@ class TrainConfig:
     evaluate_every: Annotated[int, "steps between reports; 0: once an epoch"] = 0
     seed: Annotated[int, "where randomness starts"] = 0
     precision: Annotated[
-        Precision, "float32, bfloat16, or auto: the faster of them here, which is then recorded"
+        Precision, "float32, bfloat16 (CUDA only), or auto: bfloat16 on CUDA, else float32"
     ] = "auto"
     truncation: Annotated[
         Truncation, "regular, or random: cut after half to one and a half times --steps"

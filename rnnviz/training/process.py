@@ -237,7 +237,8 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     """
 
     from rnnviz.networks import compiled
-    from rnnviz.training import speed_trial
+    from rnnviz.networks.torch_model import pick_device
+    from rnnviz.training import optimiser, speed_trial
 
     if description.threads is not None:
         threads.fix(description.threads)
@@ -252,7 +253,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
         engine="torch" if absent else engine,
     )
     if not begun:
-        config = replace(config, precision=pace.precision)
+        config = replace(config, precision=optimiser.precision_on(pick_device(description.device), config))
         engine = pace.engine
     if description.minutes is not None and not config.characters:
         n = speed_trial.characters_in(description.minutes, config, corpus, pace, device=description.device)

@@ -34,7 +34,7 @@ from rnnviz.text.validate import check_text, received
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
 from rnnviz.training.event_log import LARGEST
-from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
+from rnnviz.training.optimiser import adamw, precision_on, rate
 from rnnviz.training.step_report import Interval, early_steps
 from rnnviz.training.step_report import StepReport as StepReport
 
@@ -67,6 +67,7 @@ class Trainer:
         if len(self.text) < 2:
             raise CorpusError("training needs at least 2 characters; received {count}", count=len(self.text))
         self.config, self.device = config, pick_device(device)
+        self.bfloat16 = precision_on(self.device, config) == "bfloat16"
         vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
         sizes = config.model_config(vocabulary.size)
         self.model = untrained(
@@ -89,9 +90,6 @@ class Trainer:
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
         )
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
-        # "auto": a run's process decides earlier, see rnnviz.training.speed_trial.
-        able = config.precision == "auto" and self.device.type == "cuda" and has_bfloat16(self.device)
-        self.bfloat16 = able or config.precision == "bfloat16"
         self.threads = Threads([torch.get_num_threads()])  # torch's threads in `run`
         self.step_index = 0
         self.characters = 0
@@ -365,8 +363,6 @@ def prepared(
 ) -> Trainer:
     """The Trainer of `train`, before its first step; raises the same errors."""
     check_config(config)
-    if config.precision == "bfloat16" and (refusal := no_bfloat16(config.cell, pick_device(device))):
-        raise refusal
     trainer = Trainer(config, as_corpus(corpus), device=device, name=name)
     trainer.model.engine = "torch" if config.is_small else "numba"  # numba, where it is installed
     return trainer

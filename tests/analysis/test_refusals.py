@@ -16,10 +16,10 @@ from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.effects import effect
 from rnnviz.analysis.evidence import search
 from rnnviz.analysis.gating import gates
-from rnnviz.analysis.indexing import index, open_index
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.matching import Pattern
 from rnnviz.analysis.perturbation import memory, perturb
+from rnnviz.analysis.places import SearchedText
 from rnnviz.analysis.probing import probe
 from rnnviz.analysis.projection import project
 from rnnviz.analysis.scanning import pushes, scan
@@ -73,21 +73,7 @@ def probed(where: Any = None, **options: Any) -> Any:
 
 
 def matched(pattern: Pattern, **options: Any) -> Any:
-    return run(index(DEEP, TEXT[:60], "index")).match(pattern, **options)
-
-
-def indexed(text: str, model: Any = GRU) -> Any:
-    return next(index(model, text, "index"))
-
-
-def another_index(model: Any, text: str) -> Any:
-    """An index is there already, of another network or text."""
-    run(index(GRU, TEXT[:60], "index"))
-    return run(index(model, text, "index"))
-
-
-def expected(model: Any, position: int) -> Any:
-    return run(index(DEEP, TEXT[:60], "index")).next(model, position)
+    return run(SearchedText(DEEP, TEXT[:60]).search(pattern, **options))
 
 
 def a_picture() -> Any:
@@ -227,19 +213,10 @@ REFUSED: Refusals = {
     "gates: no text": (lambda: gates(rnnviz.trace(GRU, "")), EmptyTextError, "no characters"),
     "gates: a layer": (lambda: gates(READ, layer=2), ConfigError, "received layer 2"),
     "compare": (lambda: compare([], "a"), ConfigError, "at least one model"),
-    "Index.next: a network": (lambda: expected(GRU, 3), ConfigError, "other weights or another vocabulary"),
-    "Index.next: a place": (lambda: expected(DEEP, 990_000), ConfigError, "received 990000"),
-    "index: another text": (
-        lambda: another_index(GRU, TEXT[:60] + "."), ConfigError, "another network or text",
-    ),
-    "index: another network": (
-        lambda: another_index(tiny("rnn"), TEXT[:60]), ConfigError, "another network or text",
-    ),
-    "open_index": (lambda: open_index("gone"), ConfigError, "holds no index"),
-    "index: no text": (lambda: indexed(""), EmptyTextError, "no characters"),
-    "index: a surrogate": (lambda: indexed("a\ud800"), TextError, "surrogate"),
-    "index: counts": (
-        lambda: indexed("a", rnnviz.load("timemachine-6gram")), ConfigError, "no hidden state",
+    "match: no text": (lambda: SearchedText(GRU, ""), EmptyTextError, "no characters"),
+    "match: a surrogate": (lambda: SearchedText(GRU, "a\ud800"), TextError, "surrogate"),
+    "match: counts": (
+        lambda: SearchedText(rnnviz.load("timemachine-6gram"), "a"), ConfigError, "no hidden state",
     ),
     "pattern: empty": (
         lambda: matching.pattern(READ, 3, 3), ConfigError, "a span begins and ends within the text of 20",
@@ -263,12 +240,6 @@ REFUSED: Refusals = {
     ),
     "match: nothing on": (
         lambda: matched(Pattern((), ())), ConfigError, "no unit is on throughout the passage",
-    ),
-    "match: a unit": (
-        lambda: matched(Pattern((Unit(0, 12),), (1,))), ConfigError, "a layer has units 0 to 11",
-    ),
-    "match: a layer": (
-        lambda: matched(Pattern((Unit(2, 0),), (1,))), ConfigError, "this network has 2 layers",
     ),
     "match: share": (lambda: matched(ONE, share=0.0), ConfigError, "above 0 and at most 1"),
     "match: least": (lambda: matched(ONE, least=0), ConfigError, "least is at least 1"),

@@ -1,11 +1,8 @@
 """`python -m rnnviz train`: what it writes and measures, Ctrl-C and going on, and what it refuses."""
 
 import os
-import platform
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +12,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from tests import needs
-from tests.cli.conftest import ROOT, Run, process
+from tests.cli.conftest import Run, process
 from tests.training.test_trainer import CORPUS, TEXT, same
 
 RECIPE = [
@@ -120,29 +117,12 @@ def test_a_cell_that_is_gone_is_refused_with_the_version_that_trains_it(
     assert capsys.readouterr().err.endswith(said)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's limits are for x86")
-def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_processor_has_none(
-    tmp_path: Path,
-) -> None:
-    """As without AVX-512, where `auto` doesn't take it either."""
+def test_bfloat16_on_a_processor_is_refused_before_anything_starts(run: Run, tmp_path: Path) -> None:
     (tmp_path / "smiles.txt").write_text(TEXT, "utf-8")
-    asked = "train --corpus smiles.txt --name x --run-dir run --precision bfloat16 --cell lstm --engine torch"
-    program = f"""if True:
-        import torch
-        from rnnviz import TrainConfig, cli
-        from rnnviz.training import optimiser, speed_trial
-        print(cli.main({asked.split()}))
-        optimiser.has_bfloat16 = lambda device: True
-        for cell in ("lstm", "gru"):
-            found = speed_trial.candidates(TrainConfig(cell), torch.device("cpu"), "torch")
-            print(sorted({{p for p, _ in found}}))
-    """
-    less = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "PYTHONPATH": str(ROOT)}
-    options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "env": {**os.environ, **less}}
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, **options)
-    said = "rnnviz: torch can't train cell 'lstm' in precision bfloat16 on this machine's cpu; use float32"
-    assert done.stdout.splitlines() == ["1", "['float32']", "['bfloat16', 'float32']"], done.stderr
-    assert done.stderr.startswith(said)
-    assert done.stderr.count("\n") == 1
+    done = run("train --corpus smiles.txt --name x --run-dir run --precision bfloat16 --device cpu")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "rnnviz: this version trains in bfloat16 on CUDA devices only; use precision float32 or auto, or "
+        "rnnviz 2.0.0 to go on with a run that it began in bfloat16\n"
+    )
     assert not (tmp_path / "run").exists()
