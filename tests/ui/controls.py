@@ -120,8 +120,6 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.perplexity.answer._lead button": EVERYBODY,
     "pages.perplexity.surprise._viewer mount": EVERYBODY,
     "pages.perplexity.page.page button": EVERYBODY,
-    "pages.perplexity.scored_rows._as_text button": EVERYBODY,
-    "pages.perplexity.scored_rows._downloads button": LECTURER,
     "pages.perplexity.text_sources._scored pills, which calls": EVERYBODY,
     "pages.perplexity.text_sources._tabs tabs, which calls": EVERYBODY,
     "pages.perplexity.download.button download_button": LECTURER,

@@ -78,14 +78,14 @@ def _characters(text: Text, scored: Scored) -> None:
     button(_("HTML page"), page, f"{stem}.html", "text/html")
 
 
-def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str = "") -> None:
+def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
     """Draw a button for a file, which `make` makes at the click; nothing for visitors.
 
-    `name` is the file's name, `kind` its MIME type; `key` tells buttons of the same label apart.
+    `name` is the file's name, `kind` its MIME type.
     """
     if not permissions.to_download():
         return
-    key = f"take-{key or label}"
+    key = f"take-{label}"
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
 
 
