@@ -134,9 +134,10 @@ def test_what_is_wrong_with_a_row_costs_that_row() -> None:
 
 
 def test_what_is_wrong_with_a_record_costs_that_record() -> None:
-    file = rows_of(b'id,text\n1,good one\n2\n3,"quoted, ""twice""\nand broken"\n\n4,a,b\n5,\n', "a.csv")
-    assert texts(file) == ["good one", "", 'quoted, "twice"\nand broken', "", ""]
-    assert faults(file) == ["", "broken", "", "broken", ""]
+    data = b'id,text\n1,good one\n2\n3,"quoted, ""twice""\nand broken"\n\n4,a,b\n5,\n6,a\rb\n7,a b\n'
+    file = rows_of(data, "a.csv")
+    assert texts(file) == ["good one", "", 'quoted, "twice"\nand broken', "", "", "", "a b"]
+    assert faults(file) == ["", "broken", "", "broken", "", "broken", ""]
     unclosed = rows_of(b'id,text\n1,a b\n2,"no end\n3,c\n', "a.csv")
     assert texts(unclosed) == ["a b", "no end\n3,c\n"], "as CSV has it"
 
@@ -185,6 +186,7 @@ def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # ---- damage ------------------------------------------------------------------------------------------------
 
+PLAIN = parquet(ROWS, use_dictionary=False)
 MANY = [{"text": f"{n} {n * 7919 % 1000} words"} for n in range(20_000)]
 
 
@@ -212,7 +214,10 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         ("a.jsonl.zst", b"no zst!", "can't be unpacked as Zstandard"),
         ("a.jsonl.gz", gzip.compress(lines(ROWS), mtime=0)[:20], "can't be unpacked as gzip"),
         ("a.parquet", parquet(ROWS)[:-40], "is no Parquet file, or it is damaged or cut off"),
+        ("a.parquet", PLAIN[:100] + bytes(20) + PLAIN[120:], "is no Parquet file, or it is damaged"),
         ("a.parquet", b"PAR1", "is no Parquet file"),
+        ("a.csv", b"id\rx,text\n1,a b\n", "has no head of columns: "),
+        ("a.csv", b"a," * 1000 + b"a\n", "has 1,001 columns, and at most 1,000 are read"),
         ("a.parquet", b"", "is no Parquet file"),
         ("a.csv", bytes(100), "is NUL"),
         ("a.csv.gz", gzip.compress(b"text\n\xff\xff", mtime=0), "is not utf-8"),
