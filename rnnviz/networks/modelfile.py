@@ -233,7 +233,7 @@ def _damage_told(path: Path) -> Iterator[None]:
         raise CheckpointError(
             "{name} is damaged ({error}); copy or download it again",
             name=files.printable(path.name),
-            error=error,
+            error=files.printable(str(error), LONGEST_REASON),  # it may quote the header
         ) from None
 
 

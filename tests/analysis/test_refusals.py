@@ -26,7 +26,6 @@ from rnnviz.analysis.scanning import pushes, scan
 from rnnviz.analysis.targets import Target, named, pattern_target, span_target, target
 from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.progress import run
-from rnnviz.scoring import sampling
 from tests.analysis.built import built
 from tests.conftest import TEXT, tiny
 from tests.refused import Refusals, refused
@@ -164,7 +163,6 @@ REFUSED: Refusals = {
     "effect: short": (
         lambda: costs("abcd", target=target("quotes", "abc")), ConfigError, "received quotes, for 3",
     ),
-    "resume": (lambda: sampling.resume(READ, 21, 1), ConfigError, "this trace has 21 states"),
     "Intervention: none": (lambda: Intervention(()), ConfigError, "at least one"),
     "Intervention: half": (lambda: Intervention((1.5,)), ConfigError, "whole numbers"),  # type: ignore[arg-type]
     "Intervention: below 0": (lambda: Intervention((-1,)), ConfigError, "counted from 0; received -1"),
@@ -207,7 +205,6 @@ REFUSED: Refusals = {
     ),
     "intervene: a cell": (lambda: held((0,), quantity="cell"), ConfigError, "this network has gru cells"),
     "intervene: a text": (lambda: rnnviz.trace(GRU, "\ud800", change=[]), TextError, "surrogate"),
-    "continuation": (lambda: rnnviz.sample(GRU, "a", -1), ConfigError, "length counts"),
     "project": (lambda: project(rnnviz.trace(GRU, "ab"), 13), ConfigError, "1 to 12 axes"),
     "gates: a cell": (lambda: gates(rnnviz.trace(tiny("rnn"), "a")), ConfigError, "network has rnn cells"),
     "gates: no text": (lambda: gates(rnnviz.trace(GRU, "")), EmptyTextError, "no characters"),
@@ -313,7 +310,6 @@ REFUSED: Refusals = {
         "gru cells has hidden, reset, update, candidate",
     ),
     "scan: a file's name": (a_name, TextError, "'b.txt' is the name of a file, and a str is the text itself"),
-    "scan: two files": (lambda: scanned(text=Path("a"), path="a"), ConfigError, "received both"),
     "scan: two texts": (lambda: scanned(path="a", text="a"), ConfigError, "received both"),
     "scan: another unit": (
         lambda: scanned(text="a", layer=0, units=[3])[0, 4],

@@ -2,9 +2,10 @@
 
     python tests/benchmarks/attacks.py [--only votes bodies] [--seconds 15]
 
-The app with an open room runs in a process of its own. During each attack, which is a third process, the app's
-health is asked for 20 times a second, and phones of a class, at another address, vote. A line each has the worst
-time of a health check, the memory that the process has gained at most, and the votes that were not counted.
+The app with an open room runs in a process of its own. During each attack, which is a third process, the
+app's health is asked for 20 times a second, and phones of a class, at another address, vote. A line each has
+the worst time of a health check, the memory that the process has gained at most, and the votes that were not
+counted.
 """
 
 import asyncio

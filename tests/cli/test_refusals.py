@@ -122,19 +122,8 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "perplexity: page's folder": ([*SCORED, "--html", "absent/out.html"], "there is no folder for it"),
     "perplexity: a long page": ([*SCORED, "--html", "x" * 260 + ".html"], "too long"),
     "perplexity: compare": ([*SCORED, "--compare", "nobody"], "nobody"),
-    "perplexity: NUL": (["perplexity", "zero.txt", *GRU], "byte 1 is NUL"),
-    "perplexity: empty": (["perplexity", "empty.txt", *GRU], "has no characters"),
-    "perplexity: a mark alone": (["perplexity", "mark.txt", *GRU], "has no characters"),
     "perplexity: no scheduler": (
         [*SCORED, "--scheduler", "nothing://here"], "no Dask scheduler answers at nothing://here",
-    ),
-    "rows: which column": (
-        ["perplexity", "rows.jsonl", *GRU],
-        "more than one column of texts: 'asked', 'text'; say which with --column",
-    ),
-    "rows: a column": (
-        ["perplexity", "rows.csv", "--column", "body", *GRU],
-        "rows.csv has no column 'body'; it has 'asked', 'text'",
     ),
     "rows: given": (
         [*SCORED, "--given", "asked"], "--given names a column, and book.txt is one text",
@@ -192,10 +181,7 @@ GONE = {
 def test_it_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path) -> None:
     Path("book.txt").write_text(TEXT, "utf-8")
     Path("rows.jsonl").write_text(json.dumps({"asked": "a machine", "text": "The Time"}) + "\n", "utf-8")
-    Path("rows.csv").write_text("asked,text\na machine,The Time\n", "utf-8")
     Path("empty.txt").touch()
-    Path("zero.txt").write_bytes(b"a\0b")
-    Path("mark.txt").write_bytes(b"\xef\xbb\xbf")
     Path("folder.safetensors").mkdir()
     save(built(), tmp_path / "built.safetensors")
     save(tiny("lstm", layers=2), tmp_path / "deep.safetensors")

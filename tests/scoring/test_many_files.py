@@ -7,15 +7,19 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import RnnvizError
+from rnnviz.scoring.interval import Interval, interval
 from rnnviz.scoring.many_files import Scoring
 from rnnviz.scoring.score import RowsScore, Score
 from tests.closeness import close
 from tests.conftest import TEXT, tiny
+from tests.scoring.pieces import costs
+
+LONG = TEXT * 8
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    (tmp_path / "a.txt").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "a.txt").write_text(LONG, encoding="utf-8")
     (tmp_path / "empty.txt").write_text("", encoding="utf-8")
     (tmp_path / "rows.jsonl").write_text('{"text": "the machine"}\n{"text": "and"}\n', encoding="utf-8")
     return [str(tmp_path / name) for name in ("a.txt", "empty.txt", "no.txt", "rows.jsonl")]
@@ -35,8 +39,13 @@ def test_each_file_has_its_figures_or_what_is_wrong_with_it(files: list[str]) ->
     assert list(found) == files
     text, empty, missing, table = found.values()
     assert type(text) is Score
-    assert text.perplexity == pytest.approx(rnnviz.perplexity(tiny("gru"), text=TEXT).perplexity)
-    assert text.interval is not None
+    assert text.perplexity == pytest.approx(rnnviz.perplexity(tiny("gru"), text=LONG).perplexity)
+    ((_file, bare),) = scoring.each(files[:1])  # without a record of every character
+    expected = interval(costs(tiny("gru"), LONG))
+    for one in (text, bare):
+        assert isinstance(one, Score)
+        assert isinstance(one.interval, Interval)
+        assert (one.interval.low, one.interval.high) == pytest.approx((expected.low, expected.high), rel=1e-5)
     assert close([one.to_json() for one in kept], [text.to_json()])
     assert isinstance(empty, RnnvizError)
     assert isinstance(missing, RnnvizError)

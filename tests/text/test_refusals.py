@@ -32,6 +32,7 @@ UNDECODABLE: list[tuple[bytes, str, str]] = [
     ("machine".encode("utf-16-le")[:-1], "utf-16-le", r"is not utf-16-le: byte 12 \(0x65\)"),
     (b"\xe2\x82", "utf-8", r"is not utf-8: byte 0 \(0xE2\).*unexpected end of data"),
     (b"\x80", "euc-jp", r"is not euc_jp: byte 0"),
+    *(("machine".encode(f"{codec}-le"), codec, f"is not {codec} .*BOM") for codec in ("utf-16", "utf-32")),
 ]
 NO_ENCODINGS = ("klingon", "", "rot13", "base64", "zlib", "idna", "utf-7", "unicode_escape", "a\0b")
 IN_DOUBT: list[tuple[dict[str, Any], dict[str, str], str]] = [

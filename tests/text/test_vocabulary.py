@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary, code_points
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
 
 
 def test_the_layout_of_the_integers() -> None:
@@ -47,12 +47,6 @@ def test_what_unknown_stands_for() -> None:
     assert UNICODE_SCALAR_VALUES == 1_112_064
     vocabulary = Vocabulary.from_text("abc", min_count=1)
     assert vocabulary.unknown_cost == pytest.approx(math.log(1_112_061))
-
-
-def test_characters_beyond_the_basic_plane_are_one_character() -> None:
-    assert code_points("a🎉").tolist() == [0x61, 0x1F389]
-    vocabulary = Vocabulary.from_text("🎉a", min_count=1)
-    assert vocabulary.encode("🎉\U0010ffff").tolist() == [2, UNKNOWN]
 
 
 def test_contains_takes_single_characters_alone() -> None:

@@ -110,6 +110,9 @@ def test_an_ngram_models_order_is_chosen_too() -> None:
         ('[{"settings": {}}]', "no list of candidates"),
         ('{"settings": 3}', "no list of candidates"),
         ("nonsense", "no list of candidates"),
+        ("[" * 10**5, "no list of candidates"),
+        ('[{"settings": {}, "validation_perplexity": [], "characters": 1}]', "no list of candidates"),
+        ('[{"settings": {}, "validation_perplexity": 1, "characters": 1e999}]', "no list of candidates"),
         (None, "can't be read"),
     ],
 )

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import rnnviz
@@ -72,13 +71,6 @@ def unwatched() -> Any:
     for file in (made("bare") / "snapshots").iterdir():
         file.unlink()
     return replay.write("bare", "x.snapshots.safetensors")
-
-
-def a_function() -> Any:
-    return rnnviz.adapt_step(
-        lambda ids, state: (state["h"] + 1, {"h": state["h"] + 1}),
-        readout=lambda h: np.tile(h[:, :1], (1, 3)), state={"h": np.zeros(2)}, characters="abc",
-    )  # fmt: skip
 
 
 WILD = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
@@ -164,9 +156,6 @@ REFUSED: Refusals = {
         lambda: rnnviz.save(tiny("gru"), "own.safetensors", example=Path("machine")),  # type: ignore[arg-type]
         TextError,
         "a text is a str; received a path",
-    ),
-    "save: a function": (
-        lambda: rnnviz.save(a_function(), "own.safetensors"), ConfigError, "Python function can't be saved",
     ),
     "restore: another text": (
         lambda: resumed(Trainer(SMALL, corpora.from_text(TEXT.upper(), "x"))), TrainingError, "another text",

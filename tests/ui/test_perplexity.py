@@ -1,10 +1,13 @@
 """The Perplexity page: texts of all kinds, their figures, and what goes wrong with them."""
 
+import gzip
 import logging
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -404,3 +407,43 @@ def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
     app.button(key="whole").click().run()
     assert [job.title for job in jobs.busy()] == ["long.txt"]
     jobs.retain([])
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.TSV", "a.jsonl", "*a* `b`.csv"])
+def test_a_table_is_read_as_plain_text_and_its_rows_have_a_command(
+    open_app: Open, models_folder: Path, name: str
+) -> None:
+    data = "id,text\n1,The time\n"
+    app = upload(open_app("perplexity"), **{name: data})
+    assert shown(app) == rounded(expected(models_folder, data).perplexity)
+    assert "This table was read as plain text" in everything(app)
+    command = shlex.split(app.code[0].value)
+    assert command[3:] == ["perplexity", name, "--model", "tiny-gru", "--column", "text"]
+
+
+def test_a_packed_table_has_the_command_alone(open_app: Open) -> None:
+    table = pa.BufferOutputStream()
+    pq.write_table(pa.table({"text": ["The time"]}), table)
+    app = open_app("perplexity")
+    for name, data in (
+        ("a.parquet", table.getvalue().to_pybytes()),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "The time"}\n', mtime=0)),
+        ("b.txt", b"The time"),
+    ):
+        app.file_uploader[0].upload(name, data)
+    app = settled(app.run(), "perplexity")
+    assert [shlex.split(code.value)[4] for code in app.code] == ["a.parquet", "a.jsonl.gz"]
+    assert everything(app).count("isn't plain text; this command scores its column *text* row by row") == 2
+    assert "read as plain text" not in everything(app)
+    assert [metric.label for metric in app.metric] == [r"Perplexity of b\.txt"]
+
+
+def test_a_folder_is_uploaded_without_its_hidden_files(open_app: Open) -> None:
+    app = open_app("perplexity")
+    next(toggle for toggle in app.toggle if toggle.label == "Upload a folder").set_value(True)
+    app.run()
+    assert app.file_uploader[0].label == "A folder with text files"
+    for name in ("c/.git/x.txt", "c/a.txt", "c/.b.txt"):
+        app.file_uploader[0].upload(name, TEXT.encode())
+    app = settled(app.run(), "perplexity")
+    assert [metric.label for metric in app.metric] == [r"Perplexity of c\/a\.txt"]

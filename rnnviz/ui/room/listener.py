@@ -32,8 +32,8 @@ STALLED = 30.0
 
 
 SWITCH = 1e-3
-"""Seconds after which a thread must let others compute: at Python's own 5 ms, an attack on the room would keep
-the app waiting for half a second.
+"""Seconds after which a thread must let others compute. At Python's own 5 ms, an attack on the room would
+keep the app waiting for half a second.
 """
 
 log = logging.getLogger("rnnviz.room")

@@ -3,6 +3,7 @@ averages.
 """
 
 import math
+import shlex
 from collections.abc import Sequence
 from html import escape
 
@@ -15,6 +16,7 @@ from rnnviz.i18n import _
 from rnnviz.scoring.contamination import usual, why
 from rnnviz.scoring.score import Score, averaged, averages
 from rnnviz.text.characters import NORMALISERS, visible
+from rnnviz.text.row_files import format_of
 from rnnviz.ui import model_cache, model_suggestion, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
@@ -68,7 +70,20 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
                     st.warning(tell(one), icon=":material/history_edu:")
             if not _foreign(context, score):  # a foreign text has one button, in `_lead`
                 _quotes(text, scored)
+            if format_of(text.name) is not None:
+                said = _(
+                    "This table was read as plain text; this command scores its column *text* row by row:"
+                )
+                row_by_row(context, text, said)
         _details(text, scored)
+
+
+def row_by_row(context: Context, text: Text, said: str) -> None:
+    """Draw `said` of a table, and the command that scores its rows."""
+    st.markdown(said)
+    model = context.info.path.stem
+    command = ["python", "-m", "rnnviz", "perplexity", text.name, "--model", model, "--column", "text"]
+    st.code(shlex.join(command), "bash", wrap_lines=True)
 
 
 def _foreign(context: Context, score: Score) -> bool:

@@ -8,6 +8,7 @@ from threading import Event
 import streamlit as st
 
 from rnnviz.i18n import N_, _
+from rnnviz.text.row_files import is_packed_rows
 from rnnviz.ui import address, clear_data, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
@@ -23,7 +24,6 @@ from rnnviz.ui.pages.perplexity import (
     download,
     encodings,
     model_comparison,
-    scored_rows,
     scoring_jobs,
     surprise,
     text_sources,
@@ -61,9 +61,7 @@ def page(context: Context) -> None:
         _hold([*there, *chosen])
         # A job for a text goes on while the reader looks at another one.
         want(*(scoring_jobs.full_key(context.info, text) for text in there))
-        tables = [text for text in chosen if scored_rows.is_one(text)]
-        _results(context, jobs, _score(context, jobs, [text for text in chosen if text not in tables]))
-        scored_rows.show(context, jobs, tables)
+        _results(context, jobs, _score(context, jobs, chosen))
 
 
 def _learning() -> None:
@@ -112,7 +110,7 @@ def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
         progress.bar(jobs, busy, "scoring")
     for text, one in found:
         if one.value is None and one.job is not None and one.job.key not in busy:
-            _without_figures(text, one, one.job.error)
+            _without_figures(context, text, one, one.job.error)
     if not done:
         return
     text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
@@ -154,9 +152,13 @@ def _section(
             surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(text: Text, one: Pending[Scored], error: Exception | None) -> None:
+def _without_figures(context: Context, text: Text, one: Pending[Scored], error: Exception | None) -> None:
     if error is None:
         one.show(f"text-{text.name}")
+        return
+    if is_packed_rows(text.name):
+        said = _("{name} isn't plain text; this command scores its column *text* row by row:")
+        answer.row_by_row(context, text, said.format(name=f"**{plain(text.name)}**"))
         return
     name, reason = plain(text.name), describe(error, text.name)
     st.error(reason if reason.startswith(name) else f"**{name}**  \n{reason}", icon=":material/error:")

@@ -99,10 +99,6 @@ class _Named(io.BytesIO):
         self._check()
         return super().read(size)
 
-    def readline(self, size: int | None = -1, /) -> bytes:
-        self._check()
-        return super().readline(size)
-
 
 def chosen() -> tuple[list[Text], list[Text]]:
     """Draw the tabs. Returns the texts to score, and all texts: uploaded files, pasted text, corpus."""
