@@ -33,8 +33,6 @@ def test_the_index_is_kept_where_it_was_asked_for_and_found_again(
     with monkeypatch.context() as patched:
         patched.setattr(indexing, "_write", None)
         assert asked(SAID, "--index", "kept") == first
-    (cache / "indexes").mkdir(parents=True)  # as 1.0.0 left it
-    assert "remove the folder" in asked(SAID).err
 
 
 def test_the_passage_can_come_through_a_pipe(asked: Run) -> None:

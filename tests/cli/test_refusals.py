@@ -1,4 +1,4 @@
-"""What a command refuses: exit code 1, of what is gone 2; nothing on standard output, one plain line on
+"""What a command refuses: exit code 1; nothing on standard output, one plain line on
 standard error.
 """
 
@@ -49,10 +49,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "match: untrained": (["match", *PASSAGE, "--untrained", "-1"], "untrained is at least 0"),
     "match: counts": (["match", *PASSAGE, *COUNTS], NO_STATE),
     "patch: a number": (["patch", *PATCH, "--direction", "random:x"], "received 'random:x'"),
-    "patch: components": (
-        ["patch", *PATCH, "--direction", "component:0", "--corpus", "python-docs"],
-        "--direction component is gone",
-    ),
     "patch: a direction": (["patch", *PATCH, "--direction", "up"], "received 'up'"),
     "patch: no text": (
         ["patch", *PATCH, "--direction", "difference:vowel"], "give one with --corpus or --file",
@@ -167,24 +163,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: a run in a file": ([*TRAIN, "--run-dir", "book.txt"], "--run-dir"),
     "train: a run under a file": ([*TRAIN, "--run-dir", "book.txt/run"], "no run can be kept in"),
     "train: TensorBoard's like": ([*TRAIN, "--log-to", "wandb"], "tensorboard; received 'wandb'"),
-    "train: Trackio": ([*TRAIN, "--log-to", "trackio"], "no longer logged to Trackio; --log-to tensorboard"),
 }  # fmt: skip
-
-GONE = {
-    "match --target quotes": "--target is gone: this version doesn't say",
-    "match --annotations mine.csv": "--annotations is gone",
-    "match --unclosed line": "units.target",
-    **{
-        f"{command} --device cpu": "--device is gone: it changed nothing"
-        for command in ("trace", "patch", "attribute", "connectivity", "perturb")
-    },
-    "models --check --corpora .": "--check is gone: write rnnviz dev check-models",
-    "models --corpora=.": "--corpora is gone: write rnnviz dev check-models",
-    "sketch mine --corpus book.txt": "write rnnviz dev sketch",
-    "story": "the Train page replays each run from its folder",
-    "story runs/one": "the Train page replays each run from its folder",
-    "story --help": "the Train page replays each run from its folder",
-}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -207,11 +186,3 @@ def test_it_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path
     assert word in done.err
     one_sentence(done.err.removesuffix("\n"))
     assert sorted(tmp_path.iterdir()) == before, "refused before anything was written"
-
-
-@pytest.mark.parametrize("words", GONE)
-def test_what_is_gone_says_in_one_line_what_to_write_and_ends_with_2(words: str, run: Run) -> None:
-    done = run(words)
-    assert (done.code, done.out, done.err.startswith("rnnviz: ")) == (2, "", True)
-    assert GONE[words] in done.err
-    one_sentence(done.err.removesuffix("\n"))

@@ -109,17 +109,6 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     assert ["units" in one.card for one in (a, b)] == [True, False]
 
 
-def test_a_cell_that_is_gone_is_refused_with_the_version_that_trains_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(["train", "--cell", "s6"])
-    said = (
-        "no longer reads or trains the cell s6; rnnviz 1.0.0 does; get it from where you got this version\n"
-    )
-    assert capsys.readouterr().err.endswith(said)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's limits are for x86")
 def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_processor_has_none(
