@@ -335,7 +335,7 @@ def test_a_room_closes_when_its_lecturer_is_gone_and_the_server_stops_with_anoth
         for lectern in lecturers:
             if hosted:
                 lectern.page.goto(f"{url}/learn?key={HOSTED['RNNVIZ_KEY']}")
-            ask(lectern, scene=8)
+            ask(lectern, step="outputs")
             shown = lectern.root.locator(".ln-sheet .ln-room-address").text_content() or ""
             addresses.append(f"http://127.0.0.1:{shown.partition(':')[2]}")
         assert all(address.startswith(f"{url}/r/") == hosted for address in addresses)

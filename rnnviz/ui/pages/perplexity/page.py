@@ -8,7 +8,7 @@ from threading import Event
 import streamlit as st
 
 from rnnviz.i18n import N_, _
-from rnnviz.ui import address, clear_data, sidebar
+from rnnviz.ui import clear_data, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
@@ -48,7 +48,6 @@ def page(context: Context) -> None:
             "next. The better it predicts, the lower the **perplexity**."
         ).format(model=plain(title(context.info)))
     )
-    _learning(context)
     with working("perplexity"):
         chosen, there = text_sources.chosen()
         if chosen:
@@ -64,21 +63,6 @@ def page(context: Context) -> None:
         tables = [text for text in chosen if scored_rows.is_one(text)]
         _results(context, jobs, _score(context, jobs, [text for text in chosen if text not in tables]))
         scored_rows.show(context, jobs, tables)
-
-
-def _learning(context: Context) -> None:
-    """Show the command for an address of 1.0.0 that asks for learning while reading: `learns` is "mix",
-    "dynamic" or both.
-    """
-    address.say(learns=None)
-    asked = (address.arrival().asked.get("learns") or "").split(",")
-    ngram = "NAME" if context.yardstick is None else context.yardstick.name
-    options = {"mix": f" --mix {ngram}", "dynamic": " --dynamic"}
-    wanted = "".join(said for way, said in options.items() if way in asked)
-    if wanted:
-        said = _("On this page no model learns while it reads; in a terminal this does: {command}")
-        command = f"`python -m rnnviz perplexity FILE --model {context.info.path.stem}{wanted}`"
-        st.warning(said.format(command=command), icon=":material/swap_horiz:")
 
 
 def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
