@@ -33,8 +33,8 @@ from rnnviz.networks.torch_model import CharModel
 
 def adapt(
     recurrence: nn.Module,
-    output: nn.Linear,
-    characters: Sequence[str],
+    output: nn.Linear | None = None,
+    characters: Sequence[str] = (),
     *,
     embedding: nn.Embedding | None = None,
     start: str | int | None = None,
