@@ -203,9 +203,9 @@ def scan(
     progress  called about ten times a second with the share done
 
     Returns a ScanReport, whose [layer, unit] is that unit's card, a UnitReport. A GRU with 256 units takes
-    some ten seconds and 200 MB for 200,000 characters. Version 1.0.0 read a str that names a file; this
-    version refuses such a str with a TextError. Raises ConfigError for absent layers, units or quantities and
-    numbers out of range, TextError and DecodingError for an unreadable file, EmptyTextError for no text.
+    some ten seconds and 200 MB for 200,000 characters. Raises ConfigError for absent layers, units or
+    quantities and numbers out of range, TextError and DecodingError for an unreadable file, EmptyTextError
+    for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units

@@ -66,17 +66,6 @@ def match(
         tuple[int, int],
         Help("the passage in --text, counted from 0, as 10:24", metavar="START:STOP", convert=span),
     ],
-    gone: Annotated[
-        str | None,
-        Help(
-            "this version doesn't say what else holds at a match; in Python, look the places up in a mask "
-            "such as `rnnviz.units.target(name, text).values`",
-            "--annotations",
-            "--target",
-            "--unclosed",
-            action=Gone,
-        ),
-    ] = None,
     index: Annotated[
         str | None,
         Help("states stay in memory, and a folder of indexes is of no use any more: remove it", action=Gone),

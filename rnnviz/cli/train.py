@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 from rnnviz.cli.bind import FieldsOf, Help
-from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
+from rnnviz.cli.output import Quiet, command_line, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
-from rnnviz.networks.config import Cell, Engine, TrainConfig, gone
+from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.text.characters import normalise
 from rnnviz.training import hyperparameters, process, tensorboard
@@ -94,12 +94,6 @@ class Now:
     )
 
 
-def _cell(name: str) -> str:
-    if (error := gone(name)) is not None:
-        raise argparse.ArgumentTypeError(str(error))
-    return name
-
-
 def train(
     about: About,
     now: Now,
@@ -109,8 +103,7 @@ def train(
     ],
     *,
     cell: Annotated[
-        Literal[Cell, "ngram"] | None,
-        Help("the network's cell; ngram counts instead (default: gru)", convert=_cell),
+        Literal[Cell, "ngram"] | None, "the network's cell; ngram counts instead (default: gru)"
     ] = None,
     order: Annotated[int, "with --cell ngram: the order, 1 to 6"] = 6,
     queued: Annotated[
@@ -292,9 +285,6 @@ def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
         "output": None if now.output is None else os.fspath(now.output.absolute()),
     }
     changed = replace(description, **{name: value for name, value in changes.items() if value is not None})
-    if changed.log_to == "trackio":  # a run that 1.0.0 began
-        complain(str(tensorboard.TRACKIO))
-        changed = replace(changed, log_to="")
     if changed != description:
         folder.describe(changed)
 

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
 
-GONE = {"timemachine-mingru": "shakespeare-mingru"}
-"""Models that 1.0.0 shipped, and which to use instead."""
-
 SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.training.replay
 
 
@@ -89,15 +86,6 @@ def folders() -> list[Path]:
     return [*own, shipped if shipped.is_dir() else package.parent / "models"]
 
 
-def gone(name: str) -> ModelNotFoundError | None:
-    """The error for a name of GONE, which names the model to use instead; None for other names."""
-    if name not in GONE:
-        return None
-    return ModelNotFoundError(
-        "{name} no longer comes with rnnviz: {instead} is the minGRU that does", name=name, instead=GONE[name]
-    )
-
-
 def find(name_or_path: str | Path) -> Path:
     """The file of a model's name, or the path itself.
 
@@ -115,8 +103,6 @@ def find(name_or_path: str | Path) -> Path:
     for folder in folders():
         if (folder / f"{text}{SUFFIX}").is_file():
             return folder / f"{text}{SUFFIX}"
-    if (error := gone(text)) is not None:
-        raise error
     names = ", ".join(sorted({path.stem for path in _files()})) or "none"
     raise ModelNotFoundError(
         "no model is called {text!r}; there are: {names}. A file's path, ending in {suffix}, works too",

@@ -103,9 +103,9 @@ def perplexity(
     each      called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
               or a `fault`
 
-    Raises TextError for a file that can't be read, and for a str that names a file, which 1.0.0 read;
-    DecodingError for a file that is no text; EmptyTextError for no characters; ConfigError for arguments that
-    don't go together, and with `precise` for a model of your own without a `precise_scorer`.
+    Raises TextError for a file that can't be read; DecodingError for a file that is no text; EmptyTextError
+    for no characters; ConfigError for arguments that don't go together, and with `precise` for a model of
+    your own without a `precise_scorer`.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")

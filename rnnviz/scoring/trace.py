@@ -9,7 +9,6 @@ Shape letters: T time steps, L layers, H hidden units, V symbols.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -214,12 +213,6 @@ class Trace(Pictured):
         """
         values = {name: self.values(name) for name in quantities or ("hidden",)}
         return frames.frame(frames.columns(self.text, values, layer, units))
-
-    def to_frame(self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None) -> Any:
-        """`states_frame` by its name in 1.0.0, with a DeprecationWarning."""
-        said = "Trace.to_frame will be removed in the next version: write `Trace.states_frame`"
-        warnings.warn(said, DeprecationWarning, stacklevel=2)
-        return self.states_frame(*quantities, layer=layer, units=units)
 
     def save(self, path: str | os.PathLike[str], *quantities: str) -> None:
         """Write this trace to an npz file, for `Trace.load`, with the weights that derived quantities need.

@@ -32,7 +32,7 @@ from rnnviz.reprs import Brief
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import open_text
-from rnnviz.text.validate import LONGEST_PATH, check_path, check_text, is_file, received
+from rnnviz.text.validate import check_path, check_text, received
 from rnnviz.text.vocabulary import code_points
 
 Progress = Callable[[int, int], None]  # bytes received, bytes expected
@@ -426,8 +426,8 @@ def open_corpus(
     encoding  the file's encoding; None: found from the file
 
     Raises CorpusError for an empty text, an unknown name, and a corpus that is not on this machine yet;
-    TextError for an unreadable file, and for a str that is a file's name; DecodingError for a file that is
-    no text.
+    TextError for an unreadable file, and for a str that looks like a file's name; DecodingError for a file
+    that is no text.
 
     >>> from rnnviz import corpora
     >>> corpora.open_corpus("machine", title="One word").title
@@ -439,7 +439,7 @@ def open_corpus(
         corpus = from_file(given, encoding=encoding)
     elif check_text(given) in names():
         corpus = read(given)
-    elif is_file(given) or (_PATH.fullmatch(given) and len(given) <= LONGEST_PATH):
+    elif len(given) <= LONGEST_PATH and _PATH.fullmatch(given):
         raise TextError(
             "{name!r} is the name of a file, and a str is the text itself; write pathlib.Path({name!r})",
             name=given,
@@ -555,6 +555,8 @@ REMOTE = {
     ),
 }
 
+
+LONGEST_PATH = 255  # characters
 
 _PATH = re.compile(r"\S+\.\w{1,5}|\S*[/\\]\S*")
 """Strings that look like a file's name."""

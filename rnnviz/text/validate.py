@@ -1,12 +1,9 @@
 """Checks of arguments: an error says in one sentence what was expected and what was received."""
 
 import os
-from pathlib import Path
 from typing import BinaryIO
 
 from rnnviz.errors import ConfigError, TextError
-
-LONGEST_PATH = 255
 
 
 def received(value: object) -> str:
@@ -36,27 +33,15 @@ def check_path(path: object) -> str:
     )
 
 
-def is_file(text: str) -> bool:
-    """Whether a str is the path of an existing file."""
-    try:
-        return len(text) <= LONGEST_PATH and Path(text).is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def text_or_file(
     text: str | os.PathLike[str] | BinaryIO | None, path: str | os.PathLike[str] | BinaryIO | None
 ) -> tuple[str | None, str | os.PathLike[str] | BinaryIO | None]:
     """The text and the file, of which one is None: a Path or an open file given as `text` is a file.
 
-    Raises ConfigError for both, TextError for a str that names a file: 1.0.0 read that file.
+    A str is the text itself, whatever files lie around. Raises ConfigError for two files.
     """
     if isinstance(text, os.PathLike) or hasattr(text, "read"):
         if path is not None:
             raise ConfigError("give either a file or text=…; received both")
         return None, text
-    if text is not None and path is None and is_file(check_text(text)):
-        raise TextError(
-            "{name!r} is the name of a file, and a str is the text itself; write path={name!r}", name=text
-        )
-    return text, path
+    return None if text is None else check_text(text), path

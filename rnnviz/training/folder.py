@@ -148,11 +148,6 @@ class Description:
             between(self, float, minutes=(1e-3, 100_000))
         if self.threads is not None:
             between(self, int, threads=(1, 1024))
-        if str(self.engine) == "rnnviz":
-            raise ConfigError(
-                "engine rnnviz is gone since numba is faster; use auto, which takes the fastest of torch and "
-                "numba"
-            )
         one_of(self, engine=get_args(Engine))
         between(self, float, created=(0, 1e12))
 
@@ -173,6 +168,8 @@ class Description:
         found = {name: value for name, value in named.items() if name in names and value is not None}
         if found.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
             found["engine"] = "torch"
+        if found.get("log_to") == "trackio":  # a program that 1.0.0 wrote figures for
+            found["log_to"] = ""
         if (error := gone(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
         described: Description = restored(cls, found)

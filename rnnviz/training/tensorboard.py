@@ -18,15 +18,11 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "finished": ("held_out",),
 }  # figures of each event
 
-TRACKIO = ConfigError("figures are no longer logged to Trackio; --log-to tensorboard writes the same ones")
-
 Take = Callable[[str, Mapping[str, Any]], None]
 
 
 def check(kind: str) -> str:
     """`kind`, or "" for none. Raises ConfigError for another program, or if TensorBoard isn't installed."""
-    if kind == "trackio":
-        raise TRACKIO
     if kind not in ("", "tensorboard"):
         raise ConfigError("figures can be logged to tensorboard; received {kind!r}", kind=kind)
     if kind and find_spec("tensorboard") is None:

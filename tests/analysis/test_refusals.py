@@ -80,11 +80,6 @@ def a_picture() -> Any:
     return scanned(path="b.txt")
 
 
-def a_name() -> Any:
-    Path("b.txt").write_text("The machine", "utf-8")
-    return scan(GRU, "b.txt")
-
-
 ONE = Pattern((Unit(0, 0),), (1,))
 
 REFUSED: Refusals = {
@@ -309,7 +304,6 @@ REFUSED: Refusals = {
         ConfigError,
         "gru cells has hidden, reset, update, candidate",
     ),
-    "scan: a file's name": (a_name, TextError, "'b.txt' is the name of a file, and a str is the text itself"),
     "scan: two texts": (lambda: scanned(path="a", text="a"), ConfigError, "received both"),
     "scan: another unit": (
         lambda: scanned(text="a", layer=0, units=[3])[0, 4],

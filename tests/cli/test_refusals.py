@@ -1,4 +1,4 @@
-"""What a command refuses: exit code 1, of what is gone 2; nothing on standard output, one plain line on
+"""What a command refuses: exit code 1; nothing on standard output, one plain line on
 standard error.
 """
 
@@ -49,10 +49,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "match: untrained": (["match", *PASSAGE, "--untrained", "-1"], "untrained is at least 0"),
     "match: counts": (["match", *PASSAGE, *COUNTS], NO_STATE),
     "patch: a number": (["patch", *PATCH, "--direction", "random:x"], "received 'random:x'"),
-    "patch: components": (
-        ["patch", *PATCH, "--direction", "component:0", "--corpus", "python-docs"],
-        "--direction component is gone",
-    ),
     "patch: a direction": (["patch", *PATCH, "--direction", "up"], "received 'up'"),
     "patch: no text": (
         ["patch", *PATCH, "--direction", "difference:vowel"], "give one with --corpus or --file",
@@ -155,25 +151,12 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: a run in a file": ([*TRAIN, "--run-dir", "book.txt"], "--run-dir"),
     "train: a run under a file": ([*TRAIN, "--run-dir", "book.txt/run"], "no run can be kept in"),
     "train: TensorBoard's like": ([*TRAIN, "--log-to", "wandb"], "tensorboard; received 'wandb'"),
-    "train: Trackio": ([*TRAIN, "--log-to", "trackio"], "no longer logged to Trackio; --log-to tensorboard"),
 }  # fmt: skip
 
 GONE = {
-    "match --target quotes": "--target is gone: this version doesn't say",
-    "match --annotations mine.csv": "--annotations is gone",
-    "match --unclosed line": "units.target",
-    **{
-        f"{command} --device cpu": "--device is gone: it changed nothing"
-        for command in ("trace", "patch", "attribute", "connectivity", "perturb")
-    },
-    "models --check --corpora .": "--check is gone: write rnnviz dev check-models",
-    "models --corpora=.": "--corpora is gone: write rnnviz dev check-models",
+    "match --index folder": "--index is gone: states stay in memory",
     "perplexity book.txt --mix counts": "--mix is gone: the repository's examples/6_mix_and_adapt.py",
     "perplexity --dynamic book.txt": "--dynamic is gone: the repository's examples/6_mix_and_adapt.py",
-    "sketch mine --corpus book.txt": "write rnnviz dev sketch",
-    "story": "the Train page replays each run from its folder",
-    "story runs/one": "the Train page replays each run from its folder",
-    "story --help": "the Train page replays each run from its folder",
 }
 
 

@@ -106,17 +106,6 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     assert ["units" in one.card for one in (a, b)] == [True, False]
 
 
-def test_a_cell_that_is_gone_is_refused_with_the_version_that_trains_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(["train", "--cell", "s6"])
-    said = (
-        "no longer reads or trains the cell s6; rnnviz 1.0.0 does; get it from where you got this version\n"
-    )
-    assert capsys.readouterr().err.endswith(said)
-
-
 def test_bfloat16_on_a_processor_is_refused_before_anything_starts(run: Run, tmp_path: Path) -> None:
     (tmp_path / "smiles.txt").write_text(TEXT, "utf-8")
     done = run("train --corpus smiles.txt --name x --run-dir run --precision bfloat16 --device cpu")

@@ -61,14 +61,6 @@ def gru_loop(parts: Any, **options: Any) -> CustomModel:
     return rnnviz.adapt_step(step, **{**given, **options})
 
 
-def test_adapt_takes_a_step_for_one_version_more() -> None:
-    with pytest.warns(DeprecationWarning, match=r"write rnnviz\.adapt_step"):
-        own: Any = rnnviz.adapt(
-            step=echo, state={"h": torch.zeros(N)}, readout=lambda h: h, characters=CHARACTERS
-        )
-    assert (own.parts, own.name) == (("h",), "adapted")
-
-
 def stacked(parts: Any, **options: Any) -> CustomModel:
     """Two GRUCells, each a step of its own."""
     lower, upper = (cell_of(parts["rnn"], n) for n in range(2))

@@ -68,7 +68,6 @@ def test_what_is_not_there_is_said_before_the_run_begins(
     monkeypatch.setattr(tensorboard, "find_spec", lambda name: None)
     for kind, said in (
         ("tensorboard", f"tensorboard is not installed; {install('tensorboard')} brings it"),
-        ("trackio", "no longer logged to Trackio; --log-to tensorboard writes the same ones"),
         ("wandb", "can be logged to tensorboard; received 'wandb'"),
     ):
         assert cli.main(["train", "--corpus", "machine", "--name", "x", "--log-to", kind]) == 1
@@ -76,12 +75,9 @@ def test_what_is_not_there_is_said_before_the_run_begins(
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_run_that_was_logged_to_trackio_goes_on_without_and_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_1_0_0_logged_to_trackio_goes_on_without(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     recipe = TrainConfig("rnn", hidden_size=4, embedding_size=0, epochs=1, batch=1, steps=8)
     folder.begin(Description("lamp", recipe, text=TEXT, log_to="trackio"))
     assert cli.main(["train", "--resume", str(folder.path)]) == 0
-    assert "no longer logged to Trackio" in capsys.readouterr().err
     assert events(folder)[-1]["event"] == "finished"

@@ -149,7 +149,6 @@ def test_validation_perplexity_is_the_scored_one_and_best_the_lowest_so_far() ->
     last = reports[-1]
     scored = perplexity(last.model, text=CORPUS.split().validation).perplexity
     assert last.validation_perplexity == pytest.approx(scored, rel=1e-5)
-    assert last.held_out_perplexity == last.validation_perplexity  # as version 0.1.0 called it
 
 
 def test_a_report_says_where_the_run_stands() -> None:

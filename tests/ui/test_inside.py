@@ -50,6 +50,11 @@ def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     return sent
 
 
+def cause(app: AppTest, way: str) -> AppTest:
+    """Choose a way under Cause."""
+    return settled(app.segmented_control(key="inside.way").set_value(way).run(), "inside")
+
+
 @pytest.fixture(autouse=True)
 def _short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_texts, "here", list)
@@ -138,7 +143,7 @@ def test_a_unit_has_its_card_before_any_click(
 
 
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(open_app("inside", model="tiny-gru", part="compare"), "inside")
+    app = cause(open_app("inside", model="tiny-gru", part="cause"), "compare")
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
     heats = [panel for panel in boards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
     for one in heats:

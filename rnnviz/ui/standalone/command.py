@@ -5,7 +5,7 @@ test whether such a file is current.
 from pathlib import Path
 from typing import Annotated, Literal
 
-from rnnviz.cli.bind import Gone, Help
+from rnnviz.cli.bind import Help
 from rnnviz.cli.output import Named
 from rnnviz.errors import ConfigError
 
@@ -16,10 +16,6 @@ def page(
     of: Named,
     *,
     output: Annotated[Path, Help("the HTML file to write", "-o")],
-    gone: Annotated[
-        str | None,
-        Help("write rnnviz dev check-page --model NAME --output FILE", "--check", action=Gone),
-    ] = None,
     language: Language = "en",
 ) -> None:
     """Write the live view of a network as one HTML file, which any browser opens without a server."""

@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz.i18n import N_, _
 from rnnviz.text.row_files import is_packed_rows
-from rnnviz.ui import address, clear_data, sidebar
+from rnnviz.ui import clear_data, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
@@ -48,7 +48,6 @@ def page(context: Context) -> None:
             "next. The better it predicts, the lower the **perplexity**."
         ).format(model=plain(title(context.info)))
     )
-    _learning()
     with working("perplexity"):
         chosen, there = text_sources.chosen()
         if chosen:
@@ -62,14 +61,6 @@ def page(context: Context) -> None:
         # A job for a text goes on while the reader looks at another one.
         want(*(scoring_jobs.full_key(context.info, text) for text in there))
         _results(context, jobs, _score(context, jobs, chosen))
-
-
-def _learning() -> None:
-    """Say what replaced learning while reading, which an address of 1.0.0 asks for by `learns`."""
-    address.say(learns=None)
-    if address.arrival().asked.get("learns"):
-        said = _("On this page no model learns while it reads; the repository's {file} does, in a few lines")
-        st.warning(said.format(file="`examples/6_mix_and_adapt.py`"), icon=":material/swap_horiz:")
 
 
 def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
