@@ -254,10 +254,7 @@ def test_every_room_but_the_app_is_kept_from_screens() -> None:
     contracts = tools["importlinter"]["contracts"]
     kept = next(c for c in contracts if c["name"] == "Streamlit in the app alone")["source_modules"]
     rooms = {f"rnnviz.{p.parent.name}" for p in (ROOT / "rnnviz").glob("*/__init__.py")}
-    rooms |= {
-        f"rnnviz.{name}"
-        for name in ("arrays", "errors", "findings", "i18n", "reprs", "sentences")
-    }
+    rooms |= {f"rnnviz.{name}" for name in ("arrays", "errors", "findings", "i18n", "reprs", "sentences")}
     assert rooms - {"rnnviz.ui"} == set(kept)
 
 

@@ -13,13 +13,13 @@ from starlette.testclient import TestClient
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.ui import sharing
 from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.room import classroom
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.classroom import OpenRoom, RoomOptions
-from rnnviz.ui.standalone import sharing
 from tests.ui.conftest import Open, everything
 from tests.ui.phones import SOON, Phone, hang_up
 from tests.ui.test_room_door import COLOURS
@@ -194,7 +194,7 @@ def test_stop_leaves_the_room_to_the_lecture(info: ModelInfo) -> None:
     poll.taken({"room": {"open": True}}, str)
     opened = classroom.current()
     assert opened is not None
-    opened.choose(opened.show(info, "en"))
+    opened.choose(sharing.show(opened, info, "en"))
     sharing.stop("tiny-gru.html")
     assert classroom.current() is opened
     assert opened.shown.listed() == {"pages": [], "chosen": -1}
@@ -205,7 +205,7 @@ def test_host_opens_the_room_with_the_networks_that_are_there(
 ) -> None:
     options = RoomOptions(address="127.0.0.1", names=("hall.example.org",), networks=("tiny-gru", "none"))
     monkeypatch.setattr(classroom, "at_start", options)
-    classroom.open_at_start()
+    sharing.open_at_start()
     opened = classroom.current()
     assert opened is not None
     assert opened.asks
@@ -223,6 +223,6 @@ def test_host_goes_on_without_a_network(
 ) -> None:
     monkeypatch.setattr(classroom, "at_start", RoomOptions())
     monkeypatch.setattr(classroom, "addresses", list)
-    classroom.open_at_start()
+    sharing.open_at_start()
     assert classroom.current() is None
     assert "connect it to the Wi-Fi" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnviz.ui import http_protocol
+from rnnviz.ui.packed import PIECE, pack
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phone
 from rnnviz.ui.room import phones as room_phones
@@ -22,7 +23,6 @@ from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import Phones, Shown
 from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Question, Room
-from rnnviz.ui.standalone.packed import PIECE, pack
 from tests.training.processes import until
 from tests.ui.phones import SHUT, SOON, Phone, hang_up, shut
 

@@ -7,9 +7,6 @@ and the lecture's questions. The app itself stays on this computer.
 """
 
 import asyncio
-import io
-import logging
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -22,15 +19,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from rnnviz.errors import ConfigError, RnnvizError
-from rnnviz.networks import checkpoint
-from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.errors import ConfigError
 from rnnviz.ui.room.addresses import Address, addresses
 from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import Phones, Shown
 from rnnviz.ui.room.room import Question, Room
-
-log = logging.getLogger("rnnviz")
 
 NETWORKS = ("holmes-lstm", "timemachine-gru")
 """The networks that a class sees unless the lecturer chooses others."""
@@ -119,15 +112,6 @@ class OpenRoom:
         self.looked = time.monotonic()
         self.room.ask(self.staged)
 
-    def show(self, info: ModelInfo, language: str) -> str:
-        """Add a network's page to those that phones see, and return its name. Raises as `build.page` does."""
-        from rnnviz.ui.formatting import title
-        from rnnviz.ui.standalone import serving
-
-        name = f"{info.path.stem}.html"
-        self.shown.put(name, title(info), serving.made(info, language))
-        return name
-
     def choose(self, name: str) -> None:
         """Put the page of this name on all phones; "": each takes the one that suits its screen."""
         self.shown.chosen = name
@@ -164,40 +148,6 @@ def open_room(language: str, ask: RoomOptions | None = None) -> OpenRoom:
             room, shown, Listener(Phones(room, shown).app, ask.address or "0.0.0.0", ask.port), places
         )
         return _opened
-
-
-def open_at_start() -> None:
-    """Open the room that `rnnviz host` asks for, and print its address, in a terminal with a QR code."""
-    assert at_start is not None
-    try:
-        opened = open_room("en")
-        opened.asks = True
-        _tell(text(opened))
-        listed = {info.path.stem: info for info in checkpoint.available()[0]}
-        for name in at_start.networks:
-            if name in listed:
-                opened.show(listed[name], "en")
-                opened.room.phones.ring()
-    except RnnvizError as error:  # the app goes on: Learn opens the room once there is a network
-        _tell(f"rnnviz: {error}")
-    except Exception:
-        log.exception("the room could not be opened")
-
-
-def _tell(message: str) -> None:
-    sys.stdout.write(f"{message}\n")
-    sys.stdout.flush()
-
-
-def text(opened: OpenRoom) -> str:
-    """The message of `rnnviz host`: the class's addresses; in a terminal, with a QR code of the first."""
-    first, *others = opened.urls()
-    lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in others), ""]
-    if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
-        out = io.StringIO()
-        segno.make(first, error="m", micro=False).terminal(out, border=2, compact=True)
-        lines.append(out.getvalue())
-    return "\n".join(lines)
 
 
 def close() -> None:

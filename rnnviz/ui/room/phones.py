@@ -28,10 +28,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from rnnviz.ui.packed import Packed
 from rnnviz.ui.room import phone
 from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Refused, Room
-from rnnviz.ui.standalone.packed import Packed
 
 BODY = 4_096
 """Bytes of a request's body, at most."""

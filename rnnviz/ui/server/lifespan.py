@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.ui import warm_up
+from rnnviz.ui import sharing, warm_up
 from rnnviz.ui.jobs import free_memory
 from rnnviz.ui.room import classroom
 from rnnviz.ui.server import descriptors, messages, open_browser, sessions
@@ -27,7 +27,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     if open_browser.wanted():
         beside.append(asyncio.create_task(open_browser.open_browser()))
     if classroom.at_start is not None:
-        beside.append(asyncio.create_task(asyncio.to_thread(classroom.open_at_start)))
+        beside.append(asyncio.create_task(asyncio.to_thread(sharing.open_at_start)))
     yield {}
     classroom.close()
     for task in beside:
