@@ -61,6 +61,16 @@ def test_host_asks_for_a_room_and_leaves_the_app_on_this_computer(
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("option", ["--capacity", "--trust-proxy"])
+def test_an_option_of_the_hosted_app_says_what_replaced_it(
+    option: str, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["host", option, "80"], more=[host])
+    assert (ended.value.code, served) == (2, [])
+    assert capsys.readouterr().err.startswith(f"rnnviz: {option} is gone: ")
+
+
 @pytest.mark.parametrize("port", ["65536", "-1", "http"])
 @pytest.mark.parametrize("command", [app, host])
 def test_a_port_that_there_cannot_be_is_refused_in_a_sentence(
