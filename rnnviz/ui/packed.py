@@ -2,16 +2,21 @@
 
 import gzip
 import hashlib
-import io
 import mimetypes
+import zlib
+from asyncio import AbstractEventLoop, Semaphore, get_running_loop
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 PIECE = 16 << 10
 """Bytes sent at a time: a connection that reads slowly, or not at all, holds no more of a file in memory."""
+
+AT_ONCE = 300
+"""Files on their way at a time; others wait, and hold nothing meanwhile."""
 
 DAY = 86_400
 
@@ -41,12 +46,36 @@ class Packed:
         }
         if etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        body: io.BufferedIOBase = io.BytesIO(self.data)
         if "gzip" in request.headers.get("accept-encoding", ""):
             headers |= {"Content-Encoding": "gzip", "Content-Length": str(len(self.data))}
-        else:  # each piece is decompressed when it is sent
-            body, headers["Content-Length"] = gzip.GzipFile(fileobj=body), str(self.size)
-        return StreamingResponse(iter(partial(body.read, PIECE), b""), media_type=self.kind, headers=headers)
+            body: AsyncIterator[bytes | memoryview] = self._pieces()
+        else:
+            headers["Content-Length"] = str(self.size)
+            body = self._unpacked()
+        return StreamingResponse(body, media_type=self.kind, headers=headers)
+
+    async def _pieces(self) -> AsyncIterator[bytes | memoryview]:
+        async with _turn():
+            for start in range(0, len(self.data), PIECE):
+                yield memoryview(self.data)[start : start + PIECE]
+
+    async def _unpacked(self) -> AsyncIterator[bytes | memoryview]:
+        async with _turn():
+            unpack = zlib.decompressobj(zlib.MAX_WBITS | 16)  # with gzip's header
+            rest = self.data
+            while piece := unpack.decompress(rest, PIECE):
+                yield piece
+                rest = unpack.unconsumed_tail
+
+
+@lru_cache(maxsize=4)
+def _turns(_loop: AbstractEventLoop) -> Semaphore:
+    return Semaphore(AT_ONCE)
+
+
+def _turn() -> Semaphore:
+    """A place among the files on their way: of this server, as each has an event loop."""
+    return _turns(get_running_loop())
 
 
 def pack(content: bytes, name: str) -> Packed:
