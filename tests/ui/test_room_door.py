@@ -125,6 +125,16 @@ def test_there_is_nothing_else(one: Phone, path: str) -> None:
     assert b"nothing at this address" in got.body
 
 
+def test_a_page_is_asked_for_without_a_body(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), SOON) as line:
+        line.sendall(b"GET /tiny.html HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nxx")
+        answer = b""
+        while piece := line.recv(4096):  # it ends: the rest of the body is not waited for
+            answer += piece
+    assert b" 400 " in answer
+    assert b"the weights" not in answer
+
+
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_there_is_no_other_method(one: Phone, method: str) -> None:
     for path in ("/", "/tiny.html", "/room/join", "/room/answer", "/room/events"):
@@ -200,7 +210,9 @@ def test_a_phone_in_two_tabs_is_one_phone(room: Room, port: int, one: Phone) -> 
     assert room.shown()["question"]["counts"] == [0, 1, 0]
 
 
-@pytest.mark.parametrize("id", ["", "x", "a.b", f"{'0' * 16}.{'0' * 16}", "é.é", "." * 3000, None, 5, ["a"]])
+@pytest.mark.parametrize(
+    "id", ["", "x", "a.b", f"{'0' * 16}.{'0' * 16}", "é.é", "." * 3000, "\ud800.x", None, 5, ["a"]]
+)
 def test_an_id_that_this_room_did_not_give_is_none(room: Room, one: Phone, id: object) -> None:
     one.id = id  # type: ignore[assignment]
     assert one.answer() == (401, {"why": "stranger"})
@@ -208,7 +220,7 @@ def test_an_id_that_this_room_did_not_give_is_none(room: Room, one: Phone, id: o
     assert one.join().answer()[0] == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://["])
 def test_another_site_s_page_can_neither_join_nor_answer(room: Room, one: Phone, origin: str) -> None:
     for path in ("/room/join", "/room/answer", "/room/events"):
         got = one.request("POST", path, one.body(question=1, answer=0), Origin=origin)

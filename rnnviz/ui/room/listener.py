@@ -18,14 +18,19 @@ from rnnviz.ui.room.room import PHONES
 PORTS = range(8600, 8620)
 """Ports tried first, so that a firewall can allow them beforehand; then any free one."""
 
-CONNECTIONS = 2 * PHONES + 100
-"""Connections at a time, at most: each phone has one for its stream, and one for pages and answers."""
+CONNECTIONS = 3 * PHONES + 200
+"""Connections at a time, at most: each phone has one for its stream, and others for pages and answers."""
 
 FROM_ONE_ADDRESS = 1_600
 """Of these from one address, at most: a class of 800 may share one, and one computer can't take all."""
 
 UNREAD = 16 << 10
 """Bytes that wait in memory for a connection that doesn't read."""
+
+RECEIVED = 8_192
+"""Bytes that the system keeps for a connection before they are read: phones send little, and without a bound
+a thousand requests at a time on each connection take 256 kB each.
+"""
 
 STALLED = 30.0
 """Seconds after which such a connection is cut."""
@@ -117,7 +122,9 @@ def _opened(host: str, ports: Iterable[int]) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for port in ports:
         try:
-            return socket.create_server((host, port), family=family, backlog=512)
+            made = socket.create_server((host, port), family=family, backlog=512)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED)
+            return made
         except OSError as error:
             refused = error
     raise ConfigError("no port could be opened for the room: {reason}", reason=str(refused))
