@@ -121,7 +121,7 @@ def test_space_shows_the_answer_before_it_goes_on_and_a_prediction_is_judged(lec
     lectern.root.get_by_role("button", name="Ask again").click()
     expect(lectern.root.locator(".kit-right")).to_have_count(0)
     lectern.press("a")  # what most hands were for
-    expect(lectern.root.locator(".kit-wrong")).to_contain_text("✗ one: the character's number")
+    expect(lectern.root.locator(".kit-wrong")).to_contain_text("✗ A one: the character's number")
     lectern.press("Space")
     lectern.at(8, 1)
 
