@@ -22,7 +22,7 @@ from typing import Any
 
 import httpx2
 import psutil
-from sitting import figure, options_of
+from sitting import figure, options_of, settled
 
 from rnnviz.ui import launch
 from rnnviz.ui.room import classroom
@@ -218,15 +218,6 @@ def hosting() -> Iterator[tuple[psutil.Process, str, int]]:
             yield psutil.Process(host.pid), app, room
         finally:
             host.terminate()
-
-
-def settled(server: psutil.Process) -> float:
-    """The server's memory in MB once it grows no more: the app loads its models in the background."""
-    before, now = 0.0, server.memory_info().rss / 1e6
-    while now - before > 2:
-        time.sleep(10)
-        before, now = now, server.memory_info().rss / 1e6
-    return now
 
 
 async def vote(port: int, own: str, choice: int) -> bool:

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import psutil
 from playwright.sync_api import Page, expect
-from sitting import browser, figure, options_of
+from sitting import browser, figure, options_of, settled
 
 from rnnviz.lecture.scenes import scenes
 from tests.browser.driving import ROOT, serve
@@ -196,22 +196,21 @@ def main() -> None:
         lectern = Lectern(page, url)
         lectern.open(step=scenes()[options.scenes[0] - 1].stops[0].name, present=1)
         walk(lectern, options.scenes)  # the first one loads everything
-        before = most = 0
+        before = most = settled(app)
         print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {options.phones} phones")
         for _ in range(options.rounds):
             without.append(walk(lectern, options.scenes))
-            before = before or app.memory_info().rss  # by then all models are loaded
             with in_room(lectern, options.phones):
                 with_room.append(walk(lectern, options.scenes))
-                most = max(most, app.memory_info().rss)
+                most = max(most, app.memory_info().rss / 1e6)
             pair = (statistics.median(one.values()) for one in (without[-1], with_room[-1]))
             print("  median: without {:.0f} ms, with {:.0f} ms".format(*pair), flush=True)
         with in_room(lectern, options.phones):
             lost = missing(lectern, options.phones)
-            most = max(most, app.memory_info().rss)
+            most = max(most, app.memory_info().rss / 1e6)
     figure(f"answers of {options.phones} phones to three questions that were not counted", lost, most=0)
-    more = (most - before) / 1e6
-    figure(f"memory of the app with {options.phones} phones beyond without", more, "MB", most=60)
+    what = f"memory of the app with {options.phones} phones beyond without"
+    figure(what, most - before, "MB", most=60)
     middle, low, high = ratio(without, with_room)
     print(f"ratio of the medians {middle:.2f} [{low:.2f}, {high:.2f}]")
     figure(
