@@ -1,8 +1,8 @@
 """Scene 8: questions to predict before trying. The first five answer the chapter's exercises.
 
 `writing.json` records how shipped models of *The Time Machine* write, from many beginnings, beside the book
-itself. The beginnings are from the book's last tenth, which the models were not trained on. Version 1.0.0's
-`rnnviz.lecture.writing` measured it. Its `windows` are the nats that a character costs more when only the
+itself. The beginnings are from the book's last tenth, which the models were not trained on.
+`docs/tools/writing.py` measured it. Its `windows` are the nats that a character costs more when only the
 last k characters are read, at 150 places of Shakespeare's held-out tenth. Each row has means with their
 standard errors.
 """
