@@ -15,14 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from rnnviz.cli.bind import FieldsOf, Help
+from rnnviz.cli.bind import FieldsOf, Gone, Help
 from rnnviz.cli.output import Quiet, command_line, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.text.characters import normalise
-from rnnviz.training import hyperparameters, process, tensorboard
+from rnnviz.training import hyperparameters, process
 from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.stop_request import EXIT_INTERRUPTED
 
@@ -55,12 +55,8 @@ class About:
         float | None, "train for this long instead of --epochs; the speed is measured first"
     ] = None
     log_to: Annotated[
-        str,
-        Help(
-            "write the figures for TensorBoard too, which an extra of the same name installs",
-            metavar="tensorboard",
-        ),
-    ] = ""
+        str | None, Help("a run's events.jsonl has every figure, a JSON object a line", action=Gone)
+    ] = None
     engine: Annotated[
         str, "whose backward pass computes: torch, numba, or auto: the fastest in a trial (default: auto)"
     ] = ""
@@ -230,7 +226,6 @@ def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]
         engine=cast("Engine", about.engine or "auto"),  # Description checks it
         output=os.fspath(output.absolute()),
         command=_command(about, now),
-        log_to=tensorboard.check(about.log_to),
         units=not now.no_units,
     )
     _check(description, corpus)

@@ -99,7 +99,6 @@ class Description:
     created   Unix time; 0 for now
     choice    the candidates that the settings were chosen from (hyperparameters.py), for the card
     licence   the text's, for the card; "": the corpus's, if known
-    log_to    "tensorboard": its figures are written for that program too; "" for none
     logged    whether another program trains it and logs here (external_run.py); `config` is then unused
     engine    the engine of the backward pass: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
               fastest, which the run then records
@@ -124,7 +123,6 @@ class Description:
     created: float = 0.0
     choice: list[dict[str, Any]] | None = field(default=None, repr=False)
     licence: str = ""
-    log_to: str = ""
     logged: bool = False
     engine: Engine = "auto"
     units: bool = True
@@ -168,8 +166,6 @@ class Description:
         found = {name: value for name, value in named.items() if name in names and value is not None}
         if found.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
             found["engine"] = "torch"
-        if found.get("log_to") == "trackio":  # a program that 1.0.0 wrote figures for
-            found["log_to"] = ""
         if (error := gone(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
         described: Description = restored(cls, found)

@@ -150,7 +150,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     },
     "train: a run in a file": ([*TRAIN, "--run-dir", "book.txt"], "--run-dir"),
     "train: a run under a file": ([*TRAIN, "--run-dir", "book.txt/run"], "no run can be kept in"),
-    "train: TensorBoard's like": ([*TRAIN, "--log-to", "wandb"], "tensorboard; received 'wandb'"),
 }  # fmt: skip
 
 GONE = {

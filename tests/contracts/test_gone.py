@@ -19,3 +19,12 @@ def test_matchs_index_on_disk(capsys: pytest.CaptureFixture[str]) -> None:
     )
     with pytest.raises(ConfigError, match=r"^folder is gone: states stay in memory"):
         units.match(tiny("gru"), "the", 0, 3, TEXT, folder="kept")
+
+
+def test_tensorboard(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "--corpus", "machine", "--log-to", "tensorboard"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == (
+        "rnnviz: --log-to is gone: a run's events.jsonl has every figure, a JSON object a line\n"
+    )

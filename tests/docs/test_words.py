@@ -29,7 +29,7 @@ process product progress projection protocol python question questions queue ran
 record render replay replication report repr request resampled rnn rows runs saving scan scanning scene
 score scratch script selected session sessions setting settings sidebar signature sketch slopes slots small
 socket source span spectra spectrum speed split splittable spread square standalone startup stepwise stopped
-store stream strings suggestion summary sums tape tensorboard threads torch totals trial ui unknown unrolled
+store stream strings suggestion summary sums tape threads torch totals trial ui unknown unrolled
 uploads user warm widget window word work
 """
 

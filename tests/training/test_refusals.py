@@ -128,7 +128,6 @@ REFUSED: Refusals = {
         f"rnnviz.follow: step {step}": (lambda step=step: logged(step), ConfigError, "after 5")
         for step in (5, 4, 5.5, True)
     },
-    "rnnviz.follow: wandb": (lambda: rnnviz.follow("x", log_to="wandb"), ConfigError, "received 'wandb'"),
     "replay: a step": (
         after(
             lambda: replay.write(made("one").name, "one.snapshots.safetensors"),
