@@ -14,11 +14,11 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import together
 from rnnviz.ui.pages.explore.strings import unnamed
 from rnnviz.ui.pages.inside.target_names import found
-from rnnviz.ui.server import reconnect, sessions
+from rnnviz.ui.server import file_watchers, reconnect
 
 HERE = Path(__file__).parents[1]
 
-sessions.seen()
+file_watchers.stop()
 reconnect.ask_again()
 sidebar.adopt_language()
 st.set_page_config(

@@ -14,7 +14,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import title
-from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, want, working
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
@@ -32,7 +32,6 @@ from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
-_FILES = "perplexity.held"  # a key of st.session_state: the checksums of the files in view
 
 
 Found = tuple[Text, Pending[Scored]]
@@ -57,7 +56,6 @@ def page(context: Context) -> None:
             said = _("**An example**, until you choose a text: *{beginning} …*")
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
             st.markdown(said.format(beginning=plain(beginning)))
-        _hold([*there, *chosen])
         # A job for a text goes on while the reader looks at another one.
         want(*(scoring_jobs.full_key(context.info, text) for text in there))
         _results(context, jobs, _score(context, jobs, chosen))
@@ -81,14 +79,6 @@ def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
     started = [scoring_jobs.scored(info, text, text.name, Event(), patience=0) for text in texts_now]
     jobs.wait([one.job.key for one in started if one.job is not None], scoring_jobs.PATIENCE)
     return [(text, scoring_jobs.scored(info, text, text.name, pressed=False)) for text in texts_now]
-
-
-def _hold(chosen: Sequence[Text]) -> None:
-    """Keep the results of the chosen texts as long as this session lasts, and release removed files'."""
-    kept, holder, now = store.shared(), store.holder(), {text.content for text in chosen}
-    kept.hold(holder, now)
-    kept.release(holder, st.session_state.get(_FILES, set()) - now)
-    st.session_state[_FILES] = {text.content for text in chosen if text.data is not None}
 
 
 def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
