@@ -2,6 +2,8 @@
 
 import math
 import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids, Mask
+from rnnviz.text.characters import REWRITINGS
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.word_count import WordCount
 
@@ -73,8 +76,36 @@ def of_sum(nats: float, characters: int) -> float:
     return math.exp(nats / characters) if nats / characters < 709 else math.inf
 
 
+class Rewritable:
+    """Counts in `spared` the unknown characters that each of REWRITINGS would spare a text."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary, self._before = vocabulary, ""
+        self.spared = Counter[str]()
+
+    def add(self, text: str) -> None:
+        """Add the next piece of the text, as it is read."""
+        # An accent may stand in the piece after its letter's, so the last characters are looked at again.
+        text = self._before + text
+        for name, rewrite in REWRITINGS.items():
+            self.spared[name] += self._spared(rewrite, text) - self._spared(rewrite, self._before)
+        self._before = text[-TAIL:]
+
+    def _spared(self, rewrite: Callable[[str], str], text: str) -> int:
+        if (rewritten := rewrite(text)) == text:
+            return 0
+        unknown, left = (int((self._vocabulary.encode(one) == UNKNOWN).sum()) for one in (text, rewritten))
+        return unknown - left
+
+
+TAIL = 8  # characters of a letter with its accents, at most
+
+
 class Totals:
-    """The sums of scored texts, and `read_to`, the bytes of their source that were read."""
+    """The sums of scored texts, and `read_to`, the bytes of their source that were read.
+
+    bytes  of the texts' own characters in UTF-8; whoever reads them counts
+    """
 
     def __init__(self, source: "SourceText | RowFile") -> None:
         self._source, self.read_to = source, 0
@@ -91,7 +122,6 @@ class Totals:
         """Add the next piece of a text by its sums, in nats."""
         self.characters += len(text)
         self.unknown += unknown
-        self.bytes += len(text.encode("utf-8"))
         self.words.add(text)
         self._nats.add(nats)
         self._nats_known.add(nats_known)
