@@ -37,7 +37,7 @@ from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Score
-from rnnviz.scoring.totals import Progress, Rewritable, Totals, costs
+from rnnviz.scoring.totals import Progress, Rewriting, Totals, costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
@@ -183,7 +183,7 @@ def score(
     else:
         scorer = _changed(model, change, precise)
     source, clock, step = SourceText(path, text, encoding, name, model.normaliser, given), Clock(), None
-    totals, rewritable = Totals(source), Rewritable(model.vocabulary)
+    totals, rewritings = Totals(source), Rewriting(model.vocabulary)
     totals.given = _read(model, scorer, given)
     for part in _pieces(model, scorer, source, totals, piece, details=each is not None):
         if isinstance(part, Piece):
@@ -192,7 +192,7 @@ def score(
             if costs is not None:
                 costs(part.nll)
             totals.add(part.text, part.nll, part.known)
-            rewritable.add(part.text)
+            rewritings.add(part.text)
             totals.read_to = part.bytes_read
             step = totals.progress()
             if enough is not None and enough(totals.characters):
@@ -225,7 +225,7 @@ def score(
         unsettled=getattr(scorer, "unsettled", 0),
         normaliser=model.normaliser,
         replaced=source.normaliser.replaced,
-        rewritable=rewritable.spared,
+        rewritings=rewritings.spared,
         **totals.figures(model.vocabulary),
     )
 

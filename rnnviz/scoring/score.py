@@ -92,7 +92,7 @@ class Score(Pictured):
     overlap     the share of the text that the model was trained on, where known
     normaliser  the text's normalisation before it was read, of rnnviz.text.characters.NORMALISERS
     replaced    the number of characters that it replaced, apart from line ends
-    rewritable  the number of unknown characters that the text would be spared if it were rewritten, by the
+    rewritings  the number of unknown characters that the text would be spared if it were rewritten, by the
                 names of rnnviz.text.characters.REWRITINGS
 
     >>> import rnnviz
@@ -128,7 +128,7 @@ class Score(Pictured):
     overlap: Contamination | None = field(default=None, repr=False)
     normaliser: str = field(default="newlines", repr=False)
     replaced: int = field(default=0, repr=False)
-    rewritable: Mapping[str, int] = field(default_factory=dict, repr=False)
+    rewritings: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @property
     def line_ends(self) -> int:
@@ -223,8 +223,8 @@ class Score(Pictured):
     def _as_read(self) -> Iterator[Said]:
         """What the model's normaliser changed, and what else another text would gain."""
         changes = {"score.converted": self.line_ends, f"score.replaced.{self.normaliser}": self.replaced}
-        for name, n in self.rewritable.items():
-            changes[f"score.rewritable.{name}"] = n if n >= WORTHWHILE * self.unknown else 0
+        for name, n in self.rewritings.items():
+            changes[f"score.rewriting.{name}"] = n if n >= WORTHWHILE * self.unknown else 0
         yield from (words(code, n=count(n)) for code, n in changes.items() if n > 0)
         yield from read_apart([(one.name, one.reading) for one in self.compared])
 

@@ -76,7 +76,7 @@ def of_sum(nats: float, characters: int) -> float:
     return math.exp(nats / characters) if nats / characters < 709 else math.inf
 
 
-class Rewritable:
+class Rewriting:
     """Counts in `spared` the unknown characters that each of REWRITINGS would spare a text."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:

@@ -81,7 +81,11 @@ class Normaliser:
 
 def _replaced(table: dict[str, str], text: str) -> str:
     # Looking for a character costs next to nothing beside a translation.
-    return text.translate(str.maketrans(table)) if any(c in text for c in table) else text
+    return (
+        text.translate({ord(c): plainer for c, plainer in table.items()})
+        if any(c in text for c in table)
+        else text
+    )
 
 
 def normalise(text: str, name: str = "newlines") -> str:

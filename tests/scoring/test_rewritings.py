@@ -35,8 +35,8 @@ def nfd(text: str) -> str:
 )
 def test_what_another_writing_would_spare(text: str, spared: dict[str, int]) -> None:
     found = perplexity(MODEL, text=text)
-    assert {name: n for name, n in found.rewritable.items() if n} == spared
-    said = [one.code.rpartition(".")[2] for one in found.sentences() if ".rewritable." in one.code]
+    assert {name: n for name, n in found.rewritings.items() if n} == spared
+    said = [one.code.rpartition(".")[2] for one in found.sentences() if ".rewriting." in one.code]
     assert said == list(spared)
     for name, n in spared.items():
         assert perplexity(MODEL, text=REWRITINGS[name](text)).unknown == found.unknown - n
@@ -44,9 +44,9 @@ def test_what_another_writing_would_spare(text: str, spared: dict[str, int]) -> 
 
 def test_a_model_that_knows_them_or_reads_them_as_plainer_ones_is_offered_nothing() -> None:
     curly = UniformModel(Vocabulary(tuple(sorted("Ias“”’"))))
-    assert not [n for n in perplexity(curly, text="“I’s”").rewritable.values() if n > 0]
+    assert not [n for n in perplexity(curly, text="“I’s”").rewritings.values() if n > 0]
     folding = UniformModel(KNOWN, normaliser="typography")
-    assert not any(perplexity(folding, text="“I’s” – so…").rewritable.values())
+    assert not any(perplexity(folding, text="“I’s” – so…").rewritings.values())
 
 
 @given(
@@ -57,7 +57,7 @@ def test_the_cut_makes_no_difference(text: str, piece: int) -> None:
     if marks > 6:
         return
     whole: Any = perplexity(MODEL, text=text)
-    assert run(score(MODEL, text=text, piece=piece)).rewritable == whole.rewritable
+    assert run(score(MODEL, text=text, piece=piece)).rewritings == whole.rewritings
     for name, rewrite in REWRITINGS.items():
         left = int((KNOWN.encode(rewrite(text)) == UNKNOWN).sum())
-        assert whole.rewritable[name] == whole.unknown - left
+        assert whole.rewritings[name] == whole.unknown - left

@@ -56,9 +56,9 @@ def codes(found: Score) -> list[str]:
             "",
         ),
         (
-            scored(unknown=20, rewritable={"straight": 2, "plain": 1, "composed": -9}),
-            "rewritable.straight",
-            "rewritable.plain rewritable.composed",
+            scored(unknown=20, rewritings={"straight": 2, "plain": 1, "composed": -9}),
+            "rewriting.straight",
+            "rewriting.plain rewriting.composed",
         ),
         (scored(perplexity=1e12, perplexity_known=1e12), "worse-than-guessing", "hesitated"),
         (scored(encoding=None), "made", "unchanged converted"),

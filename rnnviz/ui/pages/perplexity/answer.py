@@ -67,7 +67,7 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
             if text.most is not None:
                 _cut(text)
             for one, level in said_of_it:  # cautions before the number is quoted, a line each
-                if one.code.startswith("score.rewritable."):
+                if one.code.startswith("score.rewriting."):
                     _rewriting(context, text, score, one)
                 elif level in ("aside", "hint"):
                     st.caption(tell(one))

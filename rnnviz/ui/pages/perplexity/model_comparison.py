@@ -2,7 +2,7 @@
 to compare with the chosen one throughout.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -92,10 +92,10 @@ class Row:
         """The text's cost under this row; None until `found` has it."""
         if found.value is None:
             return None
-        if self.baseline:
-            return replace(found.value[self.baseline], name=self.name, about=self.about)
-        score: Score = found.value
-        return score.row("model", self.about, self.name)
+        measured: Score | Mapping[str, Compared] = found.value
+        if isinstance(measured, Score):
+            return measured.row("model", self.about, self.name)
+        return replace(measured[self.baseline], name=self.name, about=self.about)
 
 
 def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
@@ -201,7 +201,8 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         key="against",
     )
     if len(known) > 1:
-        st.caption(told(replace(scored.score, compared=known).panels()[0].notice))
+        notice = replace(scored.score, compared=known).panels()[0].notice
+        st.caption(told(notice, "said", "aside"))
     st.caption(
         _(
             "A compressor predicts too: the bits it writes are its bits per character. It packs the text as "
