@@ -59,16 +59,12 @@ def show(context: Context, text: Text, scored: Scored) -> None:
             "Only this model can decompress the file: it takes the same predictions."
         )
     )
-    said = _(
-        "The {size} gave back all {n} characters, every one of them the same. "
-        "So the perplexity foretold the size of this file."
-    )
-    if score.normalised:
-        said = _(
-            "The {size} gave back all {n} characters as the model read them, {changed} of them changed. "
+    st.success(
+        _(
+            "The {size} gave back all {n} characters as the model read them, every one of them the same. "
             "So the perplexity foretold the size of this file."
-        )
-    figures = {"n": f"{score.characters:,}", "changed": f"{score.normalised:,}"}
-    st.success(said.format(size=size(len(data)), **figures), icon=":material/verified:")
+        ).format(size=size(len(data)), n=f"{score.characters:,}"),
+        icon=":material/verified:",
+    )
     name = f"{text.name}.rnnviz"
     download.button(_("Download the compressed file"), lambda: data, name, "application/octet-stream")
