@@ -3,7 +3,6 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids, Mask
-from rnnviz.text.characters import REWRITINGS
+from rnnviz.text.characters import PLAINER, REWRITINGS
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.word_count import WordCount
 
@@ -80,22 +79,26 @@ class Rewriting:
     """Counts in `spared` the unknown characters that each of REWRITINGS would spare a text."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary, self._before = vocabulary, ""
-        self.spared = Counter[str]()
+        self._unknown = lambda text: int((vocabulary.encode(text) == UNKNOWN).sum())
+        # A replaced character spares as many wherever it stands: none is worth a second look at the text.
+        self._each = {
+            name: {c: n for c in table if (n := self._unknown(c) - self._unknown(table[c]))}
+            for name, table in PLAINER.items()
+        }
+        self.spared, self._before = Counter[str](), ""
 
     def add(self, text: str) -> None:
         """Add the next piece of the text, as it is read."""
+        for name, each in self._each.items():
+            self.spared[name] += sum(n * text.count(c) for c, n in each.items())
         # An accent may stand in the piece after its letter's, so the last characters are looked at again.
         text = self._before + text
-        for name, rewrite in REWRITINGS.items():
-            self.spared[name] += self._spared(rewrite, text) - self._spared(rewrite, self._before)
+        self.spared["composed"] += self._composed(text) - self._composed(self._before)
         self._before = text[-TAIL:]
 
-    def _spared(self, rewrite: Callable[[str], str], text: str) -> int:
-        if (rewritten := rewrite(text)) == text:
-            return 0
-        unknown, left = (int((self._vocabulary.encode(one) == UNKNOWN).sum()) for one in (text, rewritten))
-        return unknown - left
+    def _composed(self, text: str) -> int:
+        composed = REWRITINGS["composed"](text)
+        return 0 if composed == text else self._unknown(text) - self._unknown(composed)
 
 
 TAIL = 8  # characters of a letter with its accents, at most

@@ -110,15 +110,17 @@ def after(given: str, text: str) -> str:
 
 # A text rewritten: another text, which a model may know better.
 
+PLAINER: dict[str, dict[str, str]] = {
+    "straight": dict.fromkeys("“”„‟", '"') | dict.fromkeys("‘’‚‛", "'"),
+    "plain": {"—": "--", "…": "..."}
+    | dict.fromkeys("‐‑‒–−", "-")
+    | dict.fromkeys("\xa0\u2002\u2003\u2009\u202f", " "),
+}
+"""By name, the single characters that a rewriting replaces."""
+
 REWRITINGS: dict[str, Callable[[str], str]] = {
     "composed": partial(unicodedata.normalize, "NFC"),
-    "straight": partial(_replaced, dict.fromkeys("“”„‟", '"') | dict.fromkeys("‘’‚‛", "'")),
-    "plain": partial(
-        _replaced,
-        {"—": "--", "…": "..."}
-        | dict.fromkeys("‐‑‒–−", "-")
-        | dict.fromkeys("\xa0\u2002\u2003\u2009\u202f", " "),
-    ),
+    **{name: partial(_replaced, table) for name, table in PLAINER.items()},
 }
 """By name, changes of the text itself: an accent and its letter become one character (Unicode's NFC), quotes
 straight, dashes, dots and spaces those of a typewriter.

@@ -195,7 +195,7 @@ def _figures(score: Score) -> list[tuple[str, str, str]]:
         (
             _("Bits per byte"),
             f"{score.bits_per_byte:.3f}",
-            _("The same per byte of the text in UTF-8. Stored as it is, a byte takes 8 bits."),
+            _("The same per byte of the text itself in UTF-8. Stored as it is, a byte takes 8 bits."),
         ),
         (
             _("Characters"),
