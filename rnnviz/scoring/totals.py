@@ -79,7 +79,7 @@ class Rewriting:
     """Counts in `spared` the unknown characters that each of REWRITINGS would spare a text."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._unknown = lambda text: int((vocabulary.encode(text) == UNKNOWN).sum())
+        self._vocabulary = vocabulary
         # A replaced character spares as many wherever it stands: none is worth a second look at the text.
         self._each = {
             name: {c: n for c in table if (n := self._unknown(c) - self._unknown(table[c]))}
@@ -95,6 +95,9 @@ class Rewriting:
         text = self._before + text
         self.spared["composed"] += self._composed(text) - self._composed(self._before)
         self._before = text[-TAIL:]
+
+    def _unknown(self, text: str) -> int:
+        return int((self._vocabulary.encode(text) == UNKNOWN).sum())
 
     def _composed(self, text: str) -> int:
         composed = REWRITINGS["composed"](text)

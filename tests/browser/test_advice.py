@@ -59,7 +59,7 @@ def test_a_text_is_rewritten_where_the_network_would_know_more_of_it(page: Page,
     note = page.locator(".rv-note-rewriting")
     expect(note).to_contain_text("Unknown characters with straight quotes: fewer by 3.")
     page.get_by_role("button", name="Use straight quotes").click()
-    straight = "It's late, \"so\" he said, and went home again."
+    straight = 'It\'s late, "so" he said, and went home again.'
     live.painted(len(straight))
     assert live.text == straight
     expect(note).to_be_hidden()

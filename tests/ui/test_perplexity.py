@@ -337,6 +337,11 @@ def test_what_would_gain_nothing_is_not_offered(open_app: Open) -> None:
 @pytest.mark.usefixtures("shipped")
 def test_numbers_of_models_that_read_a_text_differently_say_so(open_app: Open) -> None:
     said = "took some characters of this text for others"
+    app = upload(open_app("perplexity", model="timemachine-gru"), b__txt="He said, “It’s late — go…” " * 9)
+    settled(app, "better")
+    (offer,) = [one.value.replace("\\", "") for one in app.markdown if said in one.value]
+    assert "Sherlock Holmes, LSTM predicts the beginning of this text best" in offer
+    assert f"Sherlock Holmes, LSTM {said}" in offer
     for text, apart in ((CURLY, True), (CURLY.replace("”", ""), False)):
         app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=text)
         app.selectbox(key="second").set_value("holmes-lstm").run()

@@ -103,17 +103,17 @@ def _lead(context: Context, text: Text, score: Score) -> None:
         if said:
             st.markdown(together(said))
         return
-    name = plain(titles(model_cache.listed()[0]).get(found.name, found.name))
+    name = titles(model_cache.listed()[0]).get(found.name, found.name)
     said.append(
         _("{name} predicts the beginning of this text best: {bits} bits per character, not {own}.").format(
-            name=name, bits=f"{found.bits:.2f}", own=f"{found.own:.2f}"
+            name=plain(name), bits=f"{found.bits:.2f}", own=f"{found.own:.2f}"
         )
     )
     said += map(tell, read_apart([*zip((title(context.info), name), found.read_as, strict=True)]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(together(said), width="content")
         st.button(
-            _("Use {name}?").format(name=name),
+            _("Use {name}?").format(name=plain(name)),
             key="perplexity.better",
             type="primary" if foreign else "secondary",
             on_click=sidebar.MODEL.put,
