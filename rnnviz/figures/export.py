@@ -167,7 +167,8 @@ def _figures(score: Score, _: Callable[[str], str]) -> dict[str, object]:
         _("Characters"): score.characters,
         _("Bytes in UTF-8"): score.bytes,
         _("Unknown characters"): score.unknown,
-        _("Line endings converted"): score.normalised,
+        _("Line endings converted"): score.line_ends,
+        _("Characters read as others"): score.replaced or None,
         _("Encoding"): encoding,
     }
     return {name: value for name, value in rows.items() if value is not None}

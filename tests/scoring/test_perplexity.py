@@ -86,7 +86,7 @@ def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -
     assert (found.unknown, last.unknown) == (unknown, unknown)
     assert found.characters == len(normalised)
     assert found.normalised == text.count("\r")
-    assert found.bytes == len(normalised.encode("utf-8"))
+    assert found.bytes == len(text.encode("utf-8"))
 
 
 def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import DecodingError, TextError
-from rnnviz.text.characters import NORMALISERS, Normaliser, normalise
-from rnnviz.text.decoding import binary_format, open_text
+from rnnviz.text.characters import NORMALISERS, normalise
+from rnnviz.text.decoding import SourceText, binary_format, open_text
 from tests.text.decoded import decode
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
@@ -152,28 +152,44 @@ def test_a_file_that_cannot_be_rewound() -> None:
     ],
 )
 def test_line_ends_become_lf_and_nothing_else_changes(text: str, expected: str, changed: int) -> None:
-    normaliser = Normaliser()
-    assert normaliser.feed(text) + normaliser.finish() == expected == normalise(text)
-    assert normaliser.changed == changed
+    source = source_of(text)
+    assert "".join(source.pieces(3)) == expected == normalise(text)
+    assert (source.normaliser.line_ends, source.normaliser.replaced) == (changed, 0)
 
 
 def test_curly_quotes_and_dashes_become_what_old_texts_hold_one_character_for_one() -> None:
     typed = "‘Wait…’ – “I know — she’s late,”\r\nhe said. «No»"
     read = "'Wait.' - \"I know - she's late,\"\nhe said. «No»"
-    normaliser = Normaliser("typography")
-    assert normaliser.feed(typed) + normaliser.finish() == read == normalise(typed, "typography")
-    assert normaliser.changed == sum(a != b for a, b in zip(typed.replace("\r", ""), read, strict=True)) + 1
+    source = source_of(typed, "typography")
+    assert "".join(source.pieces(4)) == read == normalise(typed, "typography")
+    replaced = sum(a != b for a, b in zip(typed.replace("\r", ""), read, strict=True))
+    assert (source.normaliser.line_ends, source.normaliser.replaced) == (1, replaced)
     assert normalise(typed) == typed.replace("\r", "")
     assert normalise("「他說『走』。」", "corner-brackets") == "“他說‘走’。”"
 
 
-@given(st.lists(st.text(alphabet="a“\r\n", max_size=4)), st.sampled_from(sorted(NORMALISERS)))
-def test_line_ends_across_chunk_borders(chunks: list[str], name: str) -> None:
-    whole, pieces = Normaliser(name), Normaliser(name)
-    expected = whole.feed("".join(chunks)) + whole.finish()
-    assert "".join(map(pieces.feed, chunks)) + pieces.finish() == expected
-    assert pieces.changed == whole.changed
-    assert "\r" not in expected
+@given(
+    st.text(alphabet="a“道\r\n"), st.integers(1, 5), st.integers(1, 9), st.sampled_from(sorted(NORMALISERS))
+)
+def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
+    text: str, length: int, chunk: int, name: str
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rnnviz.text.decoding.PIECE", chunk)
+        source = source_of(text, name)
+        pieces, own = list(source.pieces(length)), list(source_of(text, name).own(length))
+    read = normalise(text, name)
+    assert "".join(pieces) == read
+    assert [len(piece) for piece in pieces[:-1]] == [length] * (len(pieces) - 1)
+    assert [len(piece) for piece in pieces] == [len(piece) for piece in own]
+    assert source.bytes == len(text.encode())
+    assert source.normaliser.line_ends == text.count("\r")
+    assert source.normaliser.replaced == sum(map(text.count, NORMALISERS[name]))
+    assert "\r" not in read
+
+
+def source_of(text: str, normaliser: str = "newlines") -> SourceText:
+    return SourceText(None, text, None, None, normaliser)
 
 
 @given(st.binary(max_size=400))

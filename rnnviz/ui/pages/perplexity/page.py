@@ -52,7 +52,7 @@ def page(context: Context) -> None:
         if chosen:
             clear_data.button()
         else:
-            chosen = [text_sources.example(context.model.card)]
+            chosen = [text_sources.as_asked(text_sources.example(context.model.card))]
             said = _("**An example**, until you choose a text: *{beginning} …*")
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
             st.markdown(said.format(beginning=plain(beginning)))
