@@ -12,7 +12,7 @@ import streamlit as st
 from rnnviz import sentences
 from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.i18n import _
-from rnnviz.scoring.contamination import usual, why
+from rnnviz.networks.contamination import usual, why
 from rnnviz.scoring.score import Score, averaged, averages
 from rnnviz.text.characters import NORMALISERS, visible
 from rnnviz.ui import model_cache, model_suggestion, sidebar
