@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, count, say, words
+from rnnviz.networks.contamination import Contamination
 from rnnviz.reprs import Pictured
-from rnnviz.scoring.contamination import Contamination
 from rnnviz.scoring.interval import METHOD, SHORTEST, Interval
 from rnnviz.scoring.totals import Sum, of_sum
 from rnnviz.sentences import BEYOND

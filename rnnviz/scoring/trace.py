@@ -221,7 +221,7 @@ class Trace(Pictured):
         gates that `quantities` name. Raises ConfigError for an absent quantity, ExportError where the file
         can't be written.
         """
-        content = self.to_bytes(*quantities)
+        path, content = files.check_output(path, ".npz"), self.to_bytes(*quantities)
         with files.replacing(path) as file:
             file.write(content)
 

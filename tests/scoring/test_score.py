@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz.errors import TextError
 from rnnviz.findings import Number, Said
-from rnnviz.scoring.contamination import Contamination
+from rnnviz.networks.contamination import Contamination
 from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.score import Averages, Compared, RowsScore, Score, averaged, best
 from rnnviz.sentences import level, tell

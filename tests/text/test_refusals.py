@@ -262,10 +262,10 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         for characters, words in NO_VOCABULARY
     },
     "a vocabulary of no text": (lambda _: Vocabulary.from_text(""), TextError, "needs a text"),
-    "a vocabulary of what comes 0 times": (
-        lambda _: Vocabulary.from_text("a", min_count=0),
+    "a vocabulary of what comes -1 times": (
+        lambda _: Vocabulary.from_text("a", min_count=-1),
         ConfigError,
-        "at least 1; received 0",
+        "0 for as many as suit the text; received -1",
     ),
     "a vocabulary of one": (lambda _: Vocabulary.from_text("a", size=1), ConfigError, "at least 2 symbols"),
     **{

@@ -15,7 +15,7 @@ from rnnviz import sentences
 from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.findings import Said
 from rnnviz.i18n import _
-from rnnviz.scoring.contamination import usual, why
+from rnnviz.networks.contamination import usual, why
 from rnnviz.scoring.score import Score, averaged, averages, read_apart
 from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of

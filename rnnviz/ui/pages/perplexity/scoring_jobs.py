@@ -12,8 +12,10 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from rnnviz.networks import contamination
+from rnnviz.networks.modelfile import read_sketch
 from rnnviz.networks.progress import mapped
-from rnnviz.scoring import baselines, compression, contamination
+from rnnviz.scoring import baselines, compression
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
@@ -123,7 +125,7 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
 
 
 def _contamination(made: Record, path: Path, check: Check) -> contamination.Contamination | None:
-    sketch = contamination.of(path)
+    sketch = read_sketch(path)
     if sketch is None:
         return None
 
