@@ -232,10 +232,10 @@ In a checkout, with `holmes.txt` and `journey.txt` in its folder, Tiny Shakespea
 moved away, as no run replaces another's model, the candidates come first. A row of a card's table is a model
 made by the card's command with the row's settings, of the first 85 % (`--train-on train`, without
 `--choice`), and its perplexity on the validation text. A list of them is `choices/NAME.json`, as
-`rnnviz.training.hyperparameters` reads it. Then the commands of the cards, those of the n-gram models first, as the networks are compared with them; for each
-network the command above its table of units; for holmes-lstm, timemachine-gru and python-gru
-`rnnviz.training.replay.write`, which packs what the run kept into `models/NAME.snapshots.safetensors`; at
-last
+`rnnviz.training.hyperparameters` reads it. Then the commands of the cards, those of the n-gram models first,
+as the networks are compared with them; for each network the command above its table of units; for
+holmes-lstm, timemachine-gru and python-gru `rnnviz.training.replay.write`, which packs what the run kept into
+`models/NAME.snapshots.safetensors`; at last
 
 ```
 python -m rnnviz models --markdown > models/README.md
