@@ -26,55 +26,20 @@ from importlib.util import find_spec
 
 import lazy_loader
 
-from rnnviz import deprecated
-
 __version__ = "2.0.0"
 _found, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
-_missing = deprecated.gone(
-    __name__,
-    {
-        "adapt_state_dict": "load the state dict into torch's layers and give those to rnnviz.adapt",
-        "NgramModel": "write rnnviz.ngram(text, order=…)",
-        "Connectivity": "rnnviz.gradients.connectivity returns one",
-        "StateNorms": "rnnviz.gradients.jacobian returns them",
-        "connectivity_row": "write rnnviz.gradients.connectivity(model, text, at=…)",
-        "jacobian_norms": "write rnnviz.gradients.jacobian(model, text)",
-        "state_gradients": 'write rnnviz.gradients.jacobian(model, text, of="loss")',
-        "ModelInfo": "rnnviz.available returns them",
-        "Report": "rnnviz.perplexity returns a rnnviz.Score, with the same figures",
-        "RowScore": "rnnviz.perplexity(model, path, column=…, each=…) is called with them",
-        "RowsReport": "rnnviz.perplexity(model, path, column=…) returns one",
-        "StepReport": "rnnviz.train yields them",
-        "Vocabulary": "a model's is model.vocabulary; rnnviz.ngram and rnnviz.train make one of their text",
-        "Tracer": "a text that grows is read anew by rnnviz.trace",
-        "mix": "the repository's examples/6_mix_and_adapt.py mixes two models, in a few lines",
-        "dynamic": "the repository's examples/6_mix_and_adapt.py lets a network adapt, in a few lines",
-    },
-    {
-        "trace_many": ("rnnviz.scoring.tracer:trace", "rnnviz.trace(model, texts)"),
-        "connectivity": ("rnnviz.analysis.connectivity:connectivity", "rnnviz.gradients.connectivity"),
-        "CharModel": (
-            "rnnviz.networks.torch_model:CharModel",
-            "rnnviz.load or rnnviz.adapt, which return one",
-        ),
-        "UniformModel": (
-            "rnnviz.scoring.language_model:UniformModel",
-            "its perplexity, model.vocabulary.size",
-        ),
-        "open_rows": ("rnnviz.text.row_files:open_rows", "rnnviz.perplexity(model, path, column=…)"),
-        "score_rows": ("rnnviz.scoring.rows:score_rows", "rnnviz.perplexity(model, path, column=…, each=…)"),
-        "reshaped": ("rnnviz.scoring.sampling:sampling_distribution", "rnnviz.sampling_distribution"),
-    },
-    frames=3,  # `__getattr__` below stands between the caller and the warning
-)
+
+_GONE = {
+    "mix": "the repository's examples/6_mix_and_adapt.py mixes two models, in a few lines",
+    "dynamic": "the repository's examples/6_mix_and_adapt.py lets a network adapt, in a few lines",
+}
+"""Public names of 2.0.0 that are gone, and what to write instead."""
 
 
 def __getattr__(name: str) -> object:
-    if name == "runs":  # a module of 1.0.0: each of its names says what to write instead
-        return import_module("rnnviz.runs")
     try:
-        return _found(name) if name in __all__ else _missing(name)
+        return _found(name)
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
@@ -84,6 +49,8 @@ def __getattr__(name: str) -> object:
     except AttributeError:
         if name.startswith("_") or find_spec(f"rnnviz.{name}"):  # `from rnnviz import cli` asks here first
             raise
+        if name in _GONE:
+            raise AttributeError(f"rnnviz.{name} is gone: {_GONE[name]}") from None
         for room in ("units", "gradients", "corpora"):
             if name in import_module(f"rnnviz.{room}").__all__:
                 raise AttributeError(f"rnnviz has no {name!r}: write rnnviz.{room}.{name}") from None

@@ -30,8 +30,6 @@ A long call reports the share that is done to `progress`. The result classes are
 module for each function.
 """
 
-from typing import TYPE_CHECKING
-
 from rnnviz.analysis.ablation import ablate
 from rnnviz.analysis.activations import activations
 from rnnviz.analysis.comparison import compare
@@ -39,15 +37,14 @@ from rnnviz.analysis.controls import find, untrained
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.effects import effect
 from rnnviz.analysis.gating import gates
-from rnnviz.analysis.indexing import match
 from rnnviz.analysis.interventions import Clamp, Edit, Scale, Zero
 from rnnviz.analysis.patching import patch
 from rnnviz.analysis.perturbation import memory, perturb
+from rnnviz.analysis.places import match
 from rnnviz.analysis.probing import probe
 from rnnviz.analysis.projection import project
 from rnnviz.analysis.scanning import scan
 from rnnviz.analysis.targets import target
-from rnnviz.deprecated import gone
 
 __all__ = [
     "Clamp",
@@ -75,73 +72,3 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
-
-
-if not TYPE_CHECKING:  # a type checker that sees a module's `__getattr__` accepts every name
-    _RESULTS = {
-        "ablation": ("Ablation", "Within"),
-        "comparison": ("Comparison",),
-        "effects": ("Effect",),
-        "gating": ("Gates",),
-        "matching": ("Match", "Matches"),
-        "patching": ("PatchControls", "Patched"),
-        "perturbation": ("Memory", "Perturbation"),
-        "probing": ("Few", "Probe"),
-        "projection": ("Projection",),
-        "scanning": ("Context", "Move", "ScanReport", "UnitReport"),
-        "search_result": ("Evidence", "Found", "Report", "Rival", "Search"),
-    }
-    _FIND = "write `units.find(model, text, target)`; several targets in a list are held to Holm's levels"
-    _MATCH = "write `units.match(model, text, start, stop, corpus)`"
-    _MASK = "write a mask (T,) of booleans where a target is asked for"
-    __getattr__ = gone(
-        __name__,
-        {
-            **{
-                name: f"it is the class of a result; for an annotation import it from rnnviz.analysis.{room}"
-                for room, names in _RESULTS.items()
-                for name in names
-            },
-            **{
-                f"{work}Progress": "`progress=` is called with the share that is done, `.fraction`"
-                for work in ("Ablation", "Control", "Effect", "Index", "Probe", "Scan", "Weigh")
-            },
-            **dict.fromkeys(
-                ("patch_grid", "PatchGrid", "PatchProgress"),
-                'write `patch(model, source, "all", target)`, which returns the array (S + 1, T + 1) at once',
-            ),
-            **dict.fromkeys(("Index", "Pattern", "index", "open_index", "pattern"), _MATCH),
-            **dict.fromkeys(("Searcher", "echoes", "weigh"), _FIND),
-            **dict.fromkeys(("KINDS", "PYTHON_KINDS", "kinds"), "help(units.target) has the names"),
-            "Target": _MASK,
-            "span_target": f"{_MASK}: mask[start:stop] = True",
-            "read_annotations": f"read the file yourself, and {_MASK}: mask[start:stop] = True",
-            "pattern_target": "write `units.target(pattern, text)`, or the pattern alone",
-            "control": "write `units.find(model, text, target).untrained`",
-            "directions": "with h = trace.hidden[:, layer] and a mask write "
-            "`units.Direction(name, h[mask].mean(axis=0) - h[~mask].mean(axis=0))`",
-            "patch_controls": "write `units.patch(…).controls(model, unrelated)`",
-            "perturb_all": "write `[units.perturb(model, text, at, letter) for model in models]`",
-            "pushes": "write `trace.weights.readout[:, unit]`, what a unit at 1 adds to each symbol's logit",
-            "quantities": "write `trace.gates`, which has the gates by name, beside .hidden and .cell",
-            "resume": "write `rnnviz.sample(model, text, length, change=…)`",
-        },
-        kept={
-            "Intervention": (
-                "rnnviz.analysis.interventions:Intervention",
-                "`units.Clamp(unit, value)`, `units.Zero(unit)` or `units.Scale(unit, value)`",
-            ),
-            "Unit": ("rnnviz.analysis.activations:Unit", "the unit's number, and `layer=` beside it"),
-            "continuation": (
-                "rnnviz.analysis.former_calls:continuation",
-                "`rnnviz.sample(model, text, length, change=…)`",
-            ),
-            "holm": ("rnnviz.analysis.search_result:holm", "`units.find(model, text, [one, another])`"),
-            "intervene": ("rnnviz.analysis.former_calls:intervene", "`rnnviz.trace(model, text, change=…)`"),
-            "run": (
-                "rnnviz.analysis.former_calls:run",
-                "the call alone: `scan`, `ablate` and `effect` return what they find",
-            ),
-            "search": ("rnnviz.analysis.evidence:search", "`units.find(model, text, target)`"),
-        },
-    )

@@ -15,6 +15,7 @@ from tests.browser.driving import browser_path
 
 FOLDER = Path(__file__).with_name("benchmarks")
 ROUNDS = {
+    "attacks": "--only paths --seconds 2",
     "claims": "finds --file BOOK --model timemachine-mlp --trials 2 --lengths 20000",
     "inside": "--parts memory --rounds 1",
     "keystroke": "answer picture --keys 1 --rounds 1",

@@ -9,7 +9,7 @@ A match is a stretch of the corpus over which the same units of the pattern stay
 `least` characters. More units come first, then longer stretches, then earlier ones; stretches that overlap a
 better one are left out.
 
-States are compared as float16, as an index keeps them: |h| < 1 is off by at most 0.00025 there.
+States are compared as float16, half as many bytes to keep: |h| < 1 is off by at most 0.00025 there.
 
 Two controls stand beside the matches. First, the share of all places with the same ending: matches that end
 alike say little where most places do. Second, untrained copies: random weights echo the last characters, so
@@ -25,7 +25,8 @@ import math
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Literal
+from itertools import compress
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -43,8 +44,6 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
 
-_Rows = list[tuple[Halves, int]]  # a unit's states (N,) and its sign
-
 THRESHOLD = 0.5
 """The default distance from 0 at which a unit is on."""
 
@@ -52,10 +51,13 @@ ENOUGH = 100
 """Occurrences of an ending that a comparison needs."""
 
 BEGINNING = 30_000
-"""Characters of the indexed text that untrained copies read."""
+"""Characters of the searched text that untrained copies read."""
 
 BEFORE, AFTER = 60, 30
 """Characters before and after a match that are kept with it; a table shows half as many."""
+
+ROOM = 4096
+"""Places that a search holds, at least, before it leaves out those that others stand before."""
 
 NAMED = 30
 """Units of a pattern, and characters of an ending, that a sentence names."""
@@ -128,8 +130,8 @@ class Pattern(Brief):
 class Match(Brief):
     """Characters start .. stop - 1 of the corpus, over which these `units` of the pattern are on.
 
-    `Index.elsewhere` adds the `text` there; up to BEFORE characters `before` and AFTER `after`; the share of
-    the pattern's units `on` at each of all these; the most probable `next` characters.
+    `SearchedText.elsewhere` adds the `text` there; up to BEFORE characters `before` and AFTER `after`; the
+    share of the pattern's units `on` at each of all these; the most probable `next` characters.
     """
 
     start: int
@@ -200,14 +202,14 @@ class Untrained(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Matches(Brief, Pictured, Finding):
-    """Matches, best first; `Index.elsewhere` adds the second half.
+    """Matches, best first; `SearchedText.elsewhere` adds the second half.
 
     needed    units of the pattern that a place has at least
     least     characters over which a place has them
     windows   windows of `least` characters that have them
     of        windows altogether
 
-    characters  characters of the indexed text
+    characters  characters of the searched text
     edges       those of the pattern
     passage     matches that end in the whole passage: the same characters once more
     ending      matches that end in its last characters, as many as occur at least ENOUGH times in the corpus
@@ -394,6 +396,98 @@ def pattern(
     return Pattern(tuple(units), tuple(units.values()), threshold, stop - start)
 
 
+class Finder:
+    """A search of states that come piece by piece; `share`, `least` and `most` are those of `find`.
+
+    Holds the pattern's units over the last `least` characters, and the places that may be among the best: its
+    memory doesn't grow with the text.
+    """
+
+    def __init__(
+        self, H: int, pattern: Pattern, *, share: float = 0.75, least: int | None = None, most: int = 20
+    ) -> None:
+        self._H, self._pattern, self._most = H, pattern, most
+        self._needed, self._least = wanted(pattern, share, least, most)
+        self._read = self._enough = 0  # characters, and windows with enough units on
+        self._on = np.empty((len(pattern), 0), np.bool_)
+        # The start of the last stretch, which may go on, and the units on in it; none before a window.
+        self._starts, self._sets = np.empty(0, np.int64), self._on
+        self._places = _Places(self._starts, self._starts, self._sets)
+        self._room = ROOM
+
+    def add(self, values: Halves) -> None:
+        """Search the states (L·H, n) of the next n characters."""
+        pairs = zip(self._pattern.units, self._pattern.signs, strict=True)
+        rows = [is_on(values[column(unit, self._H)], sign, self._pattern.threshold) for unit, sign in pairs]
+        on = np.concatenate([self._on, rows], axis=1)
+        self._read += values.shape[1]
+        windows = throughout(on, self._least)  # (U, W); the first is of the piece before, if there was one
+        begun = len(self._starts)
+        self._enough += int((windows[:, begun:].sum(axis=0) >= self._needed).sum())
+        changed = np.full(windows.shape[1], not begun)
+        changed[1:] = (windows[:, 1:] != windows[:, :-1]).any(axis=0)
+        first = np.flatnonzero(changed)
+        self._close(first + self._read - on.shape[1], windows[:, first])
+        self._on = on[:, -self._least :]
+        if len(self._places.starts) > self._room:
+            self._places = _apart(self._places, self._most, int(self._starts[0]))
+            self._room = ROOM + 2 * len(self._places.starts)
+
+    def _close(self, starts: Integers, sets: Mask) -> None:
+        """Take in all stretches but the last of these, as it may go on."""
+        starts, sets = np.append(self._starts, starts), np.concatenate([self._sets, sets], axis=1)
+        full = np.flatnonzero(sets[:, :-1].sum(axis=0) >= self._needed)
+        more = _Places(starts[full], starts[full + 1] + self._least - 1, sets[:, full])
+        both = zip(self._places, more, strict=True)
+        self._places = _Places(*(np.concatenate(pair, axis=-1) for pair in both))
+        self._starts, self._sets = starts[-1:], sets[:, -1:]
+
+    def matches(self) -> Matches:
+        """The matches in all pieces; to be called once, after the last."""
+        of = max(0, self._read - self._least + 1)
+        self._close(np.array([of]), np.zeros((len(self._pattern), 1), np.bool_))
+        starts, stops, sets = _apart(self._places, self._most, self._read)
+        units = self._pattern.units
+        found = (
+            Match(start, stop, tuple(compress(units, on)))
+            for start, stop, on in zip(starts.tolist(), stops.tolist(), sets.T, strict=True)
+        )
+        return Matches(self._pattern, tuple(found), self._needed, self._least, self._enough, of)
+
+
+class _Places(NamedTuple):
+    """Stretches with the same units of a pattern on in every window: `sets` (U, P)."""
+
+    starts: Integers
+    stops: Integers
+    sets: Mask
+
+
+def _apart(places: _Places, most: int, until: int) -> _Places:
+    """The places that don't overlap a better one, best first, `most` of them; and those in doubt, because a
+    better one may come yet.
+
+    Whatever comes begins at character `until` or after it. So a place that ends before, and overlaps none in
+    doubt, is certain, and those behind `most` certain ones can't be among the best.
+    """
+    starts, stops, sets = places
+    order = np.lexsort((starts, starts - stops, -sets.sum(axis=0)))
+    starts, stops = starts[order], stops[order]
+    free, doubtful = np.ones(len(order), np.bool_), np.zeros(len(order), np.bool_)
+    kept, certain = list[int](), 0
+    while certain < most and free.any():
+        best = int(free.argmax())
+        kept.append(best)
+        free[best] = False
+        over = (stops > starts[best]) & (starts < stops[best])
+        if doubtful[best] or stops[best] > until:
+            doubtful |= over
+        else:
+            free &= ~over
+            certain += 1
+    return _Places(starts[kept], stops[kept], sets[:, order[kept]])
+
+
 def find(
     values: Halves,
     H: int,
@@ -409,23 +503,9 @@ def find(
     `values` (L·H, N) float16 are the corpus's states, of a network with H units a layer. Raises ConfigError
     for an empty pattern and numbers out of range.
     """
-    needed, least = wanted(pattern, share, least, most)
-    windows = max(0, values.shape[1] - least + 1)
-    rows = [(values[column(unit, H)], sign) for unit, sign in zip(pattern.units, pattern.signs, strict=True)]
-    count, changed = np.zeros(windows, np.uint16), np.zeros(windows, np.bool_)
-    changed[:1] = True
-    for row, sign in rows:
-        on = throughout(is_on(row, sign, pattern.threshold), least)
-        count += on
-        changed[1:] |= on[1:] != on[:-1]
-    starts = np.flatnonzero(changed)  # the first window of each stretch with the same units on
-    stops, overlap = np.append(starts[1:], windows) + least - 1, count[starts].astype(np.int64)
-    order = np.lexsort((starts, starts - stops, -overlap))
-    order = order[overlap[order] >= needed]
-    found = tuple(
-        Match(a, b, _units_on(rows, pattern, a, b)) for a, b in _apart(starts[order], stops[order], most)
-    )
-    return Matches(pattern, found, needed, least, int((count >= needed).sum()), windows)
+    finder = Finder(H, pattern, share=share, least=least, most=most)
+    finder.add(values)
+    return finder.matches()
 
 
 def is_on(row: Halves, sign: int, threshold: float) -> Mask:
@@ -439,37 +519,18 @@ def is_on(row: Halves, sign: int, threshold: float) -> Mask:
 
 
 def throughout(on: Mask, length: int) -> Mask:
-    """Whether a unit is on at each of `length` characters from each place, (N - length + 1,), in log2(length)
-    passes.
+    """Whether units are on at each of `length` characters from each place, (U, N - length + 1), in
+    log2(length) passes.
     """
     width = 1
     while width < length:
         step = min(width, length - width)
-        on = on[:-step] & on[step:]
+        on = on[:, :-step] & on[:, step:]
         width += step
     return on
 
 
-def _apart(starts: Integers, stops: Integers, most: int) -> list[tuple[int, int]]:
-    """The first of these stretches, in their order, that don't overlap an earlier one."""
-    free = np.ones(len(starts), np.bool_)
-    chosen: list[tuple[int, int]] = []
-    while len(chosen) < most and free.any():
-        best = int(free.argmax())
-        chosen.append((int(starts[best]), int(stops[best])))
-        free &= (stops <= starts[best]) | (starts >= stops[best])
-    return chosen
-
-
-def _units_on(rows: _Rows, pattern: Pattern, start: int, stop: int) -> tuple[Unit, ...]:
-    return tuple(
-        unit
-        for unit, (row, sign) in zip(pattern.units, rows, strict=True)
-        if is_on(row[start:stop], sign, pattern.threshold).all()
-    )
-
-
-def shares(values: Floats, pattern: Pattern) -> Doubles:
+def shares(values: Floats | Halves, pattern: Pattern) -> Doubles:
     """(n,) the share of a pattern's units that are on at each character, 0 to 1, from their `values` (n,
     U).
     """

@@ -35,12 +35,6 @@ from rnnviz.errors import RnnvizError, TorchMissingError
 
 STOPPED = 130  # 128 + SIGINT: a shell expects it after Ctrl-C
 
-GONE = {
-    "story": "story packed a run's snapshots into a file; it is gone, as the Train page replays each run "
-    "from its folder",
-    "sketch": "sketch is a maintainer's command; write rnnviz dev sketch",
-}
-
 Command = Callable[..., int | None]
 
 COMMANDS: tuple[Command, ...] = (
@@ -102,10 +96,6 @@ def main(
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # an unencodable character becomes its code point
             stream.reconfigure(errors="backslashreplace")
-    first = next(iter(sys.argv[1:] if arguments is None else arguments), "")
-    if first in GONE:
-        complain(GONE[first])
-        return 2
     try:
         parser = _parser(more, develop)
         try:

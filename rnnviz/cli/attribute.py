@@ -6,13 +6,13 @@ A row a character: integrated gradients and occlusion, in nats, beside the norm 
 from typing import Annotated, Literal
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, Network, Text, given_text, network, print_findings
+from rnnviz.cli.output import Json, Named, Text, given_text, network, print_findings
 from rnnviz.findings import Number, count, words
 
 
 def attribute(
     source: Text,
-    of: Network,
+    of: Named,
     shown: Json,
     *,
     at: Annotated[
@@ -25,7 +25,6 @@ def attribute(
             "the character whose probability is looked at (default: the one that came; after the last "
             "character the most probable one)",
             metavar="C",
-            former="--target",
         ),
     ] = None,
     against: Annotated[

@@ -14,7 +14,6 @@ the rest stands below its options.
 
 import argparse
 import inspect
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
@@ -40,7 +39,6 @@ class Help:
     least       the lowest number; a lower one raises ConfigError, which names the parameter
     positional  without dashes
     one_of      its group of options that exclude each other
-    former      its name in earlier versions, which works for one more version and warns
     action      an argparse.Action such as Gone, with `about` as its constant
     """
 
@@ -53,12 +51,10 @@ class Help:
         least: int | None = None,
         positional: bool = False,
         one_of: OneOf | None = None,
-        former: str | None = None,
         action: type[argparse.Action] | None = None,
     ) -> None:
         self.about, self.names, self.metavar, self.convert = about, names, metavar, convert
         self.least, self.positional, self.one_of, self.action = least, positional, one_of, action
-        self.former = former
 
 
 class FieldsOf:
@@ -81,14 +77,6 @@ class Gone(argparse.Action):
         self, parser: argparse.ArgumentParser, _args: object, _given: object, option: str | None = None
     ) -> None:
         parser.exit(2, f"rnnviz: {option} is gone: {self.const}\n")
-
-
-class Former(argparse.Action):
-    """An option's earlier name: takes the value, and warns with `const`, the name now."""
-
-    def __call__(self, _parser: object, args: object, given: object, option: str | None = None) -> None:
-        print(f"rnnviz: {option} will be removed in the next version: write {self.const}", file=sys.stderr)
-        setattr(args, self.dest, given)
 
 
 class Misspelt(Exception):
@@ -209,14 +197,9 @@ def _option(
     names = [*(long or [f"--{name.replace('_', '-')}"]), *(one for one in said.names if one not in long)]
     if default is not MISSING and said.action is None:
         how["default"] = default
-    if said.former is not None:
-        parser, optional = parser.add_mutually_exclusive_group(required=not optional), True
     if not optional:
         how["required"] = True
     parser.add_argument(*names, dest=name, **how)
-    if said.former is not None:
-        how |= {"action": Former, "const": names[0], "help": argparse.SUPPRESS}
-        parser.add_argument(said.former, dest=name, **how)
 
 
 def _default(about: str, default: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
-    Network,
+    Named,
     Shown,
     Text,
     given_text,
@@ -23,7 +23,7 @@ from rnnviz.text.characters import visible
 
 def connectivity(
     source: Text,
-    of: Network,
+    of: Named,
     shown: Shown,
     *,
     at: Annotated[
@@ -39,7 +39,6 @@ def connectivity(
         Help(
             "the character whose probability is looked at (default: the one that came)",
             metavar="C",
-            former="--target",
         ),
     ] = None,
     lags: Annotated[int, Help("characters that a prediction may rest on", metavar="K")] = 100,

@@ -15,7 +15,6 @@ from rnnviz.cli.output import (
     Named,
     Shown,
     Source,
-    complain,
     network,
     print_findings,
     progress_bar,
@@ -67,21 +66,11 @@ def match(
         tuple[int, int],
         Help("the passage in --text, counted from 0, as 10:24", metavar="START:STOP", convert=span),
     ],
-    gone: Annotated[
-        str | None,
-        Help(
-            "this version doesn't say what else holds at a match; in Python, look the places up in a mask "
-            "such as `rnnviz.units.target(name, text).values`",
-            "--annotations",
-            "--target",
-            "--unclosed",
-            action=Gone,
-        ),
-    ] = None,
-    characters: Annotated[int, Help("characters to index at most", least=1)] = 1_000_000,
     index: Annotated[
-        str | None, Help("keep the index there, to be found again (default: it isn't kept)", metavar="FOLDER")
+        str | None,
+        Help("states stay in memory, and a folder of indexes is of no use any more: remove it", action=Gone),
     ] = None,
+    characters: Annotated[int, Help("characters to search at most", least=1)] = 1_000_000,
     untrained: Annotated[
         int,
         Help(
@@ -101,8 +90,6 @@ def match(
 
     --span counts characters from 0; its second number is the first character after the passage.
     """
-    from rnnviz.text.corpora import cache_folder
-
     model = network(of)
     passage = _passages_text(text, source)
     corpus = normalise(source_text(source, whole=True), model.normaliser)[:characters]
@@ -115,12 +102,9 @@ def match(
             *span,
             corpus,
             copies=untrained,
-            folder=index,
             progress=progress,
             **vars(asked),
         )
-    if (kept := cache_folder() / "indexes").is_dir():
-        complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")
     print_findings([found], shown, found.pattern.said(), model=of.model)
 
 

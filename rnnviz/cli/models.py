@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from rnnviz.cli.bind import Gone, Help, OneOf
+from rnnviz.cli.bind import Help, OneOf
 from rnnviz.cli.output import as_json, complain, print_table
 from rnnviz.networks.checkpoint import available
 
@@ -13,10 +13,6 @@ def models(
     *,
     json: Annotated[bool, Help("one JSON object a model, with its card", one_of=HOW)] = False,
     markdown: Annotated[bool, Help("a page of cards, as in models/README.md", one_of=HOW)] = False,
-    gone: Annotated[
-        str | None,
-        Help("write rnnviz dev check-models [--corpora DIR]", "--check", "--corpora", action=Gone),
-    ] = None,
 ) -> None:
     """List the models on this machine."""
     found, damaged = available()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
 
 import rnnviz
-from rnnviz.cli.bind import Gone, Help, OneOf
+from rnnviz.cli.bind import Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Finding, Number, Said, stacked
 from rnnviz.networks import has_torch
@@ -62,16 +62,6 @@ class Named:
     """A model, by name or file."""
 
     model: Annotated[str, Help("a name that `rnnviz models` lists, or a file", "-m", metavar="NAME")]
-
-
-@dataclass(frozen=True)
-class Network(Named):
-    """A network to look inside, which is computed on the processor."""
-
-    device: Annotated[
-        str | None,
-        Help("it changed nothing, as this is computed on the processor; leave it out", action=Gone),
-    ] = None
 
 
 @dataclass(frozen=True)

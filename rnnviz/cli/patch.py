@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help, OneOf
-from rnnviz.cli.output import Json, Network, Source, Unclosed, network, numbers, print_findings, source_text
+from rnnviz.cli.output import Json, Named, Source, Unclosed, network, numbers, print_findings, source_text
 from rnnviz.errors import ConfigError
 from rnnviz.findings import words
 
@@ -52,7 +52,7 @@ class Along:
 
 
 def patch(
-    of: Network,
+    of: Named,
     along: Along,
     shown: Json,
     *,
@@ -61,7 +61,7 @@ def patch(
     at: Annotated[
         int | None, Help("after so many of its characters (default: all of them)", metavar="N")
     ] = None,
-    into: Annotated[str, Help("the text that it is put into", metavar="TEXT", former="--target")],
+    into: Annotated[str, Help("the text that it is put into", metavar="TEXT")],
     to: Annotated[int, Help("after so many of that text's characters", metavar="N")],
     layer: Annotated[int | None, "patch one layer, counted from 0 (default: all)"] = None,
     quantity: Annotated[
@@ -128,13 +128,6 @@ def _direction(
             raise ConfigError("--corpus and --file are what a --direction is found in; give one, or neither")
         return None
     kind, _, of = asked.direction.partition(":")
-    if kind == "component":
-        raise ConfigError(
-            "{option} is gone: {instead}",
-            option="--direction component",
-            instead="name difference:TARGET or probe:TARGET; in Python, make a `Direction` of one of "
-            "`rnnviz.units.project(trace).axes`",
-        )
     if kind not in ("random", "difference", "probe") or not of or (kind == "random" and not of.isdecimal()):
         raise ConfigError(
             "a direction is {forms}; received {written!r}", forms=_FORMS, written=asked.direction

@@ -7,17 +7,17 @@ from typing import Annotated
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, Network, Text, given_text, network, print_findings
+from rnnviz.cli.output import Json, Named, Text, given_text, network, print_findings
 from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
 
 
 def perturb(
     source: Text,
-    of: Network,
+    of: Named,
     shown: Json,
     *,
-    at: Annotated[int, Help("the character to change, counted from 0", metavar="N", former="--position")],
+    at: Annotated[int, Help("the character to change, counted from 0", metavar="N")],
     character: Annotated[str, Help("what stands in its place", metavar="C")],
     threshold: Annotated[
         float, Help("a difference of predictions that counts as remembered", metavar="BITS")

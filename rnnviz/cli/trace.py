@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Network, Text, as_json, given_text, network
+from rnnviz.cli.output import Named, Text, as_json, given_text, network
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
 
@@ -28,7 +28,7 @@ ROWS = 1 << 18  # rows at a time: one row group of a Parquet file
 
 def trace(
     source: Text,
-    of: Network,
+    of: Named,
     *,
     quantity: Annotated[
         list[str] | None,
@@ -45,7 +45,7 @@ def trace(
     ] = None,
     output: Annotated[
         str | None,
-        Help("the file to write (default: standard output)", "-o", metavar="FILE", former="--out"),
+        Help("the file to write (default: standard output)", "-o", metavar="FILE"),
     ] = None,
 ) -> None:
     """Show what a network expected at every character of a text.
@@ -67,6 +67,8 @@ def trace(
     from rnnviz.scoring import frames
 
     chosen = _format(quantity, layer, format, output)
+    if output is not None:
+        files.check_output(output, f".{chosen}", source.file)
     model = network(of)
     traced = rnnviz.trace(model, given_text(source))
     asked = {name: traced.values(name) for name in quantity or ()}

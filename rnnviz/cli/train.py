@@ -15,14 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from rnnviz.cli.bind import FieldsOf, Help
+from rnnviz.cli.bind import FieldsOf, Gone, Help
 from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
-from rnnviz.networks.config import Cell, Engine, TrainConfig, gone
+from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.text.characters import normalise
-from rnnviz.training import hyperparameters, process, tensorboard
+from rnnviz.training import hyperparameters, process
 from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.stop_request import EXIT_INTERRUPTED
 
@@ -55,12 +55,8 @@ class About:
         float | None, "train for this long instead of --epochs; the speed is measured first"
     ] = None
     log_to: Annotated[
-        str,
-        Help(
-            "write the figures for TensorBoard too, which an extra of the same name installs",
-            metavar="tensorboard",
-        ),
-    ] = ""
+        str | None, Help("a run's events.jsonl has every figure, a JSON object a line", action=Gone)
+    ] = None
     engine: Annotated[
         str, "whose backward pass computes: torch, numba, or auto: the fastest in a trial (default: auto)"
     ] = ""
@@ -94,12 +90,6 @@ class Now:
     )
 
 
-def _cell(name: str) -> str:
-    if (error := gone(name)) is not None:
-        raise argparse.ArgumentTypeError(str(error))
-    return name
-
-
 def train(
     about: About,
     now: Now,
@@ -109,8 +99,7 @@ def train(
     ],
     *,
     cell: Annotated[
-        Literal[Cell, "ngram"] | None,
-        Help("the network's cell; ngram counts instead (default: gru)", convert=_cell),
+        Literal[Cell, "ngram"] | None, "the network's cell; ngram counts instead (default: gru)"
     ] = None,
     order: Annotated[int, "with --cell ngram: the order, 1 to 6"] = 6,
     queued: Annotated[
@@ -123,7 +112,7 @@ def train(
 ) -> int:
     """Train a character model and write it as one file, with its recipe recorded in it.
 
-    Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR. Precision, threads and engine
+    Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR. Threads and engine
     that aren't given are found by a trial of a second as the run begins.
     """
     if "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("WORLD_SIZE") != "1":
@@ -176,18 +165,22 @@ def _corpus(about: About, now: Now) -> Any:
 
 def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
     """Count n-grams instead of training, for `--cell ngram`."""
+    from rnnviz.networks import contamination
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.scoring import contamination
-    from rnnviz.text.vocabulary import Vocabulary
+    from rnnviz.text.vocabulary import Vocabulary, usual_min_count
     from rnnviz.training.card import make_card
 
+    path = checkpoint.check_target(
+        now.output or f"{about.name}{modelfile.SUFFIX}", replaces=lambda there: False
+    )
     corpus = _corpus(about, now)
     split = corpus.split()
     rule = given.get("normaliser", TrainConfig.normaliser)
     text = normalise(split.train + split.validation, rule)
     began = time.perf_counter()
-    rare = given.get("min_count", TrainConfig.min_count)
+    rare = given.get("min_count") or usual_min_count(len(text))
     vocabulary = Vocabulary.from_text(text, min_count=rare)
+    _say_dropped(vocabulary.dropped(text))
     model = NgramModel.fit(text, order=order, vocabulary=vocabulary, name=about.name, normaliser=rule)
     recipe = {
         "cell": "ngram",
@@ -207,7 +200,6 @@ def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
         choice=_candidates(now, recipe),
         example=about.example,
     )
-    path = now.output or Path(f"{about.name}.safetensors")
     _finish(checkpoint.save(model, path, sketch=contamination.sketch(text)), model.card)
     return 0
 
@@ -218,7 +210,7 @@ def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]
 
     folder = RunFolder(about.run_dir or home() / modelfile.check_name(about.name))
     corpus = _corpus(about, now)
-    output = now.output or Path(f"{about.name}.safetensors")
+    output = now.output or Path(f"{about.name}{modelfile.SUFFIX}")
     description = Description(
         about.name,
         config,
@@ -237,12 +229,17 @@ def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]
         engine=cast("Engine", about.engine or "auto"),  # Description checks it
         output=os.fspath(output.absolute()),
         command=_command(about, now),
-        log_to=tensorboard.check(about.log_to),
         units=not now.no_units,
+        sha256=corpus.sha256,
     )
     _check(description, corpus)
+    checkpoint.check_target(description.output, replaces=folder.made)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
+        if os.listdir(folder.path) and not folder.description_file.exists():
+            raise TrainingError(
+                "{path} has files that are no run's; choose a new folder with --run-dir", path=folder.path
+            )
         folder.begin(description)
     except OSError as error:
         raise TrainingError(
@@ -280,8 +277,8 @@ def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
         command += f" --choice {shlex.quote(now.choice.name)}"
     if now.licence and not description.licence:
         command += f" --licence {shlex.quote(now.licence)}"
-    if now.output is not None:
-        checkpoint.check_target(now.output)
+    if output := now.output or description.output:
+        checkpoint.check_target(output, replaces=folder.made)
     changes: dict[str, Any] = {
         "threads": now.threads,
         "device": now.device,
@@ -292,9 +289,6 @@ def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
         "output": None if now.output is None else os.fspath(now.output.absolute()),
     }
     changed = replace(description, **{name: value for name, value in changes.items() if value is not None})
-    if changed.log_to == "trackio":  # a run that 1.0.0 began
-        complain(str(tensorboard.TRACKIO))
-        changed = replace(changed, log_to="")
     if changed != description:
         folder.describe(changed)
 
@@ -305,16 +299,22 @@ def _check(description: Description, corpus: Any) -> None:
     """
     if description.config.precision == "bfloat16" or description.engine == "numba":
         from rnnviz.networks.torch_model import pick_device
-        from rnnviz.training import speed_trial
+        from rnnviz.training import optimiser, speed_trial
 
-        speed_trial.candidates(description.config, pick_device(description.device), description.engine)
+        device = pick_device(description.device)
+        optimiser.precision_on(device, description.config)
+        speed_trial.engines(description.config, device, description.engine)
     if len(corpus.split().train) < 2:
         raise CorpusError(
             "training needs at least 2 characters; received {characters}", characters=len(corpus.text)
         )
     if description.ngram:
         checkpoint.find(description.ngram)
-    checkpoint.check_target(description.output)
+
+
+def _say_dropped(dropped: tuple[str, float]) -> None:
+    if dropped[0]:
+        complain(f"{dropped[0]}; --min-count 1 keeps them")
 
 
 def _finish(path: Path, card: dict[str, Any]) -> None:
@@ -336,6 +336,7 @@ def _training_bar(bars: Quiet, trainer: Any) -> Iterator[tuple[Callable[[Any], N
     nothing with --quiet.
     """
     said = ""
+    _say_dropped(trainer.dropped)
     with progress_bar("training", bars, lambda step: said, transient=False) as show:
 
         def each_step(trainer: Any) -> None:

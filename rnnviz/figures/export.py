@@ -167,7 +167,8 @@ def _figures(score: Score, _: Callable[[str], str]) -> dict[str, object]:
         _("Characters"): score.characters,
         _("Bytes in UTF-8"): score.bytes,
         _("Unknown characters"): score.unknown,
-        _("Line endings converted"): score.normalised,
+        _("Line endings converted"): score.line_ends,
+        _("Characters read as others"): score.replaced or None,
         _("Encoding"): encoding,
     }
     return {name: value for name, value in rows.items() if value is not None}
@@ -305,7 +306,7 @@ def per_character(record: Record, target: Target, format: Format | None = None) 
     the path's ending, or CSV. Raises ConfigError for an unknown format or missing pyarrow, ExportError if
     writing fails.
     """
-    write = {"csv": write_csv, "parquet": write_parquet}[_format(target, format)]
+    write = {"csv": write_csv, "parquet": write_parquet}[format_of(target, format)]
     with files.replacing(target) as file:
         write(file, _characters(record))
 
@@ -370,25 +371,10 @@ def html(record: Record, target: Target, *, translate: Callable[[str], str] = st
             file.write(part.encode("utf-8", "backslashreplace"))
 
 
-LONGEST_NAME = 240  # bytes: most systems take 255, and the temporary file's name is longer
-
-
-def check(target: str | os.PathLike[str], *, table: bool = False) -> None:
-    """Raise early the errors of writing to this path, or a table there, instead of after minutes of
-    scoring.
+def format_of(target: Target, format: str | None = None) -> Format:
+    """The format of a table of characters: `format`, or that of the target's ending. Raises ConfigError for
+    another one, and for Parquet without pyarrow.
     """
-    path = Path(target)
-    if table and _format(path, None) == "parquet":
-        parquet_library()
-    if (
-        os.path.isdir(path)
-        or not os.path.isdir(path.absolute().parent)
-        or len(os.fsencode(path.name)) > LONGEST_NAME
-    ):
-        raise files.no_place(path)
-
-
-def _format(target: Target, format: str | None) -> Format:
     if format is None:
         if not isinstance(target, str | os.PathLike):
             return "csv"
@@ -397,4 +383,6 @@ def _format(target: Target, format: str | None) -> Format:
         raise ConfigError(
             "a table of characters is csv or parquet; received {format!r}", format=format or str(target)
         )
+    if format == "parquet":
+        parquet_library()
     return format

@@ -21,20 +21,6 @@ MODULES = (
     "scene_9_summary",
 )
 
-WENT = """
-book book memory state any memory
-prediction prediction hidden output differ differ
-first first first parameters apart adjacent minibatch unit
-joined joined one one word
-labels softmax path why minibatch train train
-game rain books length bits heart shannon
-back flow dial clip cut random cut gap windows
-outputs all_before dial greedy parameters game game books one prediction hundredth clipped mean heart \
-temperature beams temperature far
-points points points
-""".strip().splitlines()
-"""The name of each step of version 1's scenes, whose addresses had numbers: `?scene=3&step=4`."""
-
 
 @dataclass(frozen=True)
 class Scene:
@@ -72,16 +58,3 @@ def place(name: str) -> tuple[int, int] | None:
         if name in names:
             return scene.number, names.index(name)
     return None
-
-
-def went(scene: int, step: int) -> tuple[int, int]:
-    """The place of version 1's step, given by scene and step from 1: its scene from 1, and its number there
-    from 0. The first step for unknown numbers.
-
-    >>> went(1, 2)
-    (1, 0)
-    """
-    if not 1 <= scene <= len(WENT):
-        return 1, 0
-    names = WENT[scene - 1].split()
-    return place(names[min(max(step, 1), len(names)) - 1]) or (scene, 0)

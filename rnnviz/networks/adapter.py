@@ -18,7 +18,6 @@ The logit of <unk> is then `unknown_gap` nats below the mean: by default a proba
 """
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,7 +32,7 @@ from rnnviz.networks.torch_model import CharModel
 
 
 def adapt(
-    recurrence: nn.Module | None = None,
+    recurrence: nn.Module,
     output: nn.Linear | None = None,
     characters: Sequence[str] = (),
     *,
@@ -43,9 +42,6 @@ def adapt(
     unknown_gap: float = 20.0,
     name: str = "adapted",
     check: Check | None = None,
-    step: Any = None,  # these three go in the next version
-    readout: Any = None,
-    state: Any = None,
 ) -> CharModel:
     """A CharModel with the weights of a network of torch's own layers; `adapt_step` takes any other cell.
 
@@ -73,17 +69,6 @@ def adapt(
     >>> rnnviz.trace(rnnviz.adapt(rnn, output, "abc"), "cab").hidden.shape
     (3, 1, 8)
     """
-    about: dict[str, Any] = {
-        "start": start,
-        "unknown": unknown,
-        "unknown_gap": unknown_gap,
-        "name": name,
-        "check": check,
-    }
-    if step is not None and recurrence is None:
-        said = "rnnviz.adapt(step=…) will be removed in the next version: write rnnviz.adapt_step(step, …)"
-        warnings.warn(said, DeprecationWarning, stacklevel=2)
-        return adapt_step(step, readout=readout, state=state, characters=characters, **about)  # type: ignore[return-value]
     _check_gap(unknown_gap)
     layer = check_recurrence(recurrence)
     symbols = Symbols(characters, start, unknown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
-
-GONE = {"timemachine-mingru": "shakespeare-mingru"}
-"""Models that 1.0.0 shipped, and which to use instead."""
 
 SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.training.replay
 
@@ -89,15 +86,6 @@ def folders() -> list[Path]:
     return [*own, shipped if shipped.is_dir() else package.parent / "models"]
 
 
-def gone(name: str) -> ModelNotFoundError | None:
-    """The error for a name of GONE, which names the model to use instead; None for other names."""
-    if name not in GONE:
-        return None
-    return ModelNotFoundError(
-        "{name} no longer comes with rnnviz: {instead} is the minGRU that does", name=name, instead=GONE[name]
-    )
-
-
 def find(name_or_path: str | Path) -> Path:
     """The file of a model's name, or the path itself.
 
@@ -115,8 +103,6 @@ def find(name_or_path: str | Path) -> Path:
     for folder in folders():
         if (folder / f"{text}{SUFFIX}").is_file():
             return folder / f"{text}{SUFFIX}"
-    if (error := gone(text)) is not None:
-        raise error
     names = ", ".join(sorted({path.stem for path in _files()})) or "none"
     raise ModelNotFoundError(
         "no model is called {text!r}; there are: {names}. A file's path, ending in {suffix}, works too",
@@ -205,7 +191,7 @@ def save(
     """Write `model` to `path`, all of it or nothing, and return the path.
 
     half    store weights as float16
-    sketch  a sketch of the training text, see `rnnviz.scoring.contamination`; None: the model's own
+    sketch  a sketch of the training text, see `rnnviz.networks.contamination`; None: the model's own
     card    JSON data about the model; None: the model's own
 
     Raises CheckpointError for a name or a folder that can't be used.
@@ -244,8 +230,14 @@ def _weights(model: CharModel | NumpyModel) -> dict[str, npt.NDArray[Any]]:
     return dict(model.tensors)
 
 
-def check_target(path: str | Path) -> Path:
-    """`path` if a model can be written there; makes its folder. Raises CheckpointError."""
+def check_target(path: str | Path, replaces: Callable[[Path], bool] | None = None) -> Path:
+    """`path` if a model may be written there, to be asked before any work; makes its folder.
+
+    replaces  asked whether the model at `path` may be replaced; what is no model then never is. None: the
+              file is a run's own, whatever it holds
+
+    Raises CheckpointError.
+    """
     path = Path(check_path(path)).expanduser()
     if path.suffix != SUFFIX:
         raise CheckpointError(
@@ -256,10 +248,21 @@ def check_target(path: str | Path) -> Path:
         if path.is_dir():
             raise CheckpointError("{path} is a folder; name a file in it", path=path)
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
+        there = replaces is not None and path.exists() and path.stat().st_size > 0
     except OSError as error:
         raise CheckpointError(
             "{path} can't be written: {strerror}; choose another folder", path=path, strerror=error.strerror
         ) from None
+    if there and isinstance(_examined(path, _mark(path)), Damaged):
+        raise CheckpointError(
+            "{path} is there already and is no model that this version reads; name another, or remove it",
+            path=path,
+        )
+    if there and replaces is not None and not replaces(path):
+        raise CheckpointError(
+            "{path} is there already, a model that this run did not make; name another, or remove it",
+            path=path,
+        )
     return path
 
 

@@ -6,13 +6,11 @@ A layer's whole pass through time, forward or back, is one call, in which torch'
 
 Torch's library brings sgemm_ (MKL's, on a Mac Accelerate's, elsewhere OpenBLAS's) and OpenMP's GOMP_parallel.
 GOMP_parallel runs a function on the threads that also do torch's work, as further threads would fight these
-for the cores. Where either is missing, as on Windows, `ready` says no. On x86 processors torch also has
-oneDNN's product of small blocks in bfloat16; see `kernels`.
+for the cores. Where either is missing, as on Windows, `ready` says no.
 """
 
 import ctypes
 import hashlib
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,14 +34,6 @@ SYMBOLS = {
     "rnnviz_threads": "omp_get_num_threads",
 }
 """The functions that compiled code calls: their name there, and in torch's library or one that it loads."""
-
-BLOCKS = {
-    "rnnviz_brgemm_bfloat16": "_ZN2at6native7cpublas6brgemmEllllllbPKN3c108BFloat16ES5_Pfb",
-    "rnnviz_brgemm_release": "_ZN2at6native7cpublas14brgemm_releaseEb",
-}
-"""C++ functions that compiled code calls where torch has them. Their names contain the arguments' types: in a
-torch with other arguments the names would be others.
-"""
 
 
 def trains(cell: str) -> bool:
@@ -80,36 +70,6 @@ def _library() -> ctypes.CDLL | None:
 
 
 @cache
-def multiplies_bfloat16() -> bool:
-    """Whether the processor itself multiplies bfloat16, with AVX512-BF16 or AMX.
-
-    The speed may be four times that of float32, or half. On other processors torch emulates the products,
-    30 times slower.
-    """
-    supported = (getattr(torch.cpu, f"_is_{f}_supported", None) for f in ("avx512_bf16", "amx_tile"))
-    return any(check() for check in supported if check is not None)
-
-
-@cache
-def blocks_bfloat16() -> bool:
-    """Whether torch's products of blocks in bfloat16 are there, and known to work here.
-
-    Where oneDNN can't multiply, it throws, and no exception that passes through compiled code is caught.
-    """
-    # torch.__version__ is a TorchVersion, which compares as a version, not as a str.
-    limited = any(name in os.environ for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"))
-    there = ready() and all(hasattr(_library(), symbol) for symbol in BLOCKS.values())
-    return there and multiplies_bfloat16() and torch.__version__ >= "2.13" and not limited
-
-
-def _low(H: int) -> bool:
-    """Whether products with W_h are in bfloat16: under autocast, as torch's are, and where H is even, as rows
-    come in pairs."""
-    wanted = torch.is_autocast_enabled("cpu") and bool(torch.backends.mkldnn.enabled)
-    return wanted and H % 2 == 0 and blocks_bfloat16()
-
-
-@cache
 def _passes() -> list[Any] | None:
     """`team_forward` and `team_backward` of `kernels`, compiled; None unless `ready`, or if anything fails.
 
@@ -133,9 +93,9 @@ def _compile() -> list[Any]:
     from rnnviz.networks import kernels
 
     library = cast(ctypes.CDLL, _library())
-    for name, symbol in (SYMBOLS | BLOCKS).items():
-        found = getattr(library, symbol, library.GOMP_barrier)  # stands for a missing one, never called
-        llvmlite.binding.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
+    for name, symbol in SYMBOLS.items():
+        address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
+        llvmlite.binding.add_symbol(name, address)
     pointer: Any = numba.types.CPointer
     passed = numba.void(pointer(pointer(numba.float32)))
     with _kept(numba):
@@ -183,6 +143,7 @@ def layer(
     rows     X_t W_x + b (T, B, G·H), blocks in torch's order
     first    the states before the first step, (B, H) each
 
+    Whoever calls it under autocast has rows and states in bfloat16: float32 is read from memory here.
     Raises IndexError for Rows with ids outside their table.
     """
     if isinstance(rows, Rows):
@@ -235,11 +196,8 @@ class _Pass(torch.autograd.Function):
     ) -> tuple[Tensor, ...]:
         x, ids, w, b_u = (one.contiguous() for one in (x, ids, w, b_u))
         (T, B), H, two = ids.shape, first[0].shape[-1], len(first) > 1
-        low = _low(H) and played.products > 0
-        # Room for a state in bfloat16, two numbers to a float32.
-        own = x.new_empty(-(-B * H // 2))
         room = x.new_empty(torch.get_num_threads(), played.room, H)
-        turned = (w.bfloat16().view(torch.int32) if low else w).T.contiguous()
+        turned = w.T.contiguous()
         u, h, kept = x.new_empty(B, len(w)), x.new_empty(T + 1, B, H), x.new_empty(T, B, played.kept * H)
         c = x.new_empty(T + 1 if two else 1, B, H)
         h[0] = first[0]
@@ -254,8 +212,6 @@ class _Pass(torch.autograd.Function):
             played.room,
             two,
             T,
-            low,
-            own.numel(),
             len(b_u) > 0,
         ]
         notes = torch.from_numpy(played.forward)
@@ -263,7 +219,7 @@ class _Pass(torch.autograd.Function):
             {tape.X: x, tape.U: u, tape.OLD: h, tape.OLD_C: c, tape.KEPT: kept, tape.ROOM: room}
         )
         about = torch.tensor([*sizes, len(notes)])
-        _call(0, about, begins, notes, lowest, ids, turned, b_u, own, u, h)
+        _call(0, about, begins, notes, lowest, ids, turned, b_u, u, h)
         ctx.save_for_backward(x, ids, w, b_u, h, c, kept)
         ctx.played, ctx.sizes = played, sizes
         ctx.set_materialize_grads(False)
@@ -272,17 +228,12 @@ class _Pass(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         x, ids, w, b_u, h, c, kept = ctx.saved_tensors
-        B, H, *_, two, T, low, _, biased = ctx.sizes
+        B, H, *_, two, T, _ = ctx.sizes
         above = h.new_zeros(T, B, H) if gradients[0] is None else gradients[0].contiguous()
         d, d_c = h.new_zeros(B, H), h.new_zeros(B, H)
         if two and gradients[1] is not None:
             d_c.copy_(gradients[1])
         to_x, to_w, to_b = torch.zeros_like(x), torch.empty_like(w), torch.zeros_like(b_u)
-        # Room in bfloat16, two numbers to a float32: W_h's pairs, a row of gradients for each row of the
-        # batch, and blocks of states.
-        own = x.new_empty(
-            (w.numel() + B * len(w) + -(-T * B // tape.ROWS) * tape.ROWS * H) // 2 if low else 0
-        )
         room = x.new_empty(torch.get_num_threads(), ctx.played.room, H)
         notes, sources = torch.from_numpy(ctx.played.backward), torch.from_numpy(ctx.played.sources)
         lowest, begins = _places(
@@ -296,11 +247,11 @@ class _Pass(torch.autograd.Function):
                 tape.D_C: d_c,
             }
         )
-        about = torch.tensor([*ctx.sizes[:9], own.numel(), biased, len(notes), len(x)])
+        about = torch.tensor([*ctx.sizes, len(notes), len(x)])
         # The pass overwrites `kept` with gradients. By its new version autograd refuses a second pass back.
         torch.autograd.graph.increment_version(kept)
         _call(
             1,
-            *(about, begins, notes, lowest, sources, ids, w, own, h, kept, above, d, to_x, to_w, to_b),
+            *(about, begins, notes, lowest, sources, ids, w, h, kept, above, d, to_x, to_w, to_b),
         )
         return None, to_x, None, to_w, to_b, *(d, d_c)[: 1 + two]

@@ -214,10 +214,10 @@ class TrainConfig:
     weight_decay      AdamW's, on matrices only
     clip              largest gradient norm; above it the gradient is scaled down
     dropout_*         see rnnviz.networks.torch_model.Dropout
-    min_count         characters rarer than this in the training text are read as <unk>
+    min_count         characters rarer than this in the training text are read as <unk>; 0: 2 for a text of
+                      10,000 characters or more, 1 for a shorter one, of which none is dropped
     evaluate_every    steps between reports; 0: once an epoch
-    precision         "auto": bfloat16 autocast on CUDA; on a processor float32, unless the command `train` or
-                      the app, which try both first, find bfloat16 faster
+    precision         "auto": bfloat16 autocast on CUDA, float32 on a processor, which has no other
     fresh_rows        the share of the B rows that are fresh starts: at every step they begin at a random
                       paragraph (without paragraphs, at a random line), after the start symbol and with a zero
                       state, as typed text does. Above 0, at least one row; never all: the others are streams
@@ -242,11 +242,13 @@ class TrainConfig:
     dropout_embedding: Annotated[float, "probability of dropping a character's embedding"] = 0.0
     dropout_weight: Annotated[float, "probability of dropping an entry of W_hh"] = 0.0
     dropout_output: Annotated[float, "probability of dropping an entry of H_t before the readout"] = 0.0
-    min_count: Annotated[int, "rarer characters are read as <unk>"] = 2
+    min_count: Annotated[
+        int, "rarer characters are read as <unk>; 0: those that occur once in a long text"
+    ] = 0
     evaluate_every: Annotated[int, "steps between reports; 0: once an epoch"] = 0
     seed: Annotated[int, "where randomness starts"] = 0
     precision: Annotated[
-        Precision, "float32, bfloat16, or auto: the faster of them here, which is then recorded"
+        Precision, "float32, bfloat16 (CUDA only), or auto: bfloat16 on CUDA, else float32"
     ] = "auto"
     truncation: Annotated[
         Truncation, "regular, or random: cut after half to one and a half times --steps"
@@ -279,7 +281,7 @@ class TrainConfig:
             characters=(0, 10**13),
             batch=(1, 65_536),
             steps=(1, 65_536),
-            min_count=(1, 10**9),
+            min_count=(0, 10**9),
             evaluate_every=(0, 10**9),
             seed=(0, 2**63 - 1),
         )

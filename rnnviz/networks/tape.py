@@ -33,9 +33,6 @@ TO_SIGMOID, TO_TANH, TO_RELU, TO_POSITIVE = range(10, 14)
 PLACES = X, U, OLD, OLD_C, NEW, NEW_C, KEPT, ROOM, D, D_C = range(10)
 SIZE = 64
 
-ROWS = 512
-"""Rows of the gates' gradient, and of the states, that W_hh's gradient in bfloat16 takes at a time."""
-
 _BACK = {SIGMOID: TO_SIGMOID, TANH: TO_TANH, RELU: TO_RELU, POSITIVE: TO_POSITIVE}
 
 

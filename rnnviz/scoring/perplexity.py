@@ -7,8 +7,9 @@ outside the vocabulary is read as `<unk>` and costs
 
     -log P(<unk>) + log(number of Unicode scalar values outside the vocabulary)
 
-so the probabilities of all strings sum to one, no text has an infinite perplexity, and models with different
-vocabularies compare in bits per character. Memory does not grow with the text.
+so the probabilities of all strings as read sum to one, no text has an infinite perplexity, and models with
+different vocabularies compare in bits per character. A model whose normaliser replaces characters reads
+several strings as one, and needn't tell them apart. Memory does not grow with the text.
 
 The cut of a text and the machine move no figure by more than 1e-4 of itself, except on texts that make a
 network magnify rounding with every step: one letter repeated for ever, say, or a language it never read.
@@ -36,7 +37,7 @@ from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Score
-from rnnviz.scoring.totals import Progress, Totals, costs
+from rnnviz.scoring.totals import Progress, Rewriting, Totals, costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.row_files import is_packed_rows, open_rows
@@ -186,8 +187,8 @@ def score(
     else:
         scorer = _changed(model, change, precise)
     known = model.vocabulary.characters
-    source, clock, step = SourceText(path, text, encoding, name, model.normaliser, known), Clock(), None
-    totals = Totals(source)
+    source = SourceText(path, text, encoding, name, model.normaliser, known, given)
+    totals, rewritings, clock, step = Totals(source), Rewriting(model.vocabulary), Clock(), None
     totals.given = _read(model, scorer, given)
     for part in _pieces(model, scorer, source, totals, piece, details=each is not None):
         if isinstance(part, Piece):
@@ -196,6 +197,7 @@ def score(
             if costs is not None:
                 costs(part.nll)
             totals.add(part.text, part.nll, part.known)
+            rewritings.add(part.text)
             totals.read_to = part.bytes_read
             step = totals.progress()
             if enough is not None and enough(totals.characters):
@@ -205,6 +207,13 @@ def score(
         if clock.due():
             yield step
             step = None
+    totals.bytes = source.bytes
+    if totals.bytes and not totals.characters:
+        raise EmptyTextError(
+            "{name} is the second half of its context's last line end, so it has no character and no "
+            "perplexity; choose another text",
+            name=source.name,
+        )
     if not totals.characters:
         raise EmptyTextError(
             "{name} has no characters, so it has no perplexity; choose another text", name=source.name
@@ -216,10 +225,12 @@ def score(
         model=model.name,
         encoding=source.encoding,
         certainty=source.certainty,
-        normalised=source.normaliser.changed,
+        normalised=source.normaliser.line_ends + source.normaliser.replaced,
         precise=precise,
         unsettled=getattr(scorer, "unsettled", 0),
         normaliser=model.normaliser,
+        replaced=source.normaliser.replaced,
+        rewritings=rewritings.spared,
         **totals.figures(model.vocabulary),
     )
 

@@ -18,7 +18,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.text import files
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
-from rnnviz.text.validate import check_path, text_or_file
+from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 2048
@@ -39,7 +39,8 @@ def states(
     """Write a network's states over a text, or a file, to one .npy file; return it as a read-only memory map.
 
     text      T characters; a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
-    output    the path of the new file, of 4 T L H bytes, which replaces an older one once it is whole
+    output    the path of the new .npy file, of 4 T L H bytes, which replaces an older one once it is whole; a
+              file of another kind stays
     path      a file in place of `text`; here a str is a path, too
     encoding  the file's encoding; None: found from the file
     layer     one layer, counted from 0; None: all layers
@@ -60,7 +61,7 @@ def states(
     ((7, 1, 256), dtype('float32'))
     """
     text, path = text_or_file(text, path)
-    output, weights = check_path(output), weights_of(model)
+    output, weights = files.check_output(output, ".npy", path), weights_of(model)
     check_quantity(quantity, weights.cell)
     if layer is not None:
         check_layer(layer, len(weights.layers))

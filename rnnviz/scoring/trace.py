@@ -9,7 +9,6 @@ Shape letters: T time steps, L layers, H hidden units, V symbols.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -215,12 +214,6 @@ class Trace(Pictured):
         values = {name: self.values(name) for name in quantities or ("hidden",)}
         return frames.frame(frames.columns(self.text, values, layer, units))
 
-    def to_frame(self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None) -> Any:
-        """`states_frame` by its name in 1.0.0, with a DeprecationWarning."""
-        said = "Trace.to_frame will be removed in the next version: write `Trace.states_frame`"
-        warnings.warn(said, DeprecationWarning, stacklevel=2)
-        return self.states_frame(*quantities, layer=layer, units=units)
-
     def save(self, path: str | os.PathLike[str], *quantities: str) -> None:
         """Write this trace to an npz file, for `Trace.load`, with the weights that derived quantities need.
 
@@ -228,7 +221,7 @@ class Trace(Pictured):
         gates that `quantities` name. Raises ConfigError for an absent quantity, ExportError where the file
         can't be written.
         """
-        content = self.to_bytes(*quantities)
+        path, content = files.check_output(path, ".npz"), self.to_bytes(*quantities)
         with files.replacing(path) as file:
             file.write(content)
 

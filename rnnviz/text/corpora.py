@@ -32,7 +32,7 @@ from rnnviz.reprs import Brief
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import open_text, warn_of_guess
-from rnnviz.text.validate import LONGEST_PATH, check_path, check_text, received
+from rnnviz.text.validate import check_path, check_text, received
 from rnnviz.text.vocabulary import code_points
 
 Progress = Callable[[int, int], None]  # bytes received, bytes expected
@@ -441,7 +441,7 @@ def open_corpus(
         corpus = from_file(given, encoding=encoding)
     elif check_text(given) in names():
         corpus = read(given)
-    elif _PATH.fullmatch(given) and len(given) <= LONGEST_PATH:
+    elif len(given) <= LONGEST_PATH and _PATH.fullmatch(given):
         raise TextError(
             "{name!r} is the name of a file, and a str is the text itself; write pathlib.Path({name!r})",
             name=given,
@@ -557,6 +557,8 @@ REMOTE = {
     ),
 }
 
+
+LONGEST_PATH = 255  # characters
 
 _PATH = re.compile(r"\S+\.\w{1,5}|\S*[/\\]\S*")
 """Strings that look like a file's name."""

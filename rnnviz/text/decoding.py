@@ -26,7 +26,7 @@ from typing import BinaryIO, Literal, cast
 import filetype
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
-from rnnviz.text.characters import NORMALISERS, Normaliser
+from rnnviz.text.characters import NORMALISERS, Normaliser, after
 from rnnviz.text.files import packing, unpacked
 from rnnviz.text.guessing import SAMPLE, guesses
 from rnnviz.text.validate import check_path, check_text
@@ -482,6 +482,9 @@ def _read(file: BinaryIO, size: int, name: str) -> bytes:
 
 # A file or a text, read as normalised pieces of equal length.
 
+CRLF = "\udc0d"
+"""Stands for CR and LF where one character stands for each that is read: half a surrogate pair, which no text
+holds."""
 
 # Bytes of a file, or characters of a text, at a time: few, so that `bytes_read` keeps pace with the model.
 PIECE = 1 << 13
@@ -489,6 +492,9 @@ PIECE = 1 << 13
 
 class SourceText:
     """A file or a text, read as normalised pieces; `encoding` and `certainty` are None for a text.
+
+    given  the context that was read before: a line end may begin there
+    bytes  UTF-8 bytes of the own characters, not normalised, of all `pieces` so far
 
     Raises ConfigError unless exactly one of the two is given, and for a text with an encoding.
     """
@@ -501,12 +507,13 @@ class SourceText:
         name: str | None,
         normaliser: str,
         known: Collection[str] = (),
+        given: str = "",
     ) -> None:
         if path is None and text is None:
             raise ConfigError("give either a file or text=…; received neither")
         if path is not None and text is not None:
             raise ConfigError("give either a file or text=…; received both")
-        self.normaliser = Normaliser(normaliser)
+        self.normaliser, self.bytes, self._given = Normaliser(normaliser), 0, given
         self._stream: TextStream | None = None
         self._text, self._read = text if isinstance(text, str) else "", 0
         if path is not None:
@@ -542,13 +549,22 @@ class SourceText:
 
     def pieces(self, length: int) -> Iterator[str]:
         """The normalised text, `length` characters at a time; the last piece may be shorter."""
-        buffer = ""
+        for own in self.own(length):
+            self.bytes += len(own.replace(CRLF, "\r\n").encode())
+            yield self.normaliser.read(own.replace(CRLF, "\r"))
+
+    def own(self, length: int) -> Iterator[str]:
+        """The text's own characters, with CRLF as one, cut as `pieces` are."""
+        buffer, waiting, given = "", "", self._given  # a CR at the end of a chunk waits for the next one
         for chunk in self._chunks():
-            buffer += self.normaliser.feed(chunk)
+            rest, given = after(given, chunk), ""
+            self.bytes += len(chunk) - len(rest)
+            rest = waiting + rest
+            waiting = "\r" if rest.endswith("\r") else ""
+            buffer += rest.removesuffix("\r").replace("\r\n", CRLF)
             whole = len(buffer) // length * length
             for start in range(0, whole, length):
                 yield buffer[start : start + length]
             buffer = buffer[whole:]
-        buffer += self.normaliser.finish()
-        if buffer:
+        if buffer := buffer + waiting:
             yield buffer

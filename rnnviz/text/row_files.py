@@ -36,7 +36,7 @@ LONGEST = 1 << 24
 """Characters of a row's text, and of a line of the file, at most."""
 
 FIELDS = 1000
-"""Columns of a CSV file at most, and columns of JSON Lines that are offered."""
+"""Columns of a CSV file at most, and columns of JSON Lines among which that of the texts is found."""
 
 SAMPLE = 1000
 """Rows that the choice of a column looks at."""
@@ -94,7 +94,7 @@ class Rows:
 
 
 class RowFile:
-    """A file of rows. Make one with `open_rows`, or with `opened` and choose its column afterwards.
+    """A file of rows. Make one with `open_rows`.
 
     columns              the names of the columns, as far as the first rows show; of JSON Lines at most FIELDS
     column, given        the column of the texts, and the column of their contexts or None
@@ -142,11 +142,6 @@ class RowFile:
     def own(self, table: Any) -> Any:
         """A table in the form of `Rows.own`."""
         return table
-
-    @property
-    def candidates(self) -> list[str]:
-        """The columns that may hold the texts."""
-        return self._candidates(self.columns)
 
     def _candidates(self, columns: Iterable[str]) -> list[str]:
         """The columns whose strings, in the first rows, mostly look like a text; without any, all columns
@@ -604,26 +599,6 @@ def _is_text(kind: Any) -> bool:
 _READERS: dict[Format, type[RowFile]] = {"jsonl": JsonLines, "csv": Csv, "parquet": Parquet}
 
 
-def opened(
-    source: Source,
-    *,
-    encoding: str | None = None,
-    name: str | None = None,
-    format: Format | None = None,
-) -> RowFile:
-    """A file of rows whose column is still to choose; arguments and errors as in `open_rows`."""
-    name = _called(source, name)
-    format = format or format_of(name)
-    if format is None:
-        raise ConfigError(
-            "{name} is no file of rows by its ending; those end in {endings}, or .gz and .zst after "
-            "the first four",
-            name=name,
-            endings=", ".join(ENDINGS),
-        )
-    return _READERS[format](source, name, encoding)
-
-
 def open_rows(
     source: Source,
     *,
@@ -649,6 +624,15 @@ def open_rows(
     >>> file.column, [rows.texts for rows in file.batches()]
     ('text', [['one']])
     """
-    file = opened(source, encoding=encoding, name=name, format=format)
+    name = _called(source, name)
+    format = format or format_of(name)
+    if format is None:
+        raise ConfigError(
+            "{name} is no file of rows by its ending; those end in {endings}, or .gz and .zst after "
+            "the first four",
+            name=name,
+            endings=", ".join(ENDINGS),
+        )
+    file = _READERS[format](source, name, encoding)
     file.choose(column, given)
     return file

@@ -5,8 +5,6 @@ from typing import BinaryIO
 
 from rnnviz.errors import ConfigError, TextError
 
-LONGEST_PATH = 255
-
 
 def received(value: object) -> str:
     """A value of a wrong type in a word or two."""
@@ -40,10 +38,10 @@ def text_or_file(
 ) -> tuple[str | None, str | os.PathLike[str] | BinaryIO | None]:
     """The text and the file, of which one is None: a Path or an open file given as `text` is a file.
 
-    Raises ConfigError for both.
+    A str is the text itself, whatever files lie around. Raises ConfigError for two files.
     """
     if isinstance(text, os.PathLike) or hasattr(text, "read"):
         if path is not None:
             raise ConfigError("give either a file or text=…; received both")
         return None, text
-    return text, path
+    return None if text is None else check_text(text), path

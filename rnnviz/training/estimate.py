@@ -100,22 +100,20 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
 
     Per character of a batch and unit, each layer keeps `kept` numbers for its backward pass, and one layer at
     a time holds the `made` numbers of that pass. Both are of torch's layers; the compiled path takes no more.
-    "auto" counts as float32, so that the run fits either way.
+    All numbers count as float32, also for a GPU's run in bfloat16.
     """
     model = config.model_config(vocabulary_size)
     measured = {
-        "mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0), "mingru": (8.5, 8.5)
+        "mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (6.0, 12.0 if config.layers > 1 else 1.0),
+        "lstm": (23.5, 0.0), "mingru": (8.5, 8.5),
     }  # fmt: skip
-    if config.precision == "float32":  # in bfloat16 torch's GRU holds more
-        measured["gru"] = (6.0, 12.0 if config.layers > 1 else 1.0)
     kept, made = measured.get(config.cell, (6.0 * len(CELLS[config.cell].blocks), 0.0))
     embedded = 6.0 * config.embedding_size
     logits = 5.0 * vocabulary_size  # their logarithms, and a gradient for each
     per_character = (kept * config.layers + made) * config.hidden_size + embedded + logits
     # A short text is read in fewer streams; see rnnviz.training.batches.
     streams = max(1, min(config.batch, text_characters // (2 * config.steps)))
-    width = 2 if config.precision == "bfloat16" else 4
-    activations = width * per_character * streams * config.steps
+    activations = 4 * per_character * streams * config.steps
     # Weight, gradient, two averages, copies in the layer's memory order. A save's copies reuse the memory of
     # the activations, which are free by then.
     learned = 4 * model.parameter_count

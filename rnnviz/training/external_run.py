@@ -24,7 +24,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
-from rnnviz.training import event_log, runs, snapshots, tensorboard
+from rnnviz.training import event_log, runs, snapshots
 from rnnviz.training.event_log import LARGEST, PROGRESS
 from rnnviz.training.folder import Description, RunFolder, reason
 
@@ -67,7 +67,6 @@ def follow(
     watched: str = "",
     text: str = "",
     total: int | None = None,
-    log_to: str = "",
 ) -> Followed:
     """A training loop as a run, shown live on the Train page, for a `with` block; `log` reports its progress.
 
@@ -78,7 +77,6 @@ def follow(
     watched   the sentence to watch, which such a model reads as training goes on
     text      the training text: a corpus's name, or a title. Runs on the same text can be compared
     total     all steps of the loop, or characters, if `log` is given those: for the remaining time
-    log_to    "tensorboard": TensorBoard gets the figures too
 
     The folder is made in RNNVIZ_RUNS, by default ./runs, when the block begins. The run is "finished" at the
     block's end, "stopped" after Stop on the page or Ctrl-C, and "failed" if an exception leaves the block. A
@@ -95,7 +93,7 @@ def follow(
     >>> runs.find(run.id).state
     'finished'
     """
-    for called, value in (("name", name), ("watched", watched), ("text", text), ("log_to", log_to)):
+    for called, value in (("name", name), ("watched", watched), ("text", text)):
         if not isinstance(value, str):
             raise ConfigError("{name} is a text; received {value!r}", name=called, value=value)
     known = corpora.describe(text) if text in corpora.names() else None
@@ -106,7 +104,6 @@ def follow(
         title=known.title if known else text,
         language=known.language if known else "",
         watched=watched,
-        log_to=tensorboard.check(log_to),
         logged=True,
     )
     if total is not None and (type(total) is not int or total < 1):
@@ -153,7 +150,6 @@ class Followed:
         folder = self._folder = runs.new_folder(self._description.name)
         self._held.enter_context(folder.take_lock())
         folder.begin(self._description)
-        self._log = self._held.enter_context(tensorboard.opened(self._description.log_to, folder))
         self._watching = snapshots.Watching(folder)
         self._began = self._next = time.monotonic()
         model = current(self._model)
@@ -285,7 +281,6 @@ class Followed:
             return
         with self._disk():
             event_log.append(self._in_block().events, {"event": event, **values})
-            self._log(event, values)
 
     @contextlib.contextmanager
     def _disk(self) -> Any:

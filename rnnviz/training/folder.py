@@ -33,6 +33,7 @@ from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingErr
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
 from rnnviz.text import files
+from rnnviz.training import event_log
 from rnnviz.training.deserialise import restored
 
 RESERVE = 64 * 1024
@@ -99,11 +100,11 @@ class Description:
     created   Unix time; 0 for now
     choice    the candidates that the settings were chosen from (hyperparameters.py), for the card
     licence   the text's, for the card; "": the corpus's, if known
-    log_to    "tensorboard": its figures are written for that program too; "" for none
     logged    whether another program trains it and logs here (external_run.py); `config` is then unused
     engine    the engine of the backward pass: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
               fastest, which the run then records
     units     whether its process searches the finished network for units with a meaning (unit_search.py)
+    sha256    the whole text's checksum; "" until the run's process has read it
     """
 
     name: str
@@ -124,10 +125,10 @@ class Description:
     created: float = 0.0
     choice: list[dict[str, Any]] | None = field(default=None, repr=False)
     licence: str = ""
-    log_to: str = ""
     logged: bool = False
     engine: Engine = "auto"
     units: bool = True
+    sha256: str = ""
 
     def __post_init__(self) -> None:
         try:
@@ -148,11 +149,6 @@ class Description:
             between(self, float, minutes=(1e-3, 100_000))
         if self.threads is not None:
             between(self, int, threads=(1, 1024))
-        if str(self.engine) == "rnnviz":
-            raise ConfigError(
-                "engine rnnviz is gone since numba is faster; use auto, which takes the fastest of torch and "
-                "numba"
-            )
         one_of(self, engine=get_args(Engine))
         between(self, float, created=(0, 1e12))
 
@@ -238,6 +234,12 @@ class RunFolder:
                 path=self.description_file,
                 error=reason(error),
             ) from None
+
+    def made(self, path: Path) -> bool:
+        """Whether the model at `path` is this run's own."""
+        path, (events, _) = path.absolute(), event_log.read(self.events)
+        finished = {e.get("path") for e in events if e["event"] == "finished"}
+        return self.path in path.parents or str(path) in finished
 
     def kept(self) -> list[int]:
         """The steps whose snapshots were kept, in order."""

@@ -25,7 +25,6 @@ from rnnviz.training import event_log, queue, training_state
 from rnnviz.training.event_log import LARGEST, PROGRESS
 from rnnviz.training.folder import RunFolder
 from rnnviz.training.snapshots import Watching
-from rnnviz.training.tensorboard import Take
 from rnnviz.training.trainer import StepReport, Trainer
 
 LONG, SLOW_PROGRESS = 1200.0, 1.0
@@ -52,10 +51,8 @@ class Journal:
         trainer: Trainer,
         watched: str,
         baselines: dict[str, Any],
-        log: Take = lambda event, values: None,
     ) -> None:
         self.folder, self.trainer, self.watched, self.baselines = folder, trainer, watched, baselines
-        self._log = log
         self._passed = False
         self._unsaved_best: CharModel | None = None
         self._reset()
@@ -161,4 +158,3 @@ class Journal:
 
     def _write(self, event: str, **values: Any) -> None:
         event_log.append(self.folder.events, {"event": event, **values})
-        self._log(event, {**self.trainer.config.to_json(), **values})

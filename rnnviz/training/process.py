@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import checkpoint, threads
-from rnnviz.training import event_log, queue, tensorboard
+from rnnviz.training import event_log, queue
 from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.process_settings import tune_process
 from rnnviz.training.stop_request import Stopped, StopRequest
@@ -87,7 +87,6 @@ def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
 if TYPE_CHECKING:
     from rnnviz.networks.threads import Threads
     from rnnviz.text.corpora import Corpus
-    from rnnviz.training.tensorboard import Take
     from rnnviz.training.trainer import StepReport, Trainer
 
 TURN = 0.2  # seconds between two polls of the queue
@@ -168,19 +167,15 @@ def _train(
     description = folder.description()
     if description.ngram:
         checkpoint.find(description.ngram)  # fail now rather than after training
-    with tensorboard.opened(description.log_to, folder) as log:
-        tune_process()
-        corpus = finished_model.text_of(folder, description) if corpus is None else corpus
-        description, taken = _settle(folder, description, corpus)
-        trainer = _learn(folder, description, request, show, corpus, taken, log, queued=queued)
-        event_log.append(folder.events, {"event": "measuring", "time": time.time()})
-        measuring()
-        naming = unit_search.SECONDS if description.units else 0.0
-        path, card = finished_model.finish(
-            folder, description, corpus, trainer.seconds, naming_seconds=naming
-        )
-        held_out = card.get("held_out", {}).get("perplexity")
-        log("finished", {"step": trainer.step_index, "held_out": held_out})
+    tune_process()
+    corpus = finished_model.text_of(folder, description) if corpus is None else corpus
+    description, taken = _settle(folder, description, corpus)
+    trainer = _learn(folder, description, request, show, corpus, taken, queued=queued)
+    event_log.append(folder.events, {"event": "measuring", "time": time.time()})
+    measuring()
+    naming = unit_search.SECONDS if description.units else 0.0
+    path, card = finished_model.finish(folder, description, corpus, trainer.seconds, naming_seconds=naming)
+    held_out = card.get("held_out", {}).get("perplexity")
     _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
     return path, card
 
@@ -192,7 +187,6 @@ def _learn(
     show: Show,
     corpus: Corpus,
     taken: Threads,
-    log: Take,
     *,
     queued: bool,
 ) -> Trainer:
@@ -207,7 +201,7 @@ def _learn(
     to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
         trainer.text, trainer.validation, trainer.model.vocabulary
     )
-    journal = Journal(folder, trainer, description.watched, to_beat, log)
+    journal = Journal(folder, trainer, description.watched, to_beat)
     if queued:
         make_way()  # not earlier: the user waits for the first step
     journal.begin(_about(trainer))
@@ -232,12 +226,14 @@ def _learn(
 
 
 def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:
-    """Decide the settings that depend on the machine, and record those that a resumed run must keep. The
+    """Decide the settings that depend on the machine, and record those that a resumed run must keep, and the
+    text's checksum. The
     number of threads isn't recorded, unless given: the fastest changes with other programs' load.
     """
 
     from rnnviz.networks import compiled
-    from rnnviz.training import speed_trial
+    from rnnviz.networks.torch_model import pick_device
+    from rnnviz.training import optimiser, speed_trial
 
     if description.threads is not None:
         threads.fix(description.threads)
@@ -252,15 +248,15 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
         engine="torch" if absent else engine,
     )
     if not begun:
-        config = replace(config, precision=pace.precision)
+        config = replace(config, precision=optimiser.precision_on(pick_device(description.device), config))
         engine = pace.engine
     if description.minutes is not None and not config.characters:
         n = speed_trial.characters_in(description.minutes, config, corpus, pace, device=description.device)
         config = replace(config, characters=n)
-    if (config, engine) != (description.config, description.engine):
-        description = replace(description, config=config, engine=engine)
-        folder.describe(description)
-    return description, pace.threads
+    settled = replace(description, config=config, engine=engine, sha256=corpus.sha256)
+    if settled != description:
+        folder.describe(settled)
+    return settled, pace.threads
 
 
 def _about(trainer: Trainer) -> dict[str, Any]:

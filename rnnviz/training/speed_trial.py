@@ -1,12 +1,6 @@
-"""A speed trial: the fastest precision, threads and engine for a recipe, found with a model that is thrown
-away.
-
-A processor's flags don't tell: of two with AVX512-BF16, one multiplies bfloat16 four times as fast as
-float32, the other half as fast.
-"""
+"""A speed trial: the fastest threads and engine for a recipe, found with a model that is thrown away."""
 
 from dataclasses import replace
-from itertools import product
 from time import perf_counter
 from typing import NamedTuple
 
@@ -14,12 +8,11 @@ import torch
 
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks import compiled
-from rnnviz.networks.config import Engine, Precision, TrainConfig
+from rnnviz.networks.config import Engine, TrainConfig
 from rnnviz.networks.threads import ALIKE, HOPELESS, Threads, worth_trying
 from rnnviz.networks.torch_model import pick_device
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
-from rnnviz.training import optimiser
 from rnnviz.training.batches import cuts
 from rnnviz.training.step_report import early_steps
 from rnnviz.training.trainer import SplittableText, Trainer
@@ -32,11 +25,10 @@ PIECE = 500  # characters of the validation text whose scoring is timed
 
 
 class Pace(NamedTuple):
-    """The fastest settings: the precision, the threads with each number's characters a second, and the engine
-    of the backward pass.
+    """The fastest settings: the threads with each number's characters a second, and the engine of the
+    backward pass.
     """
 
-    precision: Precision
     threads: Threads
     engine: Engine = "auto"
 
@@ -54,16 +46,15 @@ def fastest(
     device: str = "auto",
     engine: Engine = "auto",
 ) -> Pace:
-    """The fastest precision, threads and engine for a recipe on `corpus`; `config.precision`, `threads` and
-    `engine` are kept where given.
+    """The fastest threads and engine for a recipe on `corpus`; `threads` and `engine` are kept where given.
 
     Times some steps of each candidate, for half a second in all or little more, and leaves torch at the
-    number of threads that it found. A GPU gets bfloat16 if it has it.
+    number of threads that it found.
     """
     where = pick_device(device)
-    pairs = candidates(config, where, engine)
+    tried = engines(config, where, engine)
     # Pieces of random lengths take as long as regular ones of the same mean.
-    recipe = replace(config, precision="float32", characters=config.batch * 10**6, truncation="regular")
+    recipe = replace(config, characters=config.batch * 10**6, truncation="regular")
     trainer = Trainer(recipe, corpus, device=device)
     whole, streams = trainer.cuts, trainer.streams
     if where.type == "cpu":
@@ -74,12 +65,11 @@ def fastest(
         steps = min(config.steps, max(8, int(characters) // streams.batch))
         trainer.cuts = cuts(replace(recipe, steps=steps), streams)
     else:
-        pairs, counts = pairs[-1:], [threads or torch.get_num_threads()]
+        counts = [threads or torch.get_num_threads()]
 
-    def timed(pair: tuple[Precision, Engine]) -> float:
-        """Characters a second with a precision and an engine."""
-        trainer.bfloat16, trainer.model.engine = pair[0] == "bfloat16", pair[1]
-        trainer.carried = None  # another candidate's, in another precision
+    def timed(engine: Engine) -> float:
+        """Characters a second with an engine."""
+        trainer.model.engine = engine
         trainer.step()  # warm-up: the first takes longer
         float(trainer.loss)
         began, before, took = perf_counter(), trainer.characters, 0.0
@@ -93,49 +83,35 @@ def fastest(
     for count in counts:  # once a number is hopelessly slow, larger ones are too
         if not known or known[max(known)] >= HOPELESS * max(known.values()):
             torch.set_num_threads(count)
-            known[count] = timed(pairs[0])
+            known[count] = timed(tried[0])
     best = Threads(counts, known)
     torch.set_num_threads(best.now)
-    speeds = {pairs[0]: best.speed}
-    for pair in [*pairs[1:], *pairs]:  # twice: another program may have delayed one
-        again = pair in speeds
-        if not again or (perf_counter() < until and speeds[pair] >= CLOSE * max(speeds.values())):
-            speeds[pair] = max(speeds.get(pair, 0.0), timed(pair))
-    won = max(pairs, key=lambda pair: speeds[pair] * (1 if pair == pairs[0] else ALIKE))
+    speeds = {tried[0]: best.speed}
+    for one in [*tried[1:], *tried]:  # twice: another program may have delayed one
+        again = one in speeds
+        if not again or (perf_counter() < until and speeds[one] >= CLOSE * max(speeds.values())):
+            speeds[one] = max(speeds.get(one, 0.0), timed(one))
+    won = max(tried, key=lambda one: speeds[one] * (1 if one == tried[0] else ALIKE))
     if trainer.cuts.at(0) != whole.at(0):
         trainer.cuts = whole
         speeds[won] = timed(won)
     share = speeds[won] / best.speed
-    return Pace(won[0], Threads(counts, {n: share * speed for n, speed in known.items()}), won[1])
+    return Pace(Threads(counts, {n: share * speed for n, speed in known.items()}), won)
 
 
-def candidates(
-    config: TrainConfig, device: torch.device, engine: Engine = "auto"
-) -> list[tuple[Precision, Engine]]:
-    """Precisions and engines that may be fastest for a recipe, the likeliest first. torch's engine is among
-    them unless another is requested. Raises ConfigError where a requested one isn't available.
+def engines(config: TrainConfig, device: torch.device, engine: Engine = "auto") -> list[Engine]:
+    """Engines that may be fastest for a recipe, the likeliest first. torch's is among them unless another is
+    requested. Raises ConfigError where the requested one isn't available.
     """
     if engine == "numba" and not compiled.prepared(config.cell):
         raise ConfigError(
             "engine numba isn't to be had here; install it with {command}, or use another",
             command=install("train"),
         )
+    if engine != "auto":
+        return [engine]
     several = device.type == "cpu" and not config.is_small
-    engines: list[Engine] = [engine]
-    if engine == "auto":
-        engines = ["numba", "torch"] if several and compiled.prepared(config.cell) else ["torch"]
-    precisions: list[Precision] = [config.precision]
-    if config.precision == "auto":
-        both = optimiser.has_bfloat16(device) and (several or device.type != "cpu")
-        precisions = ["float32", "bfloat16"] if both else ["float32"]
-    refusal = optimiser.no_bfloat16(config.cell, device) if "bfloat16" in precisions else None
-    # Where numba's blocks can't use bfloat16, rounding costs more than torch's remaining products save.
-    slow = engine != "numba" and not compiled.blocks_bfloat16()
-    left_out = {("bfloat16", "torch"): refusal, ("bfloat16", "numba"): slow}
-    found = [pair for pair in product(precisions, engines) if not left_out.get(pair)]
-    if refusal and not found:
-        raise refusal
-    return found
+    return ["numba", "torch"] if several and compiled.prepared(config.cell) else ["torch"]
 
 
 def characters_in(

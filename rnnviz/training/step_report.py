@@ -43,11 +43,6 @@ class StepReport:
     sample: str
     model: CharModel = field(repr=False, compare=False)
 
-    @property
-    def held_out_perplexity(self) -> float | None:
-        """Version 0.1.0's name of `validation_perplexity`."""
-        return self.validation_perplexity
-
 
 @dataclass
 class Interval:

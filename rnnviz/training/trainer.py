@@ -12,6 +12,7 @@ import hashlib
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -22,6 +23,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TrainingError
+from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.dropout import Dropout
 from rnnviz.networks.threads import Threads
@@ -31,10 +33,10 @@ from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.validate import check_text, received
-from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.text.vocabulary import MUCH, Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
 from rnnviz.training.event_log import LARGEST
-from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
+from rnnviz.training.optimiser import adamw, precision_on, rate
 from rnnviz.training.step_report import Interval, early_steps
 from rnnviz.training.step_report import StepReport as StepReport
 
@@ -67,7 +69,9 @@ class Trainer:
         if len(self.text) < 2:
             raise CorpusError("training needs at least 2 characters; received {count}", count=len(self.text))
         self.config, self.device = config, pick_device(device)
+        self.bfloat16 = precision_on(self.device, config) == "bfloat16"
         vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
+        self.dropped = vocabulary.dropped(self.text)
         sizes = config.model_config(vocabulary.size)
         self.model = untrained(
             sizes, vocabulary, seed=config.seed, name=name, normaliser=config.normaliser
@@ -89,9 +93,6 @@ class Trainer:
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
         )
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
-        # "auto": a run's process decides earlier, see rnnviz.training.speed_trial.
-        able = config.precision == "auto" and self.device.type == "cuda" and has_bfloat16(self.device)
-        self.bfloat16 = able or config.precision == "bfloat16"
         self.threads = Threads([torch.get_num_threads()])  # torch's threads in `run`
         self.step_index = 0
         self.characters = 0
@@ -365,8 +366,11 @@ def prepared(
 ) -> Trainer:
     """The Trainer of `train`, before its first step; raises the same errors."""
     check_config(config)
-    if config.precision == "bfloat16" and (refusal := no_bfloat16(config.cell, pick_device(device))):
-        raise refusal
     trainer = Trainer(config, as_corpus(corpus), device=device, name=name)
     trainer.model.engine = "torch" if config.is_small else "numba"  # numba, where it is installed
+    trainer.model.sketch = contamination.sketch(trainer.text)  # of a report's model, too
+    trainer.model.card = {"sha256_trained_on": trainer.text_sha256}
+    said, share = trainer.dropped
+    if share >= MUCH:
+        warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=3)
     return trainer

@@ -99,7 +99,7 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     trainer.optimiser.load_state_dict(saved)
     for group in trainer.optimiser.param_groups:
         group["lr"] = meta["learning_rate"]
-    trainer.bfloat16, trainer.carried = meta["bfloat16"], None
+    trainer.carried = None
     if any(name.startswith("carried.") for name in tensors):
         kinds = (torch.float32, torch.bfloat16) if trainer.bfloat16 else (torch.float32,)
         zero = trainer.model.zero_state(trainer.streams.batch)
@@ -134,8 +134,8 @@ def _fit(
 
 def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
     """Raise ValueError for a number that no run has."""
-    if type(meta["bfloat16"]) is not bool:
-        raise ValueError("its precision is unknown")
+    if meta["bfloat16"] is not trainer.bfloat16:
+        raise ValueError("its precision isn't the recipe's")
     places = {"step": trainer.total_steps, "characters": trainer.total_characters}
     for name, most in {**places, "offset": trainer.streams.slack}.items():
         if type(meta[name]) is not int or not 0 <= meta[name] <= most:

@@ -1,4 +1,4 @@
-"""The button that removes a reader's texts at once, not only after the session ends."""
+"""The button that removes the reader's texts at once, not only when the app ends."""
 
 import threading
 from typing import Any
@@ -63,7 +63,7 @@ def forget() -> None:
         # A file that is open stays readable after its removal; Windows doesn't even remove it.
         if callable(close := getattr(value, "close", None)):
             close()
-    store.shared().release(store.holder())
+    store.shared().forget_texts()
     times = state.get(_TIMES, 0) + 1
     for name in list(state):
         if name not in SETTINGS:

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from rnnviz.cli.bind import Help
+from rnnviz.cli.bind import Gone, Help
 from rnnviz.ui import launch
 from rnnviz.ui.room import classroom
-from rnnviz.ui.room.classroom import NETWORKS, Wanted
+from rnnviz.ui.room.classroom import NETWORKS, RoomOptions
 
 
 def host(
@@ -32,6 +32,12 @@ def host(
         "where the app itself listens (default: localhost). Another address only behind a proxy with a "
         "login: whoever reaches the app may do everything",
     ] = "",
+    capacity: Annotated[
+        str | None, Help("a class gets the live view and the questions, and any number may look", action=Gone)
+    ] = None,
+    trust_proxy: Annotated[
+        str | None, Help("nothing depends on who asks any more; leave it out", action=Gone)
+    ] = None,
     no_browser: Annotated[bool, "open no browser, print the addresses alone"] = False,
 ) -> int:
     """Open the app for a lecture, and a room for the class: phones see the live view, and answer questions.
@@ -44,6 +50,6 @@ def host(
       rnnviz host --port 80 --name hall.example.org
       rnnviz host --address 127.0.0.1 --name https://hall.example.org
     """
-    classroom.wanted = Wanted(address, port, tuple(name or ()), tuple(model or NETWORKS))
+    classroom.at_start = RoomOptions(address, port, tuple(name or ()), tuple(model or NETWORKS))
     options = {"server.address": app_address or None, "server.headless": no_browser or None}
     return launch.serve("host", {name: value for name, value in options.items() if value is not None})

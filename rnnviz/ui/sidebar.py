@@ -13,7 +13,7 @@ import streamlit as st
 from rnnviz import i18n, sentences
 from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.checkpoint import Damaged, ModelInfo, gone
+from rnnviz.networks.checkpoint import Damaged, ModelInfo
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import address, model_cache
 from rnnviz.ui.error_messages import plain, sentence
@@ -77,8 +77,8 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
 def _why(damaged: list[Damaged], asked: str) -> str:
     """The sentence that says why the model `asked` is not in the list."""
     errors = [file.error for file in damaged if file.path.stem == asked]
-    if error := next(iter(errors), None) or gone(asked):
-        return plain(sentence(error))
+    if errors:
+        return plain(sentence(errors[0]))
     here = asked in (info.path.stem for info in model_cache.listed()[0])
     said = (
         _("**{asked}** counts n-grams and has no hidden state to look at.")

@@ -11,6 +11,7 @@ half-imported module.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import logging
 import time
@@ -77,6 +78,10 @@ def up() -> None:
             while (wait := _asked + QUIET - time.monotonic()) > 0:
                 time.sleep(wait)
             piece()
+        # What is loaded stays: full collections, which stop every thread, look at it no longer. They took a
+        # second while strangers attacked the room.
+        gc.collect()
+        gc.freeze()
     except Exception:
         log.debug("warming up failed", exc_info=True)
 

@@ -1,14 +1,9 @@
-"""Patterns, matches and the index: equal to looking at every state of the text, one place after another.
+"""Patterns and matches: equal to looking at every state of the text, one place after another.
 The controls beside them: whose states, which thresholds, and what is counted.
 """
 
-import gc
 import itertools
-import os
-import stat
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +11,14 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import indexing, matching
+from rnnviz.analysis import matching, places
 from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.indexing import Index, fingerprint, open_index
-from rnnviz.analysis.matching import Match, Matches, Pattern
+from rnnviz.analysis.matching import Finder, Match, Matches, Pattern
+from rnnviz.analysis.places import SearchedText
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Heat, Number
 from rnnviz.networks.progress import run
 from rnnviz.sentences import tell
-from tests import needs
 from tests.analysis.built import built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -34,7 +28,7 @@ SAID = "ab “cde” f"  # the passage 3 .. 6 is “cde
 
 
 def halves(model: Any, text: str) -> np.ndarray:
-    """(T, L·H): the states as an index keeps them, by a way of its own."""
+    """(T, L·H): the states as a search compares them, by a way of its own."""
     hidden = rnnviz.trace(model, text).hidden
     return hidden.reshape(len(hidden), -1).astype(np.float16).astype(np.float64)
 
@@ -76,26 +70,37 @@ def apart(found: list[tuple[int, int, int]], most: int) -> list[tuple[int, int, 
 
 
 @pytest.fixture(scope="module")
-def two_layers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, Index]:
+def two_layers() -> tuple[Any, str, SearchedText]:
     model, text = tiny("lstm", layers=2), TEXT * 3
-    return model, text, run(indexing.index(model, text, tmp_path_factory.mktemp("index") / "lstm"))
+    return model, text, SearchedText(model, text)
 
 
-def test_the_index_holds_every_state_and_the_text(two_layers: tuple[Any, str, Index]) -> None:
-    model, text, index = two_layers
-    states = halves(model, text)
-    assert (len(index), index.layers, index.units) == (len(text), 2, 12)
-    assert index.text() == text
-    assert index.text(-5, 4) == text[:4]
-    np.testing.assert_allclose(index.values(0, len(text)), states, atol=HALF)
-    np.testing.assert_allclose(index.values(7, 9, [3, 20]), states[7:9, [3, 20]], atol=HALF)
-    assert (index.path / "values.npy").stat().st_size <= 2 * states.size + 128
-    wanted = [n for n in range(len(text)) if text[: n + 1].endswith("was")]
-    assert index.ends_with("was").tolist() == wanted
-    assert not len(index.ends_with(""))
-    assert not len(index.ends_with(text + "x"))
-    too_long = index.match(Pattern((Unit(0, 0),), (1,), 0.01, len(text) + 1))
-    assert (too_long.found, too_long.windows, too_long.of, too_long.share) == ((), 0, 0, 0.0)
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_text_is_read_in_pieces_and_kept_if_its_states_fit(
+    kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "PIECE", 30)
+    model = tiny("lstm", layers=2)
+    states = halves(model, TEXT)
+    monkeypatch.setattr(places, "KEPT", 2 * states.size - (not kept))
+    searched = SearchedText(model, TEXT)
+    assert (searched.text, searched.bytes, searched.kept) == (TEXT, 2 * states.size, False)
+    for start, stop in ((65, 130), (0, len(TEXT)), (29, 30), (30, 31)):  # the first out of turn
+        found = list(searched.between(start, stop))
+        assert max(piece.shape[1] for piece in found) <= 30
+        np.testing.assert_allclose(np.concatenate(found, axis=1).T, states[start:stop], atol=HALF)
+    assert searched.kept == kept
+    once = searched.states(1)
+    assert (searched.states(1) is once) == kept
+    np.testing.assert_array_equal(searched.states(1), once)
+
+
+def test_a_text_is_found_where_it_has_just_been_read(two_layers: tuple[Any, str, SearchedText]) -> None:
+    _, text, searched = two_layers
+    assert searched.ends_with("was") == [n for n in range(len(text)) if text[: n + 1].endswith("was")]
+    assert not searched.ends_with(text + "x")
+    assert SearchedText(tiny("gru"), "aaaa.a").ends_with("aa") == [1, 2, 3]
+    assert SearchedText(tiny("gru"), "a.a").ends_with(".") == [1]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -121,11 +126,32 @@ def test_matches_are_those_of_a_plain_scan(seed: int) -> None:
             assert match.units == tuple(itertools.compress(pattern.units, held))
 
 
-def test_a_long_text_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing, "WRITTEN", 100)
-    monkeypatch.setattr(indexing, "PIECE", 30)
-    index = run(indexing.index(tiny("gru"), TEXT, tmp_path / "index"))
-    np.testing.assert_allclose(index.values(0, len(TEXT)), halves(tiny("gru"), TEXT), atol=HALF)
+@pytest.mark.parametrize("seed", range(20))
+def test_pieces_give_the_matches_of_the_whole(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However a text is cut, and with next to no room for places that may turn out to be among the best."""
+    monkeypatch.setattr(matching, "ROOM", 3)
+    random = np.random.default_rng(seed)
+    states = np.repeat(random.choice([-0.5, 0.0, 0.5], (60, 6)), random.integers(1, 7, 60), axis=0)
+    states[random.random(len(states)) < 0.05] = 0.0
+    pattern = Pattern((Unit(0, 0), Unit(0, 2), Unit(1, 0)), tuple(random.choice([-1, 1], 3).tolist()), 0.5)
+    values = states.T.astype(np.float16)
+    for least, most in itertools.product((1, 3, 17, 400), (1, 4, 50)):
+        finder = Finder(3, pattern, share=0.3, least=least, most=most)
+        for piece in np.split(values, np.unique(random.integers(1, len(states), 20)), axis=1):
+            finder.add(piece)
+        found, (expected, windows) = finder.matches(), scanned(states, pattern, 3, 0.3, least)
+        assert [(m.overlap, m.start, m.stop) for m in found.found] == apart(expected, most)
+        assert (found.windows, found.of) == (windows, max(0, len(states) - least + 1))
+    assert found.share == 0.0  # no window is so long
+
+
+def test_a_search_holds_no_more_places_the_longer_the_text_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "ROOM", 10)
+    finder = Finder(1, Pattern((Unit(0, 0),), (1,)), most=5)
+    for _ in range(200):
+        finder.add(np.tile(np.array([0.0, 1.0], np.float16), (1, 20)))
+        assert len(finder._places.starts) <= 10 + 2 * 5 + 20
+    assert [m.start for m in finder.matches().found] == [1, 3, 5, 7, 9]
 
 
 @pytest.mark.parametrize("edges", [0, 1, 3])
@@ -150,79 +176,31 @@ def test_a_pattern_is_what_is_on_throughout_and_off_around(edges: int, start: in
         assert found.length == stop - start
 
 
-def test_predictions_from_the_index_are_those_of_the_network(
-    two_layers: tuple[Any, str, Index],
+def test_predictions_from_kept_states_are_those_of_the_network(
+    two_layers: tuple[Any, str, SearchedText],
 ) -> None:
-    model, text, index = two_layers
+    model, text, searched = two_layers
     probabilities = np.exp(rnnviz.trace(model, text[:60]).log_probs)
     for position in (0, 30, 59):
-        found = index.next(model, position, k=3)
+        found = searched.next(position, k=3)
         best = np.argsort(-probabilities[position + 1], kind="stable")[:3]
         assert [symbol for symbol, _ in found] == [model.vocabulary.symbol(int(s)) for s in best]
         np.testing.assert_allclose([p for _, p in found], probabilities[position + 1, best], atol=0.01)
 
 
-def test_an_index_is_whole_or_not_there_and_its_users_alone(tmp_path: Path) -> None:
-    path, model = tmp_path / "new" / "index", tiny("gru")
-    steps = indexing.index(model, TEXT * 40, path)
-    next(steps)
-    assert [p.name[:9] for p in path.parent.iterdir()] == [".partial-"]
-    steps.close()  # cancelled
-    assert not list(path.parent.iterdir())
-    seen: list[float] = []
-    made = run(indexing.index(model, TEXT, path), lambda now: seen.append(now.fraction))
-    assert seen[-1] == 1.0
-    if os.name == "posix":
-        assert stat.S_IMODE(path.stat().st_mode) == 0o700
-    assert [p.name for p in path.parent.iterdir()] == ["index"]
-    again = indexing.index(model, TEXT, path)
-    assert run(again).text() == made.text()
-
-
-@needs.removal
-def test_an_index_without_a_path_goes_with_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    steps = indexing.index(tiny("gru"), TEXT * 40)
-    next(steps)
-    assert list(tmp_path.iterdir())
-    steps.close()  # cancelled
-    assert not list(tmp_path.iterdir())
-    made = run(indexing.index(tiny("gru"), TEXT))
-    assert made.path.is_relative_to(tmp_path)
-    assert made.text() == TEXT
-    del made
-    gc.collect()
-    assert not list(tmp_path.iterdir())
-
-
-def test_no_room_is_said_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = type("usage", (), {"free": 100})
-    monkeypatch.setattr("rnnviz.analysis.indexing.shutil.disk_usage", lambda path: usage)
-    with pytest.raises(ConfigError, match="can't be written to"):
-        run(indexing.index(tiny("gru"), TEXT, tmp_path / "index"))
-    assert not list(tmp_path.iterdir())
-
-
-def test_two_networks_are_never_taken_for_each_other() -> None:
-    one = fingerprint(tiny("gru"))
-    assert one == fingerprint(tiny("gru", name="another name"))
-    others = [tiny("gru", layers=2), tiny("rnn"), tiny("rnn", activation="relu"), built()]
-    assert len({one, *map(fingerprint, others)}) == 5
-
-
 @pytest.fixture(scope="module")
-def quotations(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return run(indexing.index(built(), BOOK, tmp_path_factory.mktemp("index") / "built"))
+def quotations() -> SearchedText:
+    return SearchedText(built(), BOOK)
 
 
-def elsewhere(index: Index, start: int, stop: int, text: str = SAID, **asked: Any) -> Matches:
+def elsewhere(searched: SearchedText, start: int, stop: int, text: str = SAID, **asked: Any) -> Matches:
     """The matches of a passage in the network that was built."""
     asked = {"threshold": 0.9, **asked}
-    return index.elsewhere(built(), rnnviz.trace(built(), text), start, stop, **asked)
+    return run(searched.elsewhere(rnnviz.trace(built(), text), start, stop, **asked))
 
 
 def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have(
-    quotations: Index,
+    quotations: SearchedText,
 ) -> None:
     found = elsewhere(quotations, 1, 3, "x“ab", most=1000)
     ends = [match.stop - 1 for match in found.found]
@@ -233,39 +211,38 @@ def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have
     assert found.ending == matching.Ending("a", inside, len(ends), BOOK.count("a") / len(BOOK))
 
 
-def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str, Index]) -> None:
-    model, text, index = two_layers
+def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str, SearchedText]) -> None:
+    model, text, searched = two_layers
     for passage in ("q", "a machine"):
         read = rnnviz.trace(model, passage)
-        found = index.elsewhere(model, read, 0, len(passage), threshold=0.01, share=0.1)
+        found = run(searched.elsewhere(read, 0, len(passage), threshold=0.01, share=0.1))
         assert passage.endswith(found.ending.text)
-        assert found.ending.everywhere == len(index.ends_with(found.ending.text)) / len(text)
+        assert found.ending.everywhere == len(searched.ends_with(found.ending.text)) / len(text)
         often = found.ending.everywhere * len(text) >= matching.ENOUGH
         assert often or len(found.ending.text) == 1  # rare as it is
 
 
-def test_what_stands_at_a_match_and_what_is_expected_there(quotations: Index) -> None:
+def test_what_stands_at_a_match_and_what_is_expected_there(quotations: SearchedText) -> None:
     found = elsewhere(quotations, 3, 7, most=5)
     for match in found.found:
         start, stop = max(0, match.start - matching.BEFORE), match.stop + matching.AFTER
         assert match.before + match.text + match.after == BOOK[start:stop]
         assert (len(match.before), match.text) == (match.start - start, BOOK[match.start : match.stop])
-        assert list(match.next) == quotations.next(built(), match.stop - 1)
+        assert list(match.next) == quotations.next(match.stop - 1)
         states = halves(built(), BOOK)[start:stop]
         np.testing.assert_allclose(match.on, on(states, found.pattern, 8).mean(axis=1))
 
 
 @pytest.mark.parametrize("layer", [None, 1])
-def test_all_that_is_counted_of_untrained_copies(
-    layer: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_that_is_counted_of_untrained_copies(layer: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "BEGINNING", 400)
     model = tiny("gru", layers=2)
     asked: dict[str, Any] = {"share": 0.6, "most": 7}
-    index = run(indexing.index(model, TEXT, tmp_path / "tiny"))
+    searched = SearchedText(model, TEXT)
     read = rnnviz.trace(model, TEXT[3:60])
     copies = run(matching.copies(model, TEXT, 2))
-    found = index.elsewhere(model, read, 20, 23, threshold=0.05, layer=layer, copies=copies, **asked)
+    found = run(searched.elsewhere(read, 20, 23, threshold=0.05, layer=layer, **asked))
+    found = searched.beside(found, read, 20, 23, copies, layer=layer, **asked)
     control = found.untrained
 
     networks = [model, *units.untrained(model, 2)]
@@ -291,34 +268,38 @@ def test_all_that_is_counted_of_untrained_copies(
         assert shares.untrained == sum(TEXT[: n + 1].endswith(shares.name) for n in theirs)
 
 
-def test_copies_may_have_no_unit_that_is_on_throughout(quotations: Index) -> None:
+def test_copies_may_have_no_unit_that_is_on_throughout(quotations: SearchedText) -> None:
     """A unit set by hand is on inside quotes and off beside them; no unit of random weights is."""
-    copies = run(matching.copies(built(), BOOK))
-    found = elsewhere(quotations, 3, 7, edges=1, copies=copies)
+    copies, read = run(matching.copies(built(), BOOK)), rnnviz.trace(built(), SAID)
+    found = quotations.beside(elsewhere(quotations, 3, 7, edges=1), read, 3, 7, copies)
     assert found.untrained.own > 5
     assert (found.untrained.units, found.untrained.matches) == ((0, 0, 0), 0)
     assert found.untrained.shares[1].untrained == 0
     assert "match.no-copy" in [said.code for said in found.sentences()]
 
 
-def test_one_call_indexes_matches_and_controls(quotations: Index, tmp_path: Path) -> None:
-    copies = run(matching.copies(built(), BOOK, 1))
+@pytest.mark.parametrize("copies", [0, 1])
+def test_one_call_matches_and_controls(quotations: SearchedText, copies: int) -> None:
     shares: list[float] = []
     found = units.match(
         *(built(), SAID, 3, 7, BOOK),
         threshold=0.9,
-        copies=1,
+        copies=copies,
         progress=lambda now: shares.append(now.fraction),
     )
-    assert found.facts() == elsewhere(quotations, 3, 7, copies=copies).facts()
+    expected = elsewhere(quotations, 3, 7)
+    if copies:
+        beside = run(matching.copies(built(), BOOK, 1))
+        expected = quotations.beside(expected, rnnviz.trace(built(), SAID), 3, 7, beside)
+    assert found.facts() == expected.facts()
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    alone = units.match(built(), SAID, 3, 7, BOOK, threshold=0.9, copies=0, folder=tmp_path / "kept")
-    assert alone.facts() == elsewhere(quotations, 3, 7).facts()
-    assert open_index(tmp_path / "kept").text() == BOOK
+
+
+def test_what_cannot_be_found_is_refused_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SearchedText, "states", None)
     with pytest.raises(ConfigError, match="no unit is on throughout"):
-        units.match(built(), SAID, 3, 7, BOOK, threshold=1.5, folder=tmp_path / "not")
-    assert not (tmp_path / "not").exists()
+        units.match(built(), SAID, 3, 7, BOOK, threshold=1.5)
 
 
 def test_copies_read_no_more_than_the_beginning_and_progress_runs_to_the_end() -> None:
@@ -364,7 +345,7 @@ FOUND = Matches(
             {"untrained": replace(CONTROL, matches=0), "ending": FOUND.passage},
             "places passage control no-copy few rows",
         ),
-        ({"passage": None, "ending": None}, "places"),  # as `Index.match` returns it
+        ({"passage": None, "ending": None}, "places"),  # as `SearchedText.search` returns it
     ],
 )
 def test_what_is_said_of_matches(changed: dict[str, Any], said: str) -> None:

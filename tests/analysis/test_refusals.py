@@ -16,17 +16,16 @@ from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.effects import effect
 from rnnviz.analysis.evidence import search
 from rnnviz.analysis.gating import gates
-from rnnviz.analysis.indexing import index, open_index
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.matching import Pattern
 from rnnviz.analysis.perturbation import memory, perturb
+from rnnviz.analysis.places import SearchedText
 from rnnviz.analysis.probing import probe
 from rnnviz.analysis.projection import project
 from rnnviz.analysis.scanning import pushes, scan
 from rnnviz.analysis.targets import Target, named, pattern_target, span_target, target
 from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.progress import run
-from rnnviz.scoring import sampling
 from tests.analysis.built import built
 from tests.conftest import TEXT, tiny
 from tests.refused import Refusals, refused
@@ -73,21 +72,7 @@ def probed(where: Any = None, **options: Any) -> Any:
 
 
 def matched(pattern: Pattern, **options: Any) -> Any:
-    return run(index(DEEP, TEXT[:60], "index")).match(pattern, **options)
-
-
-def indexed(text: str, model: Any = GRU) -> Any:
-    return next(index(model, text, "index"))
-
-
-def another_index(model: Any, text: str) -> Any:
-    """An index is there already, of another network or text."""
-    run(index(GRU, TEXT[:60], "index"))
-    return run(index(model, text, "index"))
-
-
-def expected(model: Any, position: int) -> Any:
-    return run(index(DEEP, TEXT[:60], "index")).next(model, position)
+    return run(SearchedText(DEEP, TEXT[:60]).search(pattern, **options))
 
 
 def a_picture() -> Any:
@@ -173,7 +158,6 @@ REFUSED: Refusals = {
     "effect: short": (
         lambda: costs("abcd", target=target("quotes", "abc")), ConfigError, "received quotes, for 3",
     ),
-    "resume": (lambda: sampling.resume(READ, 21, 1), ConfigError, "this trace has 21 states"),
     "Intervention: none": (lambda: Intervention(()), ConfigError, "at least one"),
     "Intervention: half": (lambda: Intervention((1.5,)), ConfigError, "whole numbers"),  # type: ignore[arg-type]
     "Intervention: below 0": (lambda: Intervention((-1,)), ConfigError, "counted from 0; received -1"),
@@ -216,25 +200,15 @@ REFUSED: Refusals = {
     ),
     "intervene: a cell": (lambda: held((0,), quantity="cell"), ConfigError, "this network has gru cells"),
     "intervene: a text": (lambda: rnnviz.trace(GRU, "\ud800", change=[]), TextError, "surrogate"),
-    "continuation": (lambda: rnnviz.sample(GRU, "a", -1), ConfigError, "length counts"),
     "project": (lambda: project(rnnviz.trace(GRU, "ab"), 13), ConfigError, "1 to 12 axes"),
     "gates: a cell": (lambda: gates(rnnviz.trace(tiny("rnn"), "a")), ConfigError, "network has rnn cells"),
     "gates: no text": (lambda: gates(rnnviz.trace(GRU, "")), EmptyTextError, "no characters"),
     "gates: a layer": (lambda: gates(READ, layer=2), ConfigError, "received layer 2"),
     "compare": (lambda: compare([], "a"), ConfigError, "at least one model"),
-    "Index.next: a network": (lambda: expected(GRU, 3), ConfigError, "other weights or another vocabulary"),
-    "Index.next: a place": (lambda: expected(DEEP, 990_000), ConfigError, "received 990000"),
-    "index: another text": (
-        lambda: another_index(GRU, TEXT[:60] + "."), ConfigError, "another network or text",
-    ),
-    "index: another network": (
-        lambda: another_index(tiny("rnn"), TEXT[:60]), ConfigError, "another network or text",
-    ),
-    "open_index": (lambda: open_index("gone"), ConfigError, "holds no index"),
-    "index: no text": (lambda: indexed(""), EmptyTextError, "no characters"),
-    "index: a surrogate": (lambda: indexed("a\ud800"), TextError, "surrogate"),
-    "index: counts": (
-        lambda: indexed("a", rnnviz.load("timemachine-6gram")), ConfigError, "no hidden state",
+    "match: no text": (lambda: SearchedText(GRU, ""), EmptyTextError, "no characters"),
+    "match: a surrogate": (lambda: SearchedText(GRU, "a\ud800"), TextError, "surrogate"),
+    "match: counts": (
+        lambda: SearchedText(rnnviz.load("timemachine-6gram"), "a"), ConfigError, "no hidden state",
     ),
     "pattern: empty": (
         lambda: matching.pattern(READ, 3, 3), ConfigError, "a span begins and ends within the text of 20",
@@ -258,12 +232,6 @@ REFUSED: Refusals = {
     ),
     "match: nothing on": (
         lambda: matched(Pattern((), ())), ConfigError, "no unit is on throughout the passage",
-    ),
-    "match: a unit": (
-        lambda: matched(Pattern((Unit(0, 12),), (1,))), ConfigError, "a layer has units 0 to 11",
-    ),
-    "match: a layer": (
-        lambda: matched(Pattern((Unit(2, 0),), (1,))), ConfigError, "this network has 2 layers",
     ),
     "match: share": (lambda: matched(ONE, share=0.0), ConfigError, "above 0 and at most 1"),
     "match: least": (lambda: matched(ONE, least=0), ConfigError, "least is at least 1"),
@@ -336,7 +304,6 @@ REFUSED: Refusals = {
         ConfigError,
         "gru cells has hidden, reset, update, candidate",
     ),
-    "scan: two files": (lambda: scanned(text=Path("a"), path="a"), ConfigError, "received both"),
     "scan: two texts": (lambda: scanned(path="a", text="a"), ConfigError, "received both"),
     "scan: another unit": (
         lambda: scanned(text="a", layer=0, units=[3])[0, 4],

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import psutil
     from playwright.sync_api import Page
 
 
@@ -37,6 +39,15 @@ def options_of(described: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(
         description=described, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+
+
+def settled(server: psutil.Process) -> float:
+    """The server's memory in MB once it grows no more: the app loads its models in the background."""
+    before, now = 0.0, server.memory_info().rss / 1e6
+    while now - before > 2:
+        time.sleep(10)
+        before, now = now, server.memory_info().rss / 1e6
+    return now
 
 
 def shown(number: float) -> str:

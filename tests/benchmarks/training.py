@@ -5,8 +5,8 @@
     python tests/benchmarks/training.py minutes [--presets one-minute five-minutes] [--cores 2]
 
 A run is `python -m rnnviz train` as users get it, with dropout on embedding, W_hh and output, batch 32 × 64:
-precision, backward pass and threads are its own choice. It is timed by its own events, once it has trained
-for twelve seconds: after ten, numbers of threads are tried a second time.
+backward pass and threads are its own choice. It is timed by its own events, once it has trained for twelve
+seconds: after ten, numbers of threads are tried a second time.
 
 speed      beside the textbook's loop: torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient
            descent, float32, gradients clipped, state carried, in a process as it comes. They take turns.

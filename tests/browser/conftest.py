@@ -33,6 +33,7 @@ CUT_OFF = (  # what Streamlit's own scripts say where a test ended the connectio
     "Cannot send rerun backMessage when disconnected from server.",
     "WebSocket is already in CLOSING or CLOSED state.",
 )
+REPLACED = "Unexpected response code: 403"  # to a view that connects when a rerun has just replaced it
 
 
 @pytest.fixture(scope="session")
@@ -185,6 +186,7 @@ def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
         # Opened on a page other than the first, Streamlit finds its server by trying addresses.
         said_by = message.location.get("url", "")
         cut_off = message.text in CUT_OFF and "/static/js/" in said_by
+        cut_off |= message.text.endswith(REPLACED) and said_by.endswith("/view_socket.js")
         if message.type == "error" and message.text != REFUSED and not cut_off and "/_stcore/" not in said_by:
             wrong.append(f"{message.text} ({said_by})")
 

@@ -50,3 +50,17 @@ def test_an_example_names_and_chooses_its_model_and_says_what_to_notice(page: Pa
     page.go_back()
     expect(page.locator(MODEL)).to_have_value("Python code, GRU")
     expect(page.locator(".rv-text")).to_have_value(re.compile("^def mean"))
+
+
+def test_a_text_is_rewritten_where_the_network_would_know_more_of_it(page: Page, app_url: str) -> None:
+    live = Live(page, app_url, "timemachine-gru")
+    live.write("It’s late, “so” he said, and went home again.")
+    before = float(live.number("perplexity"))
+    note = page.locator(".rv-note-rewriting")
+    expect(note).to_contain_text("Unknown characters with straight quotes: fewer by 3.")
+    page.get_by_role("button", name="Use straight quotes").click()
+    straight = 'It\'s late, "so" he said, and went home again.'
+    live.painted(len(straight))
+    assert live.text == straight
+    expect(note).to_be_hidden()
+    assert float(live.number("perplexity")) < before

@@ -94,7 +94,7 @@ def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "address", ["inside?part=gates&model=tiny-gru", "learn?scene=3", "train", "perplexity?model=tiny-gru"]
+    "address", ["inside?part=memory&model=tiny-gru", "learn?step=first", "train", "perplexity?model=tiny-gru"]
 )
 def test_what_has_the_focus_is_seen(page: Page, app_url: str, address: str) -> None:
     page.emulate_media(color_scheme="light")

@@ -23,7 +23,7 @@ def test_the_training_view_shows_the_model_that_was_there(page: Page, app_url: s
 
 
 def test_a_board_shows_the_choice_that_was_there(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/inside?model=tiny-gru&part=gates")
+    page.goto(f"{app_url}/inside?model=tiny-gru&part=memory")
     board = page.get_by_test_id("rnnviz-board").first
     expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
     text = board.locator(".bd-open").first

@@ -10,11 +10,11 @@ ENLARGED: ViewportSize = {"width": 720, "height": 450}  # 1440 × 900 at 200 %
 PAGES = (
     "?model=tiny-gru",
     "perplexity?model=tiny-gru",
-    "inside?part=gates&model=tiny-gru",
+    "inside?part=memory&model=tiny-gru",
     "train",
     "train?run=shipped:timemachine-gru",
-    "learn?scene=3",
-    "learn?scene=7",
+    "learn?step=first",
+    "learn?step=back",
 )
 WIDER = """() => Math.max(...[document.scrollingElement, document.querySelector("[data-testid=stMain]")]
     .map((element) => element.scrollWidth - element.clientWidth))"""

@@ -181,25 +181,6 @@ def test_it_prints_what_the_functions_find(name: str, look: Run) -> None:
     check(look, case.command, case.make(), **case.known)
 
 
-@pytest.mark.parametrize(
-    ("command", "former", "now"),
-    [
-        ("patch -m deep.safetensors --source Time --to 4", "--target machine", "--into machine"),
-        ("connectivity -m deep.safetensors machine --at 4", "--target q", "--character q"),
-        ("attribute -m deep.safetensors machine --at 5 --last 3", "--target e", "--character e"),
-        ("perturb -m deep.safetensors machine --character x", "--position=3", "--at=3"),
-    ],
-)
-def test_an_earlier_name_of_an_option_works_and_says_the_new_one(
-    command: str, former: str, now: str, look: Run
-) -> None:
-    told, wanted = look(f"{command} {former}"), look(f"{command} {now}")
-    assert told.out == wanted.out
-    assert (told.code, wanted.code) == (0, 0)
-    old, new = (option.replace("=", " ").split()[0] for option in (former, now))
-    assert told.err == wanted.err + f"rnnviz: {old} will be removed in the next version: write {new}\n"
-
-
 def test_a_patched_text_goes_on(look: Run) -> None:
     (found,) = look(f"{PATCH} --layer 1 --units 3,5 --length 12 --json").objects
     done = units.patch(DEEP, "Time", 4, "machine", 4, layer=1, units=[3, 5])

@@ -1,11 +1,10 @@
-"""`python -m rnnviz match`: where its index is kept, and its passage comes from."""
+"""`python -m rnnviz match`: where its passage comes from."""
 
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from rnnviz.analysis import indexing
 from rnnviz.networks.checkpoint import save
 from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
@@ -19,22 +18,6 @@ def asked(run: Run) -> Run:
     save(built(), "./built.safetensors")
     Path("book.txt").write_text(quoted(4000), encoding="utf-8")
     return partial(run, "match -m built.safetensors -f book.txt --span 3:7 --threshold 0.9 --text")
-
-
-def test_the_index_is_kept_where_it_was_asked_for_and_found_again(
-    asked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache = tmp_path / "cache"
-    monkeypatch.setenv("RNNVIZ_CACHE", str(cache))
-    first = asked(SAID)
-    assert first.code == 0
-    assert not cache.exists()
-    assert asked(SAID, "--index", "kept") == first
-    with monkeypatch.context() as patched:
-        patched.setattr(indexing, "_write", None)
-        assert asked(SAID, "--index", "kept") == first
-    (cache / "indexes").mkdir(parents=True)  # as 1.0.0 left it
-    assert "remove the folder" in asked(SAID).err
 
 
 def test_the_passage_can_come_through_a_pipe(asked: Run) -> None:

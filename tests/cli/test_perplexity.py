@@ -10,12 +10,10 @@ import pytest
 
 from rnnviz.cli import output
 from rnnviz.networks.checkpoint import load
-from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import perplexity
 from tests.cli.conftest import Run
 from tests.closeness import close
 from tests.conftest import TEXT
-from tests.scoring.pieces import costs
 
 LONG = TEXT + "Größe: 道 and so on.\r\n" + TEXT
 
@@ -175,21 +173,3 @@ def test_every_step_shows_its_progress_on_a_terminal(
     )
     for step in ("characters, perplexity", "tiny-3gram", "gzip, xz"):
         assert step in shown.err
-
-
-def test_a_text_says_where_as_many_characters_again_would_lie(
-    scored: Run, tmp_path: Path, models_folder: Path
-) -> None:
-    (tmp_path / "even.txt").write_text(TEXT * 8, "utf-8")
-    (tmp_path / "drifts.txt").write_text((TEXT * 8)[:4000] + "qzjx" * 1000, "utf-8")
-    files = ("even.txt", "drifts.txt", "b.txt")
-    even, drifts, short = scored(*files, "--model", "tiny-gru", "--json").objects
-    model = load(models_folder / "tiny-gru.safetensors")
-    found = interval(costs(model, TEXT * 8))
-    assert even["interval"] == [pytest.approx(found.low), pytest.approx(found.high)]
-    assert even["interval"][0] < even["perplexity"] < even["interval"][1]
-    assert (drifts["interval"], short["interval"]) == (None, None)
-    assert [f["interval_why_not"] for f in (even, drifts, short)] == [None, "drifts", "short"]
-    assert all("next stretch" in f["interval_method"] for f in (even, drifts, short))
-    kept = scored("even.txt", "--model", "tiny-gru", "--json", "--html", "page.html").objects[0]
-    assert kept["interval"] == pytest.approx(even["interval"], rel=1e-5)

@@ -85,13 +85,11 @@ def test_the_table_of_expectations(text: str, ending: str, run: Run, model: Path
 
 @pytest.mark.parametrize(
     "asked",
-    [["-o", "a.npz"], ["--format", "npz", "--output", "a.dat"], ["--out", "a.npz"], ["--out=a.npz"]],
+    [["-o", "a.npz"], ["--format", "npz", "--output", "a.dat"], ["--output=a.npz"]],
 )
 def test_npz_is_the_whole_trace(asked: list[str], run: Run, model: Path) -> None:
     done = run("trace", TEXT, "-m", str(model), "--quantity", "forget", *asked)
-    former = asked[0].startswith("--out")
-    said = "rnnviz: --out will be removed in the next version: write --output\n" if former else ""
-    assert (done.code, done.err) == (0, said)
+    assert (done.code, done.err) == (0, "")
     expected, path = trace(load(model), TEXT), model.with_name(asked[-1].rpartition("=")[2])
     found = Trace.load(path)
     assert found.text == TEXT

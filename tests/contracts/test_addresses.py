@@ -1,4 +1,4 @@
-"""Every address of 1.0.0, in slides, worksheets and bookmarks, leads where addresses.json says."""
+"""Every address of 2.0.0, in slides, worksheets and bookmarks, leads where addresses.json says."""
 
 import json
 from functools import cache
@@ -64,7 +64,7 @@ def arrived(address: str) -> AppTest:
 
 
 def test_no_address_has_left_the_table() -> None:
-    assert (len(PAGES), len(LECTURE), len(FILES)) == (34, 83, 2)
+    assert (len(PAGES), len(LECTURE), len(FILES)) == (22, 51, 2)
     assert len({address for address, *_ in ROWS}) == len(ROWS)
 
 
@@ -108,7 +108,7 @@ def test_a_step_of_the_lecture(row: list[str]) -> None:
 
 
 def test_the_lectures_page_shows_the_step_of_its_address() -> None:
-    (component,) = components(arrived("/learn?scene=3&step=4"))
+    (component,) = components(arrived("/learn?step=parameters"))
     shown = json.loads(component.proto.bytes)
     assert shown["query"]["step"] == "parameters"
 

@@ -1,5 +1,6 @@
-"""Files that 0.1.0 and 1.0.0 wrote: each opens and says what it said, or says in a sentence what reads it."""
+"""Files of earlier versions: each opens and says what it said, or says in a sentence what reads it."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz.cli import main
 from rnnviz.errors import CheckpointError, DecodingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
@@ -40,7 +42,6 @@ CARD = {
 SHIPPED = """chinese-6gram chinese-gru holmes-6gram holmes-lstm holmes-mlp python-6gram python-gru
 shakespeare-6gram shakespeare-lstm shakespeare-mingru timemachine-6gram timemachine-gru timemachine-lstm
 timemachine-mlp timemachine-rnn"""
-GONE_MODELS = {"timemachine-mingru": "shakespeare-mingru is the minGRU that does"}
 
 
 @pytest.mark.parametrize("name", PERPLEXITY)
@@ -66,12 +67,7 @@ def test_a_card_has_what_it_had(name: str) -> None:
 
 
 def test_the_shipped_models_have_their_names() -> None:
-    names = {info.name for info in rnnviz.available()[0]}
-    assert set(SHIPPED.split()) <= names
-    for name, instead in GONE_MODELS.items():
-        assert name not in names
-        with pytest.raises(rnnviz.ModelNotFoundError, match=instead):
-            rnnviz.load(name)
+    assert set(SHIPPED.split()) <= {info.name for info in rnnviz.available()[0]}
 
 
 @pytest.mark.parametrize(
@@ -126,6 +122,24 @@ def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(s
     held_out = runs.follow("run")[0][-1]["held_out"]
     card = checkpoint.load_numpy(made / f"{whole}.safetensors").card
     assert held_out == pytest.approx(card["held_out"]["perplexity"], rel=1e-3)
+
+
+def test_a_run_that_2_0_0_began_in_bfloat16_on_a_processor_is_shown_and_says_what_goes_on_with_it(
+    stopped: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, *_ = stopped
+    about = json.loads(folder.path.joinpath("run.json").read_text("utf-8"))
+    about["config"]["precision"] = "bfloat16"
+    folder.path.joinpath("run.json").write_text(json.dumps(about), "utf-8")
+    said = folder.events.read_text("utf-8")
+    folder.events.write_text(said.replace('"bfloat16": false', '"bfloat16": true'), "utf-8")
+    assert runs.find("run").state == "stopped"
+    assert next(e for e in runs.follow("run")[0] if e["event"] == "start")["bfloat16"] is True
+    before = folder.state.read_bytes()
+    assert main(["train", "--resume", str(folder.path), "--device", "cpu", "--quiet"]) == 1
+    assert "rnnviz 2.0.0 to go on with a run that it began in bfloat16" in capsys.readouterr().err
+    assert folder.state.read_bytes() == before
+    assert runs.find("run").state == "failed"
 
 
 def test_what_is_no_model_any_more_says_so() -> None:

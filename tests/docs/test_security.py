@@ -10,15 +10,14 @@ import yaml
 
 from rnnviz.networks import modelfile
 from rnnviz.ui import http_protocol
-from rnnviz.ui.hosting import environment, limits, permissions
+from rnnviz.ui.room import listener, phones
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
 SERVICE = ROOT / "deploy" / "rnnviz.service"
 
-GUARD, HOSTING, PLACES = "ui/test_guard.py", "ui/test_hosting.py", "ui/test_hosting_places.py"
+GUARD, DOOR = "ui/test_guard.py", "ui/test_room_door.py"
 CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "test_damaged.py"
-STRANGERS = "ui/test_hosting_strangers.py"
 HERE = "docs/test_security.py"
 
 PROMISES: dict[str, list[str]] = {
@@ -29,18 +28,19 @@ PROMISES: dict[str, list[str]] = {
     "or come from another site's page": [
         f"{GUARD}::test_a_page_from_elsewhere_gets_no_connection_and_no_address_is_looked_up"
     ],
-    "a random key of 24 characters": [f"{HERE}::test_numbers_are_the_codes"],
-    "(or your own `RNNVIZ_KEY`, of 16 or more)": [f"{HOSTING}::test_a_key_is_made_where_none_is_given"],
-    "the open rooms' questions and answers, the live views that are shown, nothing else": [
-        "ui/test_room_door.py::test_there_is_nothing_else",
-        "ui/test_phone_page.py::test_the_rooms_door_gives_the_pages_that_are_shown_and_no_other",
+    "networks' pages, the open question and votes, nothing else": [f"{DOOR}::test_there_is_nothing_else"],
+    "no cookie": [f"{DOOR}::test_the_page_is_one_small_file_that_may_do_nothing_but_talk_to_its_room"],
+    "ends within 16 kB and 10 seconds, a body within 4 kB and 10 seconds, or its connection is cut": [
+        f"{HERE}::test_numbers_are_the_codes",
+        f"{DOOR}::test_a_line_on_which_nothing_is_asked_to_its_end_is_cut",
+        f"{DOOR}::test_a_body_without_end_and_one_that_never_comes_are_not_waited_for",
     ],
-    "A phone there has no visitor's cookie and no place": [
-        "ui/test_room_owner.py::test_where_the_app_is_hosted_its_own_port_has_the_room_and_phones_get_nothing_more"
+    "reads nothing for 30 seconds. It holds 3,200 connections, 1,600 of them from one address": [
+        f"{HERE}::test_numbers_are_the_codes",
+        f"{DOOR}::test_lines_beyond_the_most_are_cut_and_leave_room_again",
     ],
-    "while a room is open, or until **Stop**": [
-        "ui/test_room_owner.py::test_the_last_room_that_closes_lets_go_of_the_port",
-        "ui/test_phone_page.py::test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there",
+    "has one vote a question": [
+        f"{DOOR}::test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes"
     ],
     "checked by its SHA-256": [
         "text/test_downloads.py::test_a_download_that_fails_says_how_and_leaves_what_was_there"
@@ -58,11 +58,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "Archives and documents are refused": ["text/test_filetypes.py::test_what_is_no_text_is_refused_by_name"],
     "can't fill the memory": ["text/test_row_files.py::test_a_decompression_bomb_is_noticed_early"],
-    "is that session's alone": [
-        "ui/test_visitors_limits.py::test_what_one_scored_another_does_not_see",
-        f"{PLACES}::test_a_session_is_its_owners_alone",
-    ],
-    "the app's user only (0600)": [
+    "by the app's user only (0600)": [
         "ui/test_clear_data.py::test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session"
     ],
     "at once by **Forget my texts**": [
@@ -71,10 +67,7 @@ PROMISES: dict[str, list[str]] = {
     "quote what a spreadsheet would compute": [
         "figures/test_export.py::test_a_name_that_is_a_formula_is_text_in_a_spreadsheet"
     ],
-    "A file may have 200 MB; a visitor's text 1 MB unless `RNNVIZ_TEXT_MB` says more, five at a time": [
-        f"{HERE}::test_numbers_are_the_codes",
-        "ui/test_visitors_limits.py::test_a_visitors_texts_are_few_and_short",
-    ],
+    "A file may have 200 MB": [f"{HERE}::test_numbers_are_the_codes"],
     "**Nothing in them is run**": [f"{DAMAGED}::test_a_hostile_file_is_refused_unread"],
     "no pickle is read anywhere": [f"{HERE}::test_nothing_that_is_read_is_run"],
     "A header may have 4 MB, a card 262,144 characters, a file 2 GB": [
@@ -89,50 +82,20 @@ PROMISES: dict[str, list[str]] = {
         "ui/test_main.py::test_the_card_stands_beside_its_yardsticks_and_all_models_can_score",
         "ui/test_standalone.py::test_what_a_card_says_stays_text",
     ],
-    "train one small network for two minutes": [
-        "ui/test_visitors_limits.py::test_a_visitor_has_one_small_run_and_sees_it",
-        "training/test_visitors.py::test_its_own_process_ends_it",
-    ],
-    "refused where it is done, not only hidden": [
-        "ui/test_isolation.py::test_who_may_not_does_nothing",
-        "ui/test_hosting_server.py::test_a_visitor_changes_nothing_for_others",
-    ],
-    "a random number in a signed cookie": [
-        f"{HOSTING}::test_a_cookie_that_was_not_signed_here_counts_for_nothing"
-    ],
-    "no other's texts, scores or runs": [
-        "ui/test_isolation.py::test_a_visitors_run_is_seen_by_its_owner_and_the_lecturer",
-        "ui/test_hosting_server.py::test_nobody_takes_over_a_session_whose_id_they_have",
-    ],
-    "Their runs are removed at the server's end, and at its next start where it was killed": [
-        "training/test_visitors.py::test_all_go_with_the_process_that_serves_visitors_and_no_others"
-    ],
-    "to the names that it was told alone (`--name`, `RNNVIZ_HOSTS`), and to their pages": [
+    "to the names that it was told alone (`RNNVIZ_HOSTS`), and to their pages": [
         f"{GUARD}::test_others_are_served_when_that_is_asked_for_and_names_of_the_environment_with_their_pages"
-    ],
-    "header ends within 64 kB and 10 seconds": [
-        f"{STRANGERS}::test_a_header_that_does_not_end_is_cut_and_others_are_answered",
-        "ui/test_room_door.py::test_a_line_on_which_nothing_is_asked_to_its_end_is_cut",
-    ],
-    "A message over a WebSocket has 8 MB at most": [
-        f"{STRANGERS}::test_six_sockets_whose_messages_do_not_end_hold_little"
     ],
     "made only with its page's token": [
         "ui/test_view_socket.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
-    ],
-    "The right key is never refused": [f"{HOSTING}::test_another_key_makes_nobody_a_lecturer"],
-    "not by a page that is asked for": [
-        f"{PLACES}::test_who_is_here_may_load_the_page_again_and_who_leaves_makes_room"
-    ],
-    "ten texts in each": [f"{PLACES}::test_a_session_s_uploads_have_an_end"],
-    "a proxy that is named in `--trust-proxy`": [
-        "ui/test_hosting_command.py::test_it_serves_and_believes_no_proxy_that_it_was_not_told_of"
     ],
     "The container runs as a user of its own, without capabilities, on a read-only file system": [
         f"{HERE}::test_the_container_and_the_unit_may_do_little"
     ],
     "the systemd unit may write to one folder": [f"{HERE}::test_the_container_and_the_unit_may_do_little"],
-    "Caddy as set up here logs none": [
+    "puts a proxy's login before it": [
+        "deploy/test_units.py::test_the_app_is_reached_by_the_login_alone_and_the_room_without"
+    ],
+    "Caddy as set up there logs no addresses": [
         "deploy/test_units.py::test_the_proxy_bounds_what_comes_in_and_keeps_no_addresses"
     ],
     "pins what the tests ran with": ["test_package.py::test_the_written_test_command_is_what_the_ci_runs"],
@@ -147,15 +110,13 @@ def test_each_promise_stands_there_and_has_its_tests(promise: str) -> None:
         assert f"def {name}(" in (ROOT / "tests" / path).read_text("utf-8"), test
 
 
-def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("RNNVIZ_KEY", "RNNVIZ_TEXT_MB"):
-        monkeypatch.delenv(name, raising=False)
-    assert (len(environment.key.__wrapped__()), environment.SHORTEST) == (24, 16)
+def test_numbers_are_the_codes() -> None:
     assert (modelfile.MAX_HEADER, modelfile.MAX_CARD, modelfile.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
-    assert (limits.MEGABYTES, limits.FILES, permissions.held_bytes()) == (1, 5, 10**7)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
-    assert (config["server"]["maxUploadSize"], config["server"]["maxMessageSize"]) == (200, 8)
-    assert (http_protocol.BoundedHeaders.longest, http_protocol.PATIENCE) == (2**16, 10.0)
+    assert config["server"]["maxUploadSize"] == 200
+    assert (listener.PhoneLine.longest, http_protocol.PATIENCE) == (2**14, 10.0)
+    assert (phones.BODY, phones.PATIENCE, listener.STALLED) == (4_096, 10.0, 30.0)
+    assert (listener.CONNECTIONS, listener.FROM_ONE_ADDRESS) == (3_200, 1_600)
 
 
 RUNS = {"eval", "exec", "compile", "__import__"}

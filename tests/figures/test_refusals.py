@@ -1,7 +1,6 @@
 """What cannot be drawn or written is refused in a sentence."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.scoring.record import Record
+from rnnviz.text.files import check_output
 from tests.refused import refused
 
 
@@ -32,6 +32,10 @@ def written(path: Path) -> Any:
     return export.per_character(Empty(), path)
 
 
+def asked(path: Path) -> Any:
+    return check_output(path, ".csv")
+
+
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     **{
         f"{what} {name}": (
@@ -41,7 +45,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for what, act in (
             ("write", lambda path: export.per_character(Empty(), path)),
-            ("check", partial(export.check, table=True)),
+            ("format", export.format_of),
         )
         for name in ("out", "out.xlsx", "out.csv.gz")
     },
@@ -51,7 +55,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             ExportError,
             "can't be written",
         )
-        for act in (written, export.check)
+        for act in (written, asked)
     },
     **{
         f"{act.__name__} over a folder": (
@@ -59,7 +63,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             ExportError,
             "can't be written",
         )
-        for act in (written, export.check)
+        for act in (written, asked)
     },
 }
 

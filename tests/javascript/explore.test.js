@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sayer } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
+import { REWRITINGS, spared } from "../../rnnviz/ui/pages/explore/static/advice.js";
 import * as controls from "../../rnnviz/ui/pages/explore/static/controls.js";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
@@ -269,6 +270,22 @@ test("network and counts are compared only where one is clearly ahead", () => {
     ["notice.ahead 6 5", "notice.ahead 6 5"],
   );
   assert.deepEqual([said(2, { foreign: "unknown" }), said(2, { length: 0 })], ["", ""]);
+});
+
+test("another writing is offered by the unknown characters that it spares", () => {
+  const symbols = [..." aeitscf'\"-.é"];
+  /** @param {string} text @param {string} [folded] characters that the network reads as others */
+  const offered = (text, folded = "") => {
+    const list = Array.from(text);
+    const isUnknown = (/** @type {number} */ t) => !symbols.includes(list[t]) && !folded.includes(list[t]);
+    return spared(list, isUnknown, symbols).map(({ name, n }) => `${name} ${n}`);
+  };
+  assert.deepEqual(offered("it's a cafe"), []);
+  assert.deepEqual(offered("“it’s” — a cat…"), ["straight 3", "plain 2"]);
+  assert.deepEqual(offered("“it’s”", "“”’"), []);
+  assert.deepEqual(offered("cafe\u0301 “s”", "“”"), ["composed 1"]);
+  assert.deepEqual(offered("e\u0308 i\u0308 道"), []); // unknown in either writing
+  assert.equal(REWRITINGS.plain("a\u00a0— …–"), "a -- ...-");
 });
 
 test("what a character rests on is the earlier one without which it costs most", () => {

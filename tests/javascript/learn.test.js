@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as board from "../../rnnviz/ui/pages/learn/static/board.js";
 import * as primitives from "../../rnnviz/ui/pages/learn/static/primitives.js";
+import { pieces } from "../../rnnviz/ui/pages/learn/static/sketch.js";
 
 // Whether motion is reduced is asked once, when the view's modules are read.
 Object.assign(globalThis, { window: { matchMedia: () => ({ matches: true }) } });
@@ -204,6 +205,16 @@ function plotted(node) {
   const plot = /** @type {any} */ ({ x: "t", y: "p", ...node });
   return primitives.figure(look, plot, 10, { width: 400, height: 242 });
 }
+
+test("a sketch's line ends where its values are, and has a piece for each part without a gap", () => {
+  const box = { x: 10, y: 20, width: 100, height: 50 };
+  const line = /** @type {any} */ ({ x: [0, 1, 2, 3], y: [0, 5, null, 10] });
+  const plain = { x: false, y: false };
+  assert.deepEqual(pieces(line, [0, 4], [0, 10], box, plain), ["10.0,70.0 35.0,45.0", "85.0,20.0"]);
+  const steep = /** @type {any} */ ({ x: [1, 10], y: [1, 100] });
+  assert.deepEqual(pieces(steep, [0, 1], [0, 2], box, { x: true, y: true }), ["10.0,70.0 110.0,20.0"]);
+  assert.deepEqual(pieces(steep, [0, 1], [0, 2], box, { x: true, y: false }), ["10.0,45.0 110.0,-2430.0"]);
+});
 
 test("a plot's lines have their colours, their ends and their names", () => {
   const lines = [

@@ -139,6 +139,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "huge layer": (described(lambda m: m["config"].update(hidden_size=16384)), "should have shape"),
     "other vocabulary": (described(lambda m: m["vocabulary"].pop()), "they must be equal"),
     "no such normaliser": (described(lambda m: m.update(normaliser=[1])), r"no normaliser is called '\[1\]'"),
+    "a long normaliser": (described(lambda m: m.update(normaliser="9" * 5000)), f"called '{'9' * 100}'; "),
     "no vocabulary": (described(lambda m: m.update(vocabulary="abc")), "list of code points"),
     "a name with a folder": (described(lambda m: m["card"].update(name="../../etc/x")), "no folder"),
     "a missing tensor": (lambda path: rewrite(path, without="readout.bias"), "should have shape"),

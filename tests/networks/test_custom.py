@@ -11,7 +11,6 @@ from torch.nn import functional as F
 import rnnviz
 from rnnviz import units
 from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.indexing import fingerprint
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.scanning import pushes
 from rnnviz.networks.custom import CustomModel
@@ -60,14 +59,6 @@ def gru_loop(parts: Any, **options: Any) -> CustomModel:
 
     given = {"state": {"h": torch.zeros(H)}, "readout": parts["output"], "characters": CHARACTERS}
     return rnnviz.adapt_step(step, **{**given, **options})
-
-
-def test_adapt_takes_a_step_for_one_version_more() -> None:
-    with pytest.warns(DeprecationWarning, match=r"write rnnviz\.adapt_step"):
-        own: Any = rnnviz.adapt(
-            step=echo, state={"h": torch.zeros(N)}, readout=lambda h: h, characters=CHARACTERS
-        )
-    assert (own.parts, own.name) == (("h",), "adapted")
 
 
 def stacked(parts: Any, **options: Any) -> CustomModel:
@@ -226,14 +217,6 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
 def echo(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     h = F.one_hot(ids, N).float()
     return h, {"h": h}
-
-
-@pytest.mark.exact
-def test_two_functions_have_indices_of_their_own() -> None:
-    """An index is found again by the bits of what the function answers."""
-    parts = layers()
-    one, again, other = gru_loop(parts), gru_loop(parts), gru_loop(layers(), start="e")
-    assert fingerprint(one) == fingerprint(again) != fingerprint(other)
 
 
 def test_a_state_is_patched_from_text_to_text() -> None:

@@ -16,7 +16,7 @@ import rnnviz
 from rnnviz import ModelConfig, TrainConfig, units
 from rnnviz.analysis.scanning import pushes
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNotFoundError
-from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel, pick_device
@@ -95,7 +95,7 @@ FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     ("a text or a list of characters; received bytes", {"characters": b"eat"}),
 ]
 WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
-    (lambda tmp: rnnviz.save(OWN, tmp / "own.safetensors"), "can't be saved"),
+    (lambda tmp: rnnviz.save(OWN, tmp / "own.safetensors"), "Python function can't be saved"),
     (lambda _: rnnviz.gradients.connectivity(OWN, "eat"), "follow from a network's weights"),
     (lambda _: rnnviz.gradients.attribute(OWN, "eat"), "follow from a network's weights"),
     (lambda _: units.untrained(OWN), "no weights to draw"),
@@ -134,13 +134,6 @@ def of_function(options: dict[str, Any]) -> Any:
     torch.manual_seed(0)
     given = {"step": echo, "readout": lambda h: h, "state": {"h": torch.zeros(N)}, "characters": CHARACTERS}
     return rnnviz.adapt_step(**{**given, **options})
-
-
-def large(path: Path) -> Path:
-    """Sparse: it takes no room."""
-    with path.open("wb") as file:
-        file.truncate(modelfile.MAX_FILE + 1)
-    return path
 
 
 def in_the_way(path: Path) -> Path:
@@ -269,11 +262,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         lambda tmp: checkpoint.load(tmp / "thine.safetensors"),
         ModelNotFoundError,
         "no model file at",
-    ),
-    "a file too large": (
-        lambda tmp: checkpoint.load(large(tmp / "m.safetensors")),
-        CheckpointError,
-        "limit is",
     ),
     "another ending": (
         lambda tmp: checkpoint.save(tiny("gru"), tmp / "m.pt"),

@@ -20,7 +20,6 @@ from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
 from tests.closeness import close
 from tests.conftest import tiny
 from tests.scoring.paper import AB, Paper
-from tests.scoring.pieces import costs as costs_of
 
 PAPER = AB
 UNKNOWN_CHARACTERS = UNICODE_SCALAR_VALUES - 2
@@ -87,7 +86,7 @@ def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -
     assert (found.unknown, last.unknown) == (unknown, unknown)
     assert found.characters == len(normalised)
     assert found.normalised == text.count("\r")
-    assert found.bytes == len(normalised.encode("utf-8"))
+    assert found.bytes == len(text.encode("utf-8"))
 
 
 def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
@@ -106,13 +105,6 @@ def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
         assert (found.file, found.encoding, found.certainty) == (name, "utf-8", "verified")
         assert close(asdict(replace(found, **same)), asdict(expected), rel=1e-12)  # type: ignore[arg-type]
     assert (expected.file, expected.encoding, expected.certainty) == ("this text", None, None)
-
-
-def test_every_character_has_its_cost() -> None:
-    text = "abba道" * 100
-    nll = costs_of(PAPER, text, piece=64)
-    assert math.exp(nll.mean()) == pytest.approx(perplexity(PAPER, text=text).perplexity, rel=1e-12)
-    assert nll[4] == pytest.approx(-math.log(0.1) + math.log(UNKNOWN_CHARACTERS))
 
 
 def test_costs_and_running_perplexity() -> None:

@@ -98,24 +98,6 @@ def nudged() -> Any:
     return model
 
 
-def saved(content: bytes, folder: Path) -> Trace:
-    (folder / "a.npz").write_bytes(content)
-    return Trace.load(folder / "a.npz")
-
-
-def arrays(**named: Any) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **named)
-    return file.getvalue()
-
-
-NO_TRACES = (
-    b"",
-    b"nothing",
-    READ.to_bytes()[:200],
-    arrays(hidden=np.zeros(3)),
-    arrays(about=np.array([{}], dtype=object)),
-)
 OTHERS: list[tuple[Any, Any]] = [
     (LSTM, GRU),
     (nudged(), GRU),
@@ -166,6 +148,11 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         ConfigError,
         "^column=… names a column of a file of rows; received a text$",
     ),
+    "a text's rows": (
+        lambda _: rnnviz.perplexity(UNIFORM, "ab", each=print),
+        ConfigError,
+        "each=… is called with rows, and goes with column=…; received a text",
+    ),
     "costs of rows": (
         lambda _: perplexity(UNIFORM, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", costs=print),
         ConfigError,
@@ -209,14 +196,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     },
     "half a character typed": (lambda _: Tracer(make()).extend("ab\ud83d"), TextError, "half of a surrogate"),
     "half of many": (lambda _: rnnviz.trace(make(), ["fine", "\ud800"]), TextError, "surrogate"),
-    **{
-        f"no trace: {content[:9]!r} and {len(content)} bytes": (
-            lambda tmp, content=content: saved(content, tmp),
-            CheckpointError,
-            r"a\.npz is no trace",
-        )
-        for content in NO_TRACES
-    },
     "no file of a trace": (
         lambda tmp: Trace.load(tmp / "a.npz"),
         CheckpointError,

@@ -94,11 +94,6 @@ def test_a_frame_has_a_row_for_each_character_with_what_was_expected_there() -> 
         found.frame(k=-1)
 
 
-def test_the_name_of_1_0_0_warns() -> None:
-    with pytest.warns(DeprecationWarning, match="states_frame"):
-        assert len(trace(make(), "ab").to_frame()) == 40
-
-
 @pytest.mark.parametrize("text", [TEXT, ""])
 @pytest.mark.parametrize("cell", KINDS)
 def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import DecodingError, TextError
-from rnnviz.text.characters import NORMALISERS, Normaliser, normalise
-from rnnviz.text.decoding import binary_format, open_text
+from rnnviz.text.characters import NORMALISERS, normalise
+from rnnviz.text.decoding import SourceText, binary_format, open_text
 from tests.text.decoded import decode
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
@@ -20,25 +20,8 @@ FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? 
 RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему.\n"
 SIMPLIFIED = "道可道，非常道。名可名，非常名。无名天地之始；有名万物之母。\n"
 JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n"
+CODECS = ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-be", "gb18030"]
 KOREAN = "모든 국민은 인간으로서의 존엄과 가치를 가지며, 행복을 추구할 권리를 가진다.\n"
-
-
-@pytest.mark.parametrize("text", ["plain ASCII", ""])
-def test_ascii_is_utf8(text: str) -> None:
-    decoded = decode(text.encode("ascii"))
-    assert (decoded.text, decoded.encoding, decoded.certainty) == (text, "utf-8", "verified")
-
-
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "gb18030"])
-def test_a_callers_encoding_is_a_declaration(codec: str) -> None:
-    decoded = decode(FRENCH.encode(codec), encoding=codec)
-    assert (decoded.text, decoded.certainty) == (FRENCH, "declared")
-
-
-@pytest.mark.parametrize("codec", ["utf-16", "utf-32"])
-def test_a_declared_encoding_that_needs_a_mark_is_refused_without(codec: str) -> None:
-    with pytest.raises(DecodingError, match=f"is not {codec} .*BOM"):
-        "".join(open_text(io.BytesIO("machine".encode(f"{codec}-le")), encoding=codec))
 
 
 def test_a_mark_is_no_character_of_the_text() -> None:
@@ -47,9 +30,7 @@ def test_a_mark_is_no_character_of_the_text() -> None:
     assert decode("ma\ufeffchine".encode()).text == "ma\ufeffchine"
 
 
-@given(
-    st.text(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-be", "gb18030"]), st.data()
-)
+@given(st.text(), st.sampled_from(CODECS), st.data())
 def test_chunks_of_any_size_give_the_same_text(text: str, codec: str, data: st.DataObject) -> None:
     encoded = text.encode(codec)
     chunk = data.draw(st.integers(1, max(len(encoded), 1)))
@@ -60,13 +41,6 @@ def test_chunks_of_any_size_give_the_same_text(text: str, codec: str, data: st.D
     assert "".join(pieces) == expected
     assert all(pieces)
     assert stream.bytes_read == stream.bytes_total == len(encoded)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 64])
-@pytest.mark.parametrize("codec", ["big5", "shift_jis", "euc_jp", "gb18030", "utf-16"])
-def test_a_character_across_a_chunk_border(codec: str, size: int) -> None:
-    text = JAPANESE if codec in ("shift_jis", "euc_jp") else "道可道，非常道。" * 9
-    assert "".join(open_text(io.BytesIO(text.encode(codec)), encoding=codec, chunk=size)) == text
 
 
 def test_a_stream_can_be_read_again_and_leaves_its_file_open() -> None:
@@ -112,10 +86,6 @@ def test_a_guess_that_fails_further_down_makes_way_for_the_next() -> None:
     assert decoded.certainty == "guessed"
     assert decoded.encoding != "cp1252"
     assert decoded.text.encode(decoded.encoding) == data
-
-
-def test_a_declared_encoding_may_contain_nul() -> None:
-    assert decode(b"a\0b", encoding="utf-8").text == "a\0b"
 
 
 def test_a_file_that_changes_while_it_is_read_is_an_error_and_not_a_wrong_text(tmp_path: Path) -> None:
@@ -182,28 +152,44 @@ def test_a_file_that_cannot_be_rewound() -> None:
     ],
 )
 def test_line_ends_become_lf_and_nothing_else_changes(text: str, expected: str, changed: int) -> None:
-    normaliser = Normaliser()
-    assert normaliser.feed(text) + normaliser.finish() == expected == normalise(text)
-    assert normaliser.changed == changed
+    source = source_of(text)
+    assert "".join(source.pieces(3)) == expected == normalise(text)
+    assert (source.normaliser.line_ends, source.normaliser.replaced) == (changed, 0)
 
 
 def test_curly_quotes_and_dashes_become_what_old_texts_hold_one_character_for_one() -> None:
     typed = "‘Wait…’ – “I know — she’s late,”\r\nhe said. «No»"
     read = "'Wait.' - \"I know - she's late,\"\nhe said. «No»"
-    normaliser = Normaliser("typography")
-    assert normaliser.feed(typed) + normaliser.finish() == read == normalise(typed, "typography")
-    assert normaliser.changed == sum(a != b for a, b in zip(typed.replace("\r", ""), read, strict=True)) + 1
+    source = source_of(typed, "typography")
+    assert "".join(source.pieces(4)) == read == normalise(typed, "typography")
+    replaced = sum(a != b for a, b in zip(typed.replace("\r", ""), read, strict=True))
+    assert (source.normaliser.line_ends, source.normaliser.replaced) == (1, replaced)
     assert normalise(typed) == typed.replace("\r", "")
     assert normalise("「他說『走』。」", "corner-brackets") == "“他說‘走’。”"
 
 
-@given(st.lists(st.text(alphabet="a“\r\n", max_size=4)), st.sampled_from(sorted(NORMALISERS)))
-def test_line_ends_across_chunk_borders(chunks: list[str], name: str) -> None:
-    whole, pieces = Normaliser(name), Normaliser(name)
-    expected = whole.feed("".join(chunks)) + whole.finish()
-    assert "".join(map(pieces.feed, chunks)) + pieces.finish() == expected
-    assert pieces.changed == whole.changed
-    assert "\r" not in expected
+@given(
+    st.text(alphabet="a“道\r\n"), st.integers(1, 5), st.integers(1, 9), st.sampled_from(sorted(NORMALISERS))
+)
+def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
+    text: str, length: int, chunk: int, name: str
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rnnviz.text.decoding.PIECE", chunk)
+        source = source_of(text, name)
+        pieces, own = list(source.pieces(length)), list(source_of(text, name).own(length))
+    read = normalise(text, name)
+    assert "".join(pieces) == read
+    assert [len(piece) for piece in pieces[:-1]] == [length] * (len(pieces) - 1)
+    assert [len(piece) for piece in pieces] == [len(piece) for piece in own]
+    assert source.bytes == len(text.encode())
+    assert source.normaliser.line_ends == text.count("\r")
+    assert source.normaliser.replaced == sum(map(text.count, NORMALISERS[name]))
+    assert "\r" not in read
+
+
+def source_of(text: str, normaliser: str = "newlines") -> SourceText:
+    return SourceText(None, text, None, None, normaliser)
 
 
 @given(st.binary(max_size=400))

@@ -93,13 +93,6 @@ def test_an_encoding_is_found_by_its_bytes(text: str, codec: str, encoding: str)
         assert (found.text, found.encoding, found.certainty) == (TEXTS[text] * times, encoding, "guessed")
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_wide_unicode_needs_no_mark(text: str) -> None:
-    for width in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
-        found = decode(TEXTS[text].encode(width))
-        assert (found.text, found.encoding, found.certainty) == (TEXTS[text], width, "guessed")
-
-
 # Every script whose UTF-16 has no byte beyond 0x7F, and what is short.
 NARROW = {
     "hindi": "सभी मनुष्यों को गौरव और अधिकारों में जन्मजात स्वतन्त्रता प्राप्त है।\n",
@@ -115,11 +108,11 @@ NARROW = {
 }
 
 
-@pytest.mark.parametrize("text", NARROW)
-def test_wide_unicode_of_bytes_like_ascii(text: str) -> None:
+@pytest.mark.parametrize("text", [*TEXTS.values(), *NARROW.values()], ids=[*TEXTS, *NARROW])
+def test_wide_unicode_needs_no_mark(text: str) -> None:
     for width in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
-        found = decode(NARROW[text].encode(width))
-        assert (found.text, found.encoding, found.certainty) == (NARROW[text], width, "guessed")
+        found = decode(text.encode(width))
+        assert (found.text, found.encoding, found.certainty) == (text, width, "guessed")
 
 
 STRAY = {
@@ -213,10 +206,10 @@ def test_a_mark_declares(codec: str) -> None:
         assert (found.text, found.encoding, found.certainty) == (text, codec, "declared")
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", [*TEXTS.values(), "plain ASCII", ""], ids=[*TEXTS, "ascii", "empty"])
 def test_utf8_is_verified(text: str) -> None:
-    found = decode(TEXTS[text].encode())
-    assert (found.text, found.encoding, found.certainty) == (TEXTS[text], "utf-8", "verified")
+    found = decode(text.encode())
+    assert (found.text, found.encoding, found.certainty) == (text, "utf-8", "verified")
 
 
 @pytest.mark.parametrize(("text", "codec"), [*NAMED, *((text, codec) for text, codec, _ in FOUND)])

@@ -35,6 +35,7 @@ UNDECODABLE: list[tuple[bytes, str, str]] = [
     ),
     (b"\xe2\x82", "utf-8", r"was cut off inside its last character: byte 0 \(0xE2\) begins .*, in utf-8"),
     (b"\x80a", "euc-jp", r"is not euc_jp: byte 0"),
+    *(("machine".encode(f"{codec}-le"), codec, f"is not {codec} .*BOM") for codec in ("utf-16", "utf-32")),
 ]
 NO_ENCODINGS = ("klingon", "", "rot13", "base64", "zlib", "idna", "utf-7", "unicode_escape", "a\0b")
 IN_DOUBT: list[tuple[dict[str, Any], dict[str, str], str]] = [
@@ -267,10 +268,10 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         for characters, words in NO_VOCABULARY
     },
     "a vocabulary of no text": (lambda _: Vocabulary.from_text(""), TextError, "needs a text"),
-    "a vocabulary of what comes 0 times": (
-        lambda _: Vocabulary.from_text("a", min_count=0),
+    "a vocabulary of what comes -1 times": (
+        lambda _: Vocabulary.from_text("a", min_count=-1),
         ConfigError,
-        "at least 1; received 0",
+        "0 for as many as suit the text; received -1",
     ),
     "a vocabulary of one": (lambda _: Vocabulary.from_text("a", size=1), ConfigError, "at least 2 symbols"),
     **{

@@ -16,7 +16,7 @@ from rnnviz.errors import DecodingError, TextError
 from rnnviz.text import files, row_files
 from rnnviz.text.decoding import CHUNK
 from rnnviz.text.files import gathered
-from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows, opened
+from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows
 from tests import needs
 
 ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]
@@ -134,9 +134,10 @@ def test_what_is_wrong_with_a_row_costs_that_row() -> None:
 
 
 def test_what_is_wrong_with_a_record_costs_that_record() -> None:
-    file = rows_of(b'id,text\n1,good one\n2\n3,"quoted, ""twice""\nand broken"\n\n4,a,b\n5,\n', "a.csv")
-    assert texts(file) == ["good one", "", 'quoted, "twice"\nand broken', "", ""]
-    assert faults(file) == ["", "broken", "", "broken", ""]
+    data = b'id,text\n1,good one\n2\n3,"quoted, ""twice""\nand broken"\n\n4,a,b\n5,\n6,a\rb\n7,a b\n'
+    file = rows_of(data, "a.csv")
+    assert texts(file) == ["good one", "", 'quoted, "twice"\nand broken', "", "", "", "a b"]
+    assert faults(file) == ["", "broken", "", "broken", "", "broken", ""]
     unclosed = rows_of(b'id,text\n1,a b\n2,"no end\n3,c\n', "a.csv")
     assert texts(unclosed) == ["a b", "no end\n3,c\n"], "as CSV has it"
 
@@ -185,6 +186,7 @@ def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # ---- damage ------------------------------------------------------------------------------------------------
 
+PLAIN = parquet(ROWS, use_dictionary=False)
 MANY = [{"text": f"{n} {n * 7919 % 1000} words"} for n in range(20_000)]
 
 
@@ -212,7 +214,10 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         ("a.jsonl.zst", b"no zst!", "can't be unpacked as Zstandard"),
         ("a.jsonl.gz", gzip.compress(lines(ROWS), mtime=0)[:20], "can't be unpacked as gzip"),
         ("a.parquet", parquet(ROWS)[:-40], "is no Parquet file, or it is damaged or cut off"),
+        ("a.parquet", PLAIN[:100] + bytes(20) + PLAIN[120:], "is no Parquet file, or it is damaged"),
         ("a.parquet", b"PAR1", "is no Parquet file"),
+        ("a.csv", b"id\rx,text\n1,a b\n", "has no head of columns: "),
+        ("a.csv", b"a," * 1000 + b"a\n", "has 1,001 columns, and at most 1,000 are read"),
         ("a.parquet", b"", "is no Parquet file"),
         ("a.csv", bytes(100), "is NUL"),
         ("a.csv.gz", gzip.compress(b"text\n\xff\xff", mtime=0), "is not utf-8"),
@@ -305,9 +310,8 @@ def test_a_link_that_leads_round_is_not_followed(tmp_path: Path) -> None:
     assert gathered(str(tmp_path)) == [str(tmp_path / "a.txt")]
 
 
-def test_a_line_of_very_many_fields_offers_few_columns_and_gives_any_that_is_named() -> None:
+def test_a_line_of_very_many_fields_has_few_columns_and_gives_any_that_is_named() -> None:
     data = lines([{f"c{n}": "a" for n in range(row_files.FIELDS + 5)}])
-    file = opened(io.BytesIO(data), name="a.jsonl")
+    file = rows_of(data, "a.jsonl", column=(last := f"c{row_files.FIELDS + 4}"))
     assert (len(file.columns), file.columns[0]) == (row_files.FIELDS, "c0")
-    file.choose(last := f"c{row_files.FIELDS + 4}", None)
     assert [rows.texts for rows in file.batches()] == [["a"]], last

@@ -12,12 +12,11 @@ import pytest
 import torch
 
 from rnnviz.networks import compiled
-from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.config import Engine, TrainConfig
 from rnnviz.networks.threads import Threads
 from rnnviz.text import corpora
-from rnnviz.training import optimiser, speed_trial
+from rnnviz.training import speed_trial
 from rnnviz.training.estimate import available_memory, cores, estimate, measured, memory
-from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import Trainer
 
 GB = 10**9
@@ -62,15 +61,10 @@ LARGE: dict[str, Any] = {"cell": "gru", "hidden_size": 384, "layers": 2, "batch"
         (LARGE, 70),
         ({"cell": "lstm", "hidden_size": 1024, "batch": 4, "steps": 8}, 70),
         ({"cell": "rnn", "hidden_size": 128, "batch": 64, "steps": 64, "dropout_output": 0.3}, 3000),
-        ({**LARGE, "precision": "bfloat16"}, 70),
     ],
-    ids=["the usual", "activations", "weights", "vocabulary", "bfloat16"],
+    ids=["the usual", "activations", "weights", "vocabulary"],
 )
 def test_memory_is_what_a_run_takes(recipe: dict[str, Any], symbols: int) -> None:
-    """In float32, as "auto" is estimated: where it turns out to be bfloat16 the run takes less."""
-    recipe = {"precision": "float32", **recipe}
-    if recipe["precision"] == "bfloat16" and not has_bfloat16(torch.device("cpu")):
-        pytest.skip("this processor has no bfloat16 products")
     done = subprocess.run(
         [sys.executable, "-c", RUN, json.dumps([recipe, symbols])],
         capture_output=True,
@@ -91,7 +85,7 @@ def test_what_fits_and_what_does_not() -> None:
     assert usual.parameters == TrainConfig().model_config(70).parameter_count
     for config, symbols, characters, advice in (
         (TrainConfig(hidden_size=16_384), 70, 10**6, "hidden_size or layers"),
-        (TrainConfig(batch=65_536, steps=65_536), 70, 10**13 // 2, "lower batch"),
+        (TrainConfig(batch=65_536, steps=65_536), 70, 10**11, "lower batch"),
         (TrainConfig(batch=4096, steps=512), 100_000, 10**9, "lower batch"),
         (TrainConfig(batch=1, steps=1, hidden_size=1), 70, 10**12, "shorter"),
     ):
@@ -165,58 +159,55 @@ def test_a_speed_that_nobody_wants_any_more_is_not_measured_to_the_end() -> None
 
 
 @pytest.mark.parametrize(
-    ("recipe", "given", "bfloat16", "counts"),
+    ("recipe", "given", "engine", "counts"),
     [
-        (replace(MIDDLING, precision="float32"), 2, False, [2]),
-        (replace(MIDDLING, precision="bfloat16"), 3, True, [3]),
-        (MIDDLING, 2, None, [2]),
-        (replace(TINY, precision="auto"), None, False, [1]),  # too small for a second thread, and bfloat16
+        (MIDDLING, 2, "auto", [2]),
+        (MIDDLING, 3, "torch", [3]),
+        (TINY, None, "auto", [1]),  # too small for a second thread, and for numba
     ],
 )
 def test_the_trial_keeps_to_what_is_given(
     recipe: TrainConfig,
     given: int | None,
-    bfloat16: bool | None,
+    engine: Engine,
     counts: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tried = []
 
     def step(self: Trainer) -> None:
-        tried.append((self.bfloat16, torch.get_num_threads()))
+        tried.append((self.model.engine, torch.get_num_threads()))
         real(self)
 
     real = Trainer.step
     monkeypatch.setattr(Trainer, "step", step)
-    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
-    pace = speed_trial.fastest(recipe, CORPUS, threads=given, device="cpu")
+    monkeypatch.setattr(compiled, "prepared", lambda _: True)
+    pace = speed_trial.fastest(recipe, CORPUS, threads=given, device="cpu", engine=engine)
     assert list(pace.threads.speeds) == pace.threads.counts == counts
     assert {count for _, count in tried} == set(counts)
-    assert {half for half, _ in tried} == ({False, True} if bfloat16 is None else {bfloat16})
-    assert bfloat16 is None or pace.precision == ("bfloat16" if bfloat16 else "float32")
+    both = engine == "auto" and recipe is MIDDLING
+    assert {one for one, _ in tried} == ({"numba", "torch"} if both else {"torch"})
+    assert both or pace.engine == "torch"
 
 
 @pytest.mark.parametrize(
-    ("torchs", "numbas", "bfloat16", "expected"),
+    ("torchs", "numbas", "expected"),
     [
-        (10_000, None, 5_000, ("float32", "torch", 4)),
-        (10_000, None, 40_000, ("bfloat16", "torch", 4)),
-        (10_000, 11_000, 12_000, ("bfloat16", "numba", 4)),
-        (10_000, 15_000, 5_000, ("float32", "numba", 4)),
-        (12_000, 9_000, 5_000, ("float32", "torch", 4)),
-        (10_200, 10_000, 5_000, ("float32", "numba", 4)),  # hardly faster
+        (10_000, None, "torch"),
+        (10_000, 15_000, "numba"),
+        (12_000, 9_000, "torch"),
+        (10_200, 10_000, "numba"),  # hardly faster
     ],
 )
 @pytest.mark.parametrize("steps", [16, 400])
-def test_precision_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_told(
+def test_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_told(
     steps: int,
     torchs: float,
     numbas: float | None,
-    bfloat16: float,
-    expected: tuple[str, str, int],
+    expected: Engine,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A clock of our own: each step takes what its precision, engine and number of threads say, and as long
+    """A clock of our own: each step takes what its engine and number of threads say, and as long
     as 100 characters for the weights. A long step is timed as it is by the fastest alone.
     """
     clock, speeds = 0.0, {"torch": torchs, "numba": numbas or 0.0}
@@ -224,24 +215,19 @@ def test_precision_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_tol
     def step(self: Trainer) -> None:
         nonlocal clock
         begin, end = self.cuts.at(self.step_index)
-        one = bfloat16 if self.bfloat16 else speeds[self.model.engine]
         n = (end - begin) * self.streams.batch
-        clock += (n + 100) / (one * torch.get_num_threads() ** 0.8)
+        clock += (n + 100) / (speeds[self.model.engine] * torch.get_num_threads() ** 0.8)
         self.characters, self.step_index = self.characters + n, self.step_index + 1
 
-    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
-    monkeypatch.setattr(optimiser, "no_bfloat16", lambda cell, device: None)
     monkeypatch.setattr(speed_trial, "worth_trying", lambda: [1, 2, 3, 4])
     monkeypatch.setattr(speed_trial, "perf_counter", lambda: clock)
     monkeypatch.setattr(compiled, "prepared", lambda _: numbas is not None)
-    monkeypatch.setattr(compiled, "blocks_bfloat16", lambda: True)
     monkeypatch.setattr(Trainer, "step", step)
     corpus = corpora.from_text("a machine of brass and quartz, " * 1000)
     pace = speed_trial.fastest(replace(MIDDLING, steps=steps), corpus, device="cpu")
-    assert (pace.precision, pace.engine, pace.threads.now) == expected
-    fast = bfloat16 if pace.precision == "bfloat16" else speeds[pace.engine]
+    assert (pace.engine, pace.threads.now) == (expected, 4)
     share = 16 * steps / (16 * steps + 100)  # an epoch's last step is shorter
-    assert pace.speed == pytest.approx(fast * 4**0.8 * share, rel=0.02)
+    assert pace.speed == pytest.approx(speeds[pace.engine] * 4**0.8 * share, rel=0.02)
     assert 0.1 < clock < (1.0 if steps == 16 else 3.0)
 
 
@@ -256,7 +242,7 @@ def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
 
 
 def test_minutes_become_characters_reports_included() -> None:
-    pace = speed_trial.Pace("float32", Threads([1], known={1: 50_000.0}))
+    pace = speed_trial.Pace(Threads([1], known={1: 50_000.0}))
     seldom, often = (
         speed_trial.characters_in(1, replace(TINY, evaluate_every=every), CORPUS, pace)
         for every in (100_000, 1)

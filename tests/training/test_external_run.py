@@ -19,7 +19,6 @@ from rnnviz.networks import checkpoint
 from rnnviz.scoring.tracer import trace
 from rnnviz.training import event_log, external_run, runs, snapshots
 from tests.conftest import tiny
-from tests.training.test_tensorboard import scalars
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -209,12 +208,3 @@ def test_a_sentence_to_watch_needs_a_model_that_can_be_read(model: Any) -> None:
     with pytest.raises(ConfigError, match=r"needs a model that rnnviz can read.*received"):
         rnnviz.follow("mine", model, watched="cab")
     assert not runs.home().exists(), "refused before anything was made"
-
-
-def test_the_figures_can_stand_elsewhere_too() -> None:
-    pytest.importorskip("tensorboard", reason="the extra tensorboard is not installed")
-    with rnnviz.follow("mine", log_to="tensorboard") as run:
-        run.log(1, 2.0, validation_loss=1.0)
-    found = scalars(run.path)
-    assert found["validation_perplexity"] == pytest.approx({1: math.e})
-    assert found["train_perplexity"] == pytest.approx({1: math.e**2})

@@ -87,7 +87,7 @@ def test_a_finished_run_gets_its_choice_afterwards_and_nothing_else_changes() ->
 
 
 def test_an_ngram_models_order_is_chosen_too() -> None:
-    settings = {"corpus": "x", "cell": "ngram", "min_count": 2}
+    settings = {"corpus": "x", "cell": "ngram", "min_count": 1}
     orders = [
         {"settings": {**settings, "order": order}, "validation_perplexity": 10 - order, "characters": 3}
         for order in (3, 2)
@@ -110,6 +110,9 @@ def test_an_ngram_models_order_is_chosen_too() -> None:
         ('[{"settings": {}}]', "no list of candidates"),
         ('{"settings": 3}', "no list of candidates"),
         ("nonsense", "no list of candidates"),
+        ("[" * 10**5, "no list of candidates"),
+        ('[{"settings": {}, "validation_perplexity": [], "characters": 1}]', "no list of candidates"),
+        ('[{"settings": {}, "validation_perplexity": 1, "characters": 1e999}]', "no list of candidates"),
         (None, "can't be read"),
     ],
 )

@@ -1,10 +1,13 @@
 """The optimiser: steps by hand; and torch's own, number for number, also after being saved and read again."""
 
 import numpy as np
+import pytest
 import torch
 
+from rnnviz.errors import ConfigError
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training.optimiser import adamw
+from rnnviz.training import optimiser
+from rnnviz.training.optimiser import adamw, no_bfloat16, precision_on
 from tests.conftest import tiny
 
 
@@ -28,3 +31,26 @@ def test_a_matrix_decays_a_bias_does_not_and_both_follow_their_gradients() -> No
         optimiser.step()
     for p, known in zip(model.parameters(), found, strict=True):
         np.testing.assert_allclose(p.detach(), known, atol=1e-6)
+
+
+CPU, OTHER = torch.device("cpu"), torch.device("meta")
+
+
+def test_a_processor_trains_in_float32_alone() -> None:
+    for precision in ("auto", "float32"):
+        assert precision_on(CPU, TrainConfig(precision=precision)) == "float32"
+    with pytest.raises(ConfigError, match="on CUDA devices only; use precision float32 or auto"):
+        precision_on(CPU, TrainConfig(precision="bfloat16"))
+
+
+def test_another_device_trains_in_bfloat16_where_a_step_of_such_a_layer_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The meta device has no autocast: its refusal is as that of a device without bfloat16."""
+    assert "torch can't train cell 'lstm' in precision bfloat16" in str(no_bfloat16("lstm", OTHER))
+    assert precision_on(OTHER, TrainConfig()) == "float32"
+    with pytest.raises(ConfigError, match="on this machine's meta; use float32"):
+        precision_on(OTHER, TrainConfig(precision="bfloat16"))
+    monkeypatch.setattr(optimiser, "no_bfloat16", lambda cell, device: None)
+    found = [precision_on(OTHER, TrainConfig(precision=one)) for one in ("auto", "float32", "bfloat16")]
+    assert found == ["bfloat16", "float32", "bfloat16"]

@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 
 from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.networks import checkpoint, compiled
-from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.config import Engine, TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.threads import Threads
 from rnnviz.scoring.perplexity import perplexity
@@ -334,20 +334,22 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
     id = runs.start(Description("free", recipe, text=TEXT))
     run = wait_for_end(id)
     assert run.state == "finished", run.reason
-    precision, last = run.description["config"]["precision"], run.path / "model" / "free.safetensors"
-    assert precision in ("float32", "bfloat16")
+    last = run.path / "model" / "free.safetensors"
+    assert run.description["config"]["precision"] == "float32"
     assert run.description["threads"] is None
     engine = checkpoint.load(last).card["engine"]
     assert engine.pop("threads") in (1, 2, 3)
-    assert engine.pop("backward") in ("numba", "torch")
-    assert engine == {"device": "cpu", "precision": precision, "threads_fixed": False}
+    backward = engine.pop("backward")
+    assert backward == run.description["engine"]
+    assert engine == {"device": "cpu", "precision": "float32", "threads_fixed": False}
     folder = RunFolder(run.path)
-    # Whatever another trial would find, a run goes on in the precision in which it began.
-    other = "bfloat16" if precision == "float32" else "float32"
-    monkeypatch.setattr(speed_trial, "fastest", lambda *_, **__: speed_trial.Pace(other, Threads([1])))
+    # Whatever another trial would find, a run goes on with the engine with which it began.
+    other: Engine = "torch" if backward == "numba" else "numba"
+    found = speed_trial.Pace(Threads([1]), other)
+    monkeypatch.setattr(speed_trial, "fastest", lambda *_, **__: found)
     description, _taken = run_process._settle(folder, folder.description(), corpora.from_text(TEXT))
     assert description == folder.description()
-    assert description.config.precision == precision
+    assert description.engine == backward
 
 
 def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,7 +361,7 @@ def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: py
         run_process._settle(folder, description, CORPUS)
     trainer = Trainer(description.config, CORPUS, device="cpu")
     training_state.save(folder, trainer)
-    assert run_process._settle(folder, description, CORPUS)[0] == description
+    assert run_process._settle(folder, description, CORPUS)[0] == replace(description, sha256=CORPUS.sha256)
     trainer.model.engine = description.engine
     trainer.step()
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from rnnviz.ui.room.listener import Listener
 
-CODE = "abcde"
 SOON = 10.0  # seconds, for a socket
 
 
@@ -18,54 +17,58 @@ class Got:
 
     status: int
     headers: dict[str, str]
-    body: str
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
 
 
 class Phone:
-    """A phone's browser: its address, its cookie, its stream."""
+    """A phone's browser: its id, its stream."""
 
-    def __init__(self, port: int, code: str = CODE) -> None:
-        self.port, self.code = port, code
-        self.cookie = ""
+    def __init__(self, port: int) -> None:
+        self.port, self.id = port, ""
         self._stream: http.client.HTTPResponse | None = None
 
-    def _ask(self, method: str, path: str, body: bytes | None = None) -> http.client.HTTPConnection:
+    def _ask(self, method: str, path: str, body: bytes | None, headers: Any) -> http.client.HTTPConnection:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SOON)
-        connection.request(method, path, body, {"Cookie": self.cookie} if self.cookie else {})
+        connection.request(method, path, body, headers)
         return connection
 
-    def request(self, method: str, path: str, body: bytes | None = None) -> Got:
+    def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Got:
         """One request on a connection of its own."""
-        with closing(self._ask(method, path, body)) as connection, connection.getresponse() as got:
-            headers = {name.lower(): value for name, value in got.getheaders()}
-            return Got(got.status, headers, got.read().decode())
+        with closing(self._ask(method, path, body, headers)) as connection, connection.getresponse() as got:
+            found = {name.lower(): value for name, value in got.getheaders()}
+            assert "set-cookie" not in found
+            return Got(got.status, found, got.read())
 
-    def open(self) -> Got:
-        """Load the page, and keep its cookie."""
-        got = self.request("GET", f"/{self.code}")
-        if given := got.headers.get("set-cookie"):
-            self.cookie = given.split(";")[0]
-        return got
+    def join(self) -> "Phone":
+        """Get an id."""
+        self.id = self.request("POST", "/room/join", b"{}").json["phone"]
+        return self
 
-    def answer(self, body: Any) -> tuple[int, dict[str, Any]]:
+    def body(self, **fields: Any) -> bytes:
+        return json.dumps({"phone": self.id, **fields}).encode()
+
+    def answer(self, question: Any = 1, answer: Any = 0) -> tuple[int, dict[str, Any]]:
         """Send an answer: a status, and what is said."""
-        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
-        got = self.request("POST", f"/{self.code}/answer", sent)
-        return got.status, json.loads(got.body)
+        got = self.request("POST", "/room/answer", self.body(question=question, answer=answer))
+        return got.status, got.json
 
     def listen(self) -> dict[str, Any]:
         """Begin to listen to the room; the first that is heard."""
-        connection = self._ask("GET", f"/{self.code}/events")
+        connection = self._ask("POST", "/room/events", self.body(), {})
         self._stream = connection.getresponse()
         STREAMS.extend([self._stream, connection])
-        assert self._stream.getheader("content-type", "").startswith("text/event-stream")
+        assert self._stream.getheader("content-type", "").startswith("application/x-ndjson")
         return self.hear()
 
     def hear(self) -> dict[str, Any]:
         """What is heard next; {} at the stream's end."""
         while line := self._stream.readline():
-            if line.startswith(b"data: "):
-                found: dict[str, Any] = json.loads(line[6:])
+            if line.strip():
+                found: dict[str, Any] = json.loads(line)
                 return found
         return {}
 

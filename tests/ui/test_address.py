@@ -139,13 +139,6 @@ def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: O
     assert addressed(app)["at"] is None
 
 
-def test_a_part_has_more_than_one_name(open_app: Open) -> None:
-    for name, part in {"Gates": "memory", "connectivity": "memory", "Find": "units"}.items():
-        app = open_app("inside", model="tiny-gru", part=name)
-        assert addressed(app)["part"] == part
-        assert not app.warning
-
-
 def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:
     damaged = f"{pack('machine')[:-4]}AAAA"
     app = open_app("inside", text=damaged, unit="9" * 30, at="99999", layer="7", quantity="<b>", part="../x")

@@ -1,14 +1,12 @@
-"""What is found of a text is its readers' alone, and goes with the last of them."""
+"""What is found of a text is its owner's alone, and goes at a click."""
 
 import gc
 import os
 import stat
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import ConfigError
@@ -34,22 +32,11 @@ def kept(tmp_path: Path) -> Store:
     return found
 
 
-def test_a_text_goes_with_the_last_who_holds_it(kept: Store, tmp_path: Path) -> None:
-    kept.hold("one", "ab")
-    kept.hold("two", "b")
-    kept.release("one")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
-    assert [kept.get(Key("full", name, "model")) for name in "ab"] == [None, "b"]
+def test_texts_go_and_what_is_of_no_text_stays(kept: Store, tmp_path: Path) -> None:
+    kept.forget_texts()
+    assert list(tmp_path.iterdir()) == []
+    assert [kept.get(Key("full", name, "model")) for name in "abc"] == 3 * [None]
     assert kept.get(OTHER) == 1
-    kept.release("one")
-    kept.release("two")
-    assert [path.name for path in tmp_path.iterdir()] == ["c"]
-
-
-def test_a_file_taken_back_goes_alone(kept: Store, tmp_path: Path) -> None:
-    kept.hold("one", "abc")
-    kept.release("one", {"b"})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "c"]
 
 
 def files() -> list[Path]:
@@ -57,27 +44,13 @@ def files() -> list[Path]:
     return [path for path in folder.rglob("*") if path.name != ".lock"]
 
 
-def test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = upload(open_app("perplexity"), a__txt="The machine. " * 9, b__txt="A lever of brass. " * 9)
+def test_only_the_owner_can_read_what_is_kept(open_app: Open) -> None:
+    upload(open_app("perplexity"), a__txt="The machine. " * 9, b__txt="A lever of brass. " * 9)
     assert {"codes.u4", "nll.f4"} <= {path.name for path in files()}
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [*files(), store.shared().folder().parent]}
     if os.name == "posix":
         assert set(modes.values()) == {0o600, 0o700}
         assert all((mode == 0o700) == path.is_dir() for path, mode in modes.items())
-    app.file_uploader[0].set_value([("a.txt", b"The machine. " * 9, "text/plain")])
-    settled(app.run(), "perplexity")
-    assert [path.name for path in files()].count("codes.u4") == 2  # the example's, too
-    for name in origins(app):  # Windows removes no file that is open
-        app.session_state[name].close()  # as when the session is collected
-    monkeypatch.setattr(store, "AWAY", 0.0)
-    waiting_for_others = set(threading.enumerate())  # sessions of other tests, gone up to a minute ago
-    streamlit.cache_resource.clear()  # as Streamlit does when a session's browser has gone
-    for thread in set(threading.enumerate()) - waiting_for_others:
-        if thread.name == store.FORGETTING:
-            thread.join()
-    assert files() == []
 
 
 def tell(words: str) -> list[str]:

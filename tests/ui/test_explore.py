@@ -19,7 +19,7 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.training import unit_findings
 from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import initial_data, named_units, unit_order
+from rnnviz.ui.pages.explore import examples, initial_data, named_units, unit_order
 from rnnviz.ui.pages.explore.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from rnnviz.ui.pages.explore.page import KEY
 from tests.browser.driving import ROOT
@@ -360,6 +360,13 @@ def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose
     hidden = rnnviz.trace(model, example_text.TEXTS["timemachine"]).hidden[:, 0]
     flicker = (np.diff(hidden, axis=0) ** 2).mean(axis=0) / hidden.var(axis=0)
     assert flicker[few].mean() < 0.7 * flicker.mean()
+
+
+@pytest.mark.parametrize("name", ["holmes-lstm", "python-gru", "chinese-gru"])
+def test_an_example_shows_what_its_model_s_caption_names(name: str) -> None:
+    named = named_units.of(checkpoint.load_numpy(name))[0].findings[0].target
+    texts = [example.text for example in examples.examples() if example.model == name]
+    assert any(len(set(units.target(named, text).values)) > 1 for text in texts)
 
 
 LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")

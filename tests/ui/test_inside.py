@@ -50,6 +50,11 @@ def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     return sent
 
 
+def cause(app: AppTest, way: str) -> AppTest:
+    """Choose a way under Cause."""
+    return settled(app.segmented_control(key="inside.way").set_value(way).run(), "inside")
+
+
 @pytest.fixture(autouse=True)
 def _short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_texts, "here", list)
@@ -138,7 +143,7 @@ def test_a_unit_has_its_card_before_any_click(
 
 
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(open_app("inside", model="tiny-gru", part="compare"), "inside")
+    app = cause(open_app("inside", model="tiny-gru", part="cause"), "compare")
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
     heats = [panel for panel in boards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
     for one in heats:
@@ -235,8 +240,8 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
 ) -> None:
     stands = recorded("cell", layer=0)
     falls = replace(stands, target="capital", score=0.99, evidence=replace(EVIDENCE, interval=None))
-    weaker = replace(stands, target="digit", unit=4, score=0.8)
-    found = [falls.to_json(), stands.to_json(), weaker.to_json()]
+    second = replace(stands, target="digit", unit=4, score=0.95)  # a larger lead
+    found = [falls.to_json(), stands.to_json(), second.to_json()]
     entry = {"command": "units", "findings": found, "others": []}
     model = tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry}))
     save(model, tmp_path / "known.safetensors")

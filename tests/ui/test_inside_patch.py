@@ -17,7 +17,7 @@ from rnnviz.ui.pages.inside import patch, unit_changes
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import ask, boards
+from tests.ui.test_inside import ask, boards, cause
 
 __all__ = ["boards"]
 
@@ -43,7 +43,7 @@ def choose(app: AppTest, name: str, value: str) -> AppTest:
 
 
 def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(open_app("inside", part="patch", model="tiny-gru"), "inside")
+    app = cause(open_app("inside", part="cause", model="tiny-gru"), "patch")
     done = units.patch(GRU, SOURCE, AT, TARGET, TO)
     sent = boards[KEY]
     shows(sent, done)
@@ -62,7 +62,7 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
 
 
 def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", part="patch", model="tiny-lstm")
+    app = cause(open_app("inside", part="cause", model="tiny-lstm"), "patch")
     app.text_area(key=f"{KEY}.source.text").set_value("a machine").run()
     app.text_area(key=f"{KEY}.target.text").set_value("his voice was quiet").run()
     choose(app, "part", "part")
@@ -87,7 +87,8 @@ def test_a_random_direction_lies_in_the_layer_in_view(
     deep = tiny("gru", layers=2, card=tiny_card())
     save(deep, tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = choose(open_app("inside", part="patch", model="deep", layer="1"), "part", "part")
+    app = cause(open_app("inside", part="cause", model="deep", layer="1"), "patch")
+    app = choose(app, "part", "part")
     assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
     settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
     shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random(12, layer=1)))

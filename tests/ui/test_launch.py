@@ -49,16 +49,26 @@ def test_app_asks_for_what_it_was_told_and_nothing_else(served: Served) -> None:
 def test_host_asks_for_a_room_and_leaves_the_app_on_this_computer(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classroom, "wanted", None)
+    monkeypatch.setattr(classroom, "at_start", None)
     assert run(["host"], more=[host]) == 0
-    assert classroom.wanted == classroom.Wanted()
+    assert classroom.at_start == classroom.RoomOptions()
     words = "host --port 80 --address 10.0.0.7 --name a.org --name b.org --model tiny --no-browser"
     assert run(words.split(), more=[host]) == 0
-    assert classroom.wanted == classroom.Wanted("10.0.0.7", 80, ("a.org", "b.org"), ("tiny",))
+    assert classroom.at_start == classroom.RoomOptions("10.0.0.7", 80, ("a.org", "b.org"), ("tiny",))
     assert run(["host", "--app-address", "0.0.0.0"], more=[host]) == 0
     assert served == [
         ("host", {}), ("host", {"server.headless": True}), ("host", {"server.address": "0.0.0.0"}),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["--capacity", "--trust-proxy"])
+def test_an_option_of_the_hosted_app_says_what_replaced_it(
+    option: str, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["host", option, "80"], more=[host])
+    assert (ended.value.code, served) == (2, [])
+    assert capsys.readouterr().err.startswith(f"rnnviz: {option} is gone: ")
 
 
 @pytest.mark.parametrize("port", ["65536", "-1", "http"])
@@ -119,7 +129,7 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
 def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
     command: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(classroom, "wanted", None)
+    monkeypatch.setattr(classroom, "at_start", None)
     monkeypatch.setitem(sys.modules, "streamlit", None)
     assert run([command.__name__], more=[command]) == 1
     out, said = capsys.readouterr()

@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz import i18n
 from rnnviz.lecture import controls
-from rnnviz.lecture.scenes import WENT, place, scenes, went
+from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
 from rnnviz.ui.pages.learn import page
 from rnnviz.ui.pages.learn.lecture import ADDRESS, Lecture
@@ -110,16 +110,8 @@ def test_an_address_brings_a_step_back(number: int, at: int, step: Step) -> None
     assert (again["step"], again["present"]) == (at, True)
 
 
-def test_old_addresses_lead_to_where_their_step_went() -> None:
-    for number, names in enumerate(WENT, start=1):
-        for step, name in enumerate(names.split(), start=1):
-            there = place(name)
-            assert there is not None, name
-            assert went(number, step) == there
-            assert Lecture({"scene": str(number), "step": str(step)}).step.name == name
-    for value in ("0", "99", "one", ""):
-        assert Lecture({"scene": value}).number == 1
-    assert Lecture({"step": "nothing"}).step == scenes()[0].steps[0]
+def test_an_address_without_a_known_step_leads_to_the_first() -> None:
+    assert Lecture({"step": "nothing"}).step == Lecture({}).step == scenes()[0].steps[0]
 
 
 def test_a_scene_keeps_what_was_set_while_others_are_shown_and_its_steps_share_it() -> None:
@@ -143,7 +135,7 @@ def test_what_is_asked_as_it_is_sets_nothing_back() -> None:
 
 
 def test_a_step_beyond_the_last_is_the_last() -> None:
-    lecture = Lecture({"scene": "4"})
+    lecture = Lecture({"step": "joined"})
     assert answered(lecture, {"step": 99})["step"] == len(scenes()[3].steps) - 1
     assert answered(lecture, {"step": -3})["step"] == 0
 

@@ -1,4 +1,4 @@
-"""The part Match of the page Inside: what it finds is what the package finds, and whose text it keeps."""
+"""The part Match of the page Inside: what it finds is what the package finds, and which texts wait."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,15 +7,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.analysis import indexing, matching
-from rnnviz.analysis.indexing import open_index
+from rnnviz.analysis import matching, places
+from rnnviz.analysis.places import SearchedText
 from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui import render_finding
-from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match, search_texts
-from tests import needs
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
@@ -39,9 +37,9 @@ def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
 
 
 def on_corpus(monkeypatch: pytest.MonkeyPatch, **limits: int) -> str:
-    """The help of Python is the one corpus here; returns as much of it as is indexed."""
+    """The help of Python is the one corpus here; returns as much of it as is searched."""
     monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(match, "INDEX", replace(match.INDEX, most=30_000))
+    monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, most=30_000))
     return corpora.read("python-docs").text[:30_000]
 
 
@@ -77,13 +75,10 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     app = opened(open_app)
     assert "**Control**" not in everything(app)
     app = settled(app.button(key="inside.match-copies.start").click().run(), "inside")
-    asked = {
-        "threshold": 0.05,
-        "layer": 0,
-        "most": match.SHOWN,
-        "copies": run(matching.copies(GRU, TEXT[:600])),
-    }
-    found = run(indexing.index(GRU, TEXT[:600])).elsewhere(GRU, trace(GRU, TEXT[:600]), *SPAN, **asked)
+    searched, read, most = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.SHOWN
+    found = run(searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=most))
+    copies = run(matching.copies(GRU, TEXT[:600]))
+    found = searched.beside(found, read, *SPAN, copies, layer=0, most=most)
     assert found.untrained is not None
     assert render_finding.told(found.sentences()) in everything(app)
 
@@ -108,38 +103,29 @@ def test_a_click_makes_a_match_the_text_in_view(
         ask(app, "inside.matches", what="pick", panel="text", value=wrong)
 
 
-def test_a_corpus_is_indexed_on_request_and_kept(
-    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_long_text_is_read_on_request_and_kept_if_its_states_fit(
+    kept: bool, open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = on_corpus(monkeypatch)
-    app = choose(opened(open_app), "python-docs")
-    assert "states of up to 30,000 characters on this machine" in everything(app)
-    app = settled(app.button(key="inside.index.start").click().run(), "inside")
-    (kept,) = [
-        found.path for found, _folder, _size in store.shared()._results.values() if len(found) == len(text)
-    ]
-    assert open_index(kept).text() == text
-    assert not (tmp_path / "cache").exists()
+    size = 2 * 12 * len(on_corpus(monkeypatch))
+    monkeypatch.setattr(places, "KEPT", size if kept else size - 1)
+    app = settled(choose(opened(open_app), "python-docs"), "inside")
+    said = "Their states take 1 MB of memory" if kept else "more than the 1 MB that are kept"
+    assert f"Reads 30,000 characters{'.' if kept else ', in each search anew'}" in everything(app)
+    assert said in everything(app)
+    boards.clear()
+    app = settled(app.button(key="inside.matches.start").click().run(), "inside")
     assert "in 30,000 characters" in everything(app)
-    again = settled(choose(opened(open_app), "python-docs"), "inside")  # another session finds it
-    assert not [b for b in again.button if b.key == "inside.index.start"]
     assert boards["inside.matches"]["texts"]
+    app = settled(app.slider(key="inside.match.threshold").set_value(0.1).run(), "inside")
+    assert bool([b for b in app.button if b.key == "inside.matches.start"]) != kept
+    assert ("in 30,000 characters" in everything(app)) == kept
 
 
-@needs.removal
-def test_a_readers_own_file_goes_with_the_session(open_app: Open, tmp_path: Path) -> None:
+def test_a_readers_own_file_is_searched(open_app: Open) -> None:
     app = choose(opened(open_app), "file")
     app = app.file_uploader(key="inside.match.source.file").upload("a.txt", TEXT.encode(), "text/plain").run()
-    app = settled(app, "inside")
-    assert f"in {len(TEXT):,} characters" in everything(app)
-    assert not (tmp_path / "cache").exists()
-    kept = store.shared()
-    folders = [found.path for found, _folder, _size in kept._results.values()]
-    assert len(folders) == 2  # the page's own text, and the file
-    assert all(folder.is_dir() for folder in folders)
-    for holder in list(kept._held):
-        kept.release(holder)
-    assert not any(folder.exists() for folder in folders)
+    assert f"in {len(TEXT):,} characters" in everything(settled(app, "inside"))
 
 
 def test_no_unit_and_no_place_are_said(open_app: Open, boards: dict[str, Any]) -> None:

@@ -1,10 +1,14 @@
 """The Perplexity page: texts of all kinds, their figures, and what goes wrong with them."""
 
+import gzip
 import logging
+import shlex
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -13,6 +17,7 @@ from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.score import Score, averages
 from rnnviz.text import corpora
+from rnnviz.text.characters import REWRITINGS
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.formatting import rounded
@@ -279,22 +284,74 @@ def test_unknown_characters_are_listed_and_explained(open_app: Open, models_fold
     assert shown(app).endswith("million")
 
 
+CURLY = TEXTS["timemachine"] + "”Yes,” he said. " * 4
+ACCENTS = unicodedata.normalize("NFD", TEXTS["holmes"] + "The café was à la mode. " * 4)
+
+
 @pytest.mark.usefixtures("shipped")
-def test_curly_quotes_are_read_as_straight_ones_in_one_click(open_app: Open) -> None:
-    """0.8 % of such characters made 5.05 into 6.32."""
-    plain = TEXTS["timemachine"] + '"Yes," he said. ' * 4
-    curly = plain.replace('"', "”")
-    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=curly)
-    assert "curly quotes, which this model doesn't know" in everything(app)
-    before = float(shown(app))
-    app.button(key="straight").click().run()
+@pytest.mark.parametrize(
+    ("text", "model", "name", "called"),
+    [
+        (CURLY, "timemachine-gru", "straight", "a.txt, straight quotes"),
+        (ACCENTS, "holmes-lstm", "composed", "a.txt, accents composed"),
+        (TEXTS["timemachine"] + "So — then…\xa0" * 4, "timemachine-gru", "plain", "a.txt, plain dashes"),
+    ],
+)
+def test_a_file_is_rewritten_in_one_click_and_comes_back(
+    text: str, model: str, name: str, called: str, open_app: Open
+) -> None:
+    app = upload(open_app("perplexity", model=model), a__txt=text)
+    before, after = shown(app), expected(SHIPPED, REWRITINGS[name](text), model)
+    gain = f"The perplexity would be {rounded(after.perplexity)}, not {before}."
+    assert gain in everything(app)
+    app.button(key=f"rewrite-{name}").click().run()
     settled(app, "perplexity")
-    score = expected(SHIPPED, plain, "timemachine-gru")
-    assert shown(app) == rounded(score.perplexity)
-    assert before > score.perplexity
-    assert f"{curly.count('”')} characters were read as plainer ones" in everything(app)
-    app.button(key="curly").click().run()
-    assert float(shown(settled(app, "perplexity"))) == before
+    assert shown(app) == rounded(after.perplexity)
+    assert f"Perplexity of {called}" in [m.label.replace("\\", "") for m in app.metric]
+    assert not [one for one in app.button if one.key == f"rewrite-{name}"]
+    app.button(key="restore").click().run()
+    assert shown(settled(app, "perplexity")) == before
+    assert gain in everything(app)
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_pasted_text_is_rewritten_in_its_field(open_app: Open) -> None:
+    app = paste(open_app("perplexity", model="timemachine-gru"), "It’s late, “so” — go…")
+    for name in ("straight", "plain"):
+        app.button(key=f"rewrite-{name}").click().run()
+        settled(app, "perplexity")
+    straight = 'It\'s late, "so" -- go...'
+    assert app.text_area(key="pasted").value == straight
+    assert shown(app) == rounded(expected(SHIPPED, straight, "timemachine-gru").perplexity)
+    assert not [one for one in app.button if str(one.key).startswith(("rewrite", "restore"))]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_what_would_gain_nothing_is_not_offered(open_app: Open) -> None:
+    for model, text in (
+        ("holmes-lstm", CURLY),
+        ("timemachine-gru", "He said it again. " * 20 + unicodedata.normalize("NFD", "ë ï") * 9),
+        ("timemachine-gru", TEXTS["journey"] + "“"),
+    ):
+        app = upload(open_app("perplexity", model=model), a__txt=text)
+        assert not [one for one in app.button if str(one.key).startswith("rewrite")], model
+
+
+@pytest.mark.usefixtures("shipped")
+def test_numbers_of_models_that_read_a_text_differently_say_so(open_app: Open) -> None:
+    said = "took some characters of this text for others"
+    app = upload(open_app("perplexity", model="timemachine-gru"), b__txt="He said, “It’s late — go…” " * 9)
+    settled(app, "better")
+    (offer,) = [one.value.replace("\\", "") for one in app.markdown if said in one.value]
+    assert "Sherlock Holmes, LSTM predicts the beginning of this text best" in offer
+    assert f"Sherlock Holmes, LSTM {said}" in offer
+    for text, apart in ((CURLY, True), (CURLY.replace("”", ""), False)):
+        app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=text)
+        app.selectbox(key="second").set_value("holmes-lstm").run()
+        assert (said in everything(settled(app, "perplexity"))) is apart, "a second model"
+        app = section(upload(open_app("perplexity", model="holmes-lstm"), a__txt=text), "against")
+        sentences = [one.value for one in app.caption if said in one.value]
+        assert bool(sentences) is apart, "the table"
 
 
 def test_a_reload_keeps_a_pasted_text_and_names_the_files_that_it_has_lost(open_app: Open) -> None:
@@ -404,3 +461,43 @@ def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
     app.button(key="whole").click().run()
     assert [job.title for job in jobs.busy()] == ["long.txt"]
     jobs.retain([])
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.TSV", "a.jsonl", "*a* `b`.csv"])
+def test_a_table_is_read_as_plain_text_and_its_rows_have_a_command(
+    open_app: Open, models_folder: Path, name: str
+) -> None:
+    data = "id,text\n1,The time\n"
+    app = upload(open_app("perplexity"), **{name: data})
+    assert shown(app) == rounded(expected(models_folder, data).perplexity)
+    assert "This table was read as plain text" in everything(app)
+    command = shlex.split(app.code[0].value)
+    assert command[3:] == ["perplexity", name, "--model", "tiny-gru", "--column", "text"]
+
+
+def test_a_packed_table_has_the_command_alone(open_app: Open) -> None:
+    table = pa.BufferOutputStream()
+    pq.write_table(pa.table({"text": ["The time"]}), table)
+    app = open_app("perplexity")
+    for name, data in (
+        ("a.parquet", table.getvalue().to_pybytes()),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "The time"}\n', mtime=0)),
+        ("b.txt", b"The time"),
+    ):
+        app.file_uploader[0].upload(name, data)
+    app = settled(app.run(), "perplexity")
+    assert [shlex.split(code.value)[4] for code in app.code] == ["a.parquet", "a.jsonl.gz"]
+    assert everything(app).count("isn't plain text; this command scores its column *text* row by row") == 2
+    assert "read as plain text" not in everything(app)
+    assert [metric.label for metric in app.metric] == [r"Perplexity of b\.txt"]
+
+
+def test_a_folder_is_uploaded_without_its_hidden_files(open_app: Open) -> None:
+    app = open_app("perplexity")
+    next(toggle for toggle in app.toggle if toggle.label == "Upload a folder").set_value(True)
+    app.run()
+    assert app.file_uploader[0].label == "A folder with text files"
+    for name in ("c/.git/x.txt", "c/a.txt", "c/.b.txt"):
+        app.file_uploader[0].upload(name, TEXT.encode())
+    app = settled(app.run(), "perplexity")
+    assert [metric.label for metric in app.metric] == [r"Perplexity of c\/a\.txt"]

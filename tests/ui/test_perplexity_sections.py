@@ -24,8 +24,8 @@ from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scori
 from tests import needs
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
-from tests.ui.apptest import addressed, settled
-from tests.ui.conftest import Open, everything, turn
+from tests.ui.apptest import settled
+from tests.ui.conftest import Open, everything
 from tests.ui.test_perplexity import expected, section, upload
 
 
@@ -196,15 +196,3 @@ def test_characters_that_made_room_are_read_again_when_asked(
     app.button(key="read-again-a.txt").click().run()
     settled(app, "perplexity")
     assert "is kept, but" not in everything(app)
-
-
-def test_an_address_that_asks_for_a_model_that_learns_says_where_one_is(open_app: Open) -> None:
-    """As 1.0.0 had it on the page. It stays there until one arrives by another address."""
-    for asked in ("dynamic,mix", ""):
-        app = settled(open_app("perplexity", learns=asked), "perplexity")
-        assert addressed(app)["learns"] is None
-        for _ in range(2):
-            assert ["6_mix_and_adapt.py" in one.value for one in app.warning] == [True] * bool(asked)
-            app.run()
-        turn(turn(app, "explore"), "perplexity")
-        assert not settled(app, "perplexity").warning

@@ -1,5 +1,6 @@
 """A room's questions and answers, without a network."""
 
+import re
 import threading
 from typing import Any
 
@@ -167,6 +168,41 @@ def test_a_phone_is_in_one_place_and_leaves_only_that() -> None:
     assert room.shown()["phones"] == 0
 
 
+def test_who_has_gone_is_not_set_against_who_is_here() -> None:
+    room = Room()
+    number = asked(room, COLOURS)
+    room.come("here", 1)
+    room.come("gone", 2)
+    room.vote("gone", number, 2)
+    room.go("gone", 2)
+
+    def said() -> tuple[int, int, int]:
+        shown = room.shown()
+        return shown["phones"], shown["question"]["answered"], shown["question"]["votes"]
+
+    assert said() == (1, 0, 1)
+    room.vote("here", number, 0)
+    assert said() == (1, 1, 2)
+    assert counts(room) == [1, 0, 1]
+
+
+def test_a_table_has_the_counts_of_revealed_questions_in_their_order() -> None:
+    room = Room()
+    second = Question("second", "Why?", ("so", "=1+1"))
+    for question, answers in ((COLOURS, [1, 1, 2]), (second, [0]), (Question("q", "?", ("x", "y")), [0])):
+        number = asked(room, question)
+        for phone, answer in enumerate(answers):
+            room.vote(str(phone), number, answer)
+        if question.key != "q":
+            room.reveal(number)
+    table = room.table()
+    assert [(row["question"], row["option"], row["count"]) for row in table] == [
+        ("Which colour?", "red", 0), ("Which colour?", "green", 2), ("Which colour?", "blue", 1),
+        ("Why?", "so", 1), ("Why?", "=1+1", 0),
+    ]  # fmt: skip
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\+00:00", row["time"]) for row in table)
+
+
 def test_only_so_many_questions_are_kept() -> None:
     room = Room()
     for n in range(3 * rooms.KEPT):
@@ -225,7 +261,7 @@ def test_counts_are_each_phones_last_valid_answer(given_votes: list[tuple[str, i
         else:
             refused(room, phone, number, answer)
     assert counts(room) == [list(last.values()).count(n) for n in range(3)]
-    assert room.shown()["question"]["answered"] == len(last)
+    assert room.shown()["question"]["votes"] == len(last)
 
 
 def test_many_threads_lose_no_vote() -> None:

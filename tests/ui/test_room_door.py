@@ -1,33 +1,33 @@
-"""A room's door, as phones and worse meet it: real sockets."""
+"""All that a network is offered: the room's listener, over real sockets."""
 
-import asyncio
+import gzip
 import json
 import os
 import re
 import socket
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rnnviz.ui.room.rooms import new_code
 
-from rnnviz.ui import http_protocol as connections
+from rnnviz.ui import http_protocol
+from rnnviz.ui.packed import PIECE, pack
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phone
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room.listener import Listener
-from rnnviz.ui.room.phones import COOKIE, Phones
+from rnnviz.ui.room.phones import Phones, Shown
 from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Question, Room
 from tests.training.processes import until
-from tests.ui.phones import CODE, SHUT, SOON, Phone, hang_up, shut
+from tests.ui.phones import SHUT, SOON, Phone, hang_up, shut
 
 COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))
+NETWORK = "<title>tiny</title>" + "the weights, " * 5_000
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -42,11 +42,6 @@ def _hung_up() -> Iterator[None]:
     hang_up()
 
 
-def serving(room: Room, **others: Room) -> Phones:
-    """What serves phones a room under CODE, and others."""
-    return Phones({CODE: room, **others}.get, lambda name: None)
-
-
 @pytest.fixture
 def room() -> Room:
     """A room that asks for a colour."""
@@ -57,8 +52,10 @@ def room() -> Room:
 
 @pytest.fixture
 def served(room: Room) -> Phones:
-    """What the room's phones are served."""
-    return serving(room)
+    """What the room's phones are served: one network among it."""
+    shown = Shown()
+    shown.put("tiny.html", "Tiny", pack(NETWORK.encode(), "tiny.html"))
+    return Phones(room, shown)
 
 
 @pytest.fixture
@@ -66,7 +63,7 @@ def port(served: Phones, room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterato
     """Where the room answers."""
     monkeypatch.setattr(room_phones, "SPREAD", (0.0, 0.0))
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
-    listener = Listener(served.app, "127.0.0.1")
+    listener = Listener(served.app, "127.0.0.1", 0)
     yield listener.port
     room.close()
     shut(listener)
@@ -74,121 +71,127 @@ def port(served: Phones, room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 @pytest.fixture
 def one(port: int) -> Phone:
-    """A phone that has loaded the page."""
-    found = Phone(port)
-    found.open()
-    return found
+    """A phone that has joined."""
+    return Phone(port).join()
 
 
-# ---- what is served ----
+# ---- files ----
 
 
 def test_the_page_is_one_small_file_that_may_do_nothing_but_talk_to_its_room(port: int) -> None:
-    got = Phone(port).open()
-    page = got.body
-    assert len(page) < 9_000
-    assert re.findall(r"""(?:src|href)=["']?([^"' >]+)""", page) == ["data:,"], "it asks for another file"
+    got = Phone(port).request("GET", "/")
+    page = got.body.decode()
+    assert (got.status, got.headers["cache-control"]) == (200, "no-store")
+    assert len(page) < 14_000
+    assert re.findall(r"""(?:src|href)=["']?([^"' >{]+)""", page) == ["data:,"], "it asks for another file"
     assert not re.search(r"@import|url\(|import\(", page)
     policy = got.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    cookie = got.headers["set-cookie"]
-    assert re.fullmatch(
-        rf"{COOKIE}=[0-9a-f]{{16}}\.[0-9a-f]{{16}}; HttpOnly; Path=/{CODE}; SameSite=strict", cookie
-    )
-    assert got.headers["cache-control"] == "no-store"
     said = json.loads(page.split('id="words">')[1].split("</script>")[0])
     assert set(said) == {"en", "zh"}
     assert set(said["zh"]) == set(phone.WORDS)
 
 
-def test_an_id_is_given_once_and_no_two_phones_have_the_same(port: int, one: Phone) -> None:
-    assert "set-cookie" not in one.open().headers
-    cookies = set()
-    for _ in range(20):
-        other = Phone(port)
-        other.open()
-        cookies.add(other.cookie)
-    assert len(cookies) == 20
+def test_a_network_is_sent_compressed_and_once(port: int, served: Phones) -> None:
+    browser = Phone(port)
+    packed = browser.request("GET", "/tiny.html", **{"Accept-Encoding": "gzip, br"})
+    assert (packed.status, packed.headers["content-encoding"]) == (200, "gzip")
+    assert gzip.decompress(packed.body).decode() == NETWORK
+    plain = browser.request("GET", "/tiny.html")
+    assert plain.body.decode() == NETWORK
+    assert int(plain.headers["content-length"]) > PIECE
+    assert plain.headers["cache-control"] == "no-cache"
+    known = browser.request("GET", "/tiny.html", **{"If-None-Match": plain.headers["etag"]})
+    assert (known.status, known.body) == (304, b"")
+    (listed,) = served._shown.listed()["pages"]
+    assert (listed["title"], listed["bytes"]) == ("Tiny", len(packed.body))
+    for address, kept in ((listed["href"], True), ("tiny.html?v=another", False)):
+        headers = browser.request("GET", f"/{address}").headers
+        assert headers["cache-control"].endswith("immutable") == kept
 
 
 NOWHERE = (
-    "/ /abcdf /abcdf/events /abcde/else /abcde/../etc /_stcore/health /learn /plotly/plotly.min.js "
-    "/page/timemachine-gru.html /page/.html "
-    "/room/abcde /static/x.js /%61bcdf /abcde%00 /%E4%B8%AD"
+    "/abcde /other.html /.html /../tiny.html /..%2ftiny.html /%2e%2e/%2e%2e/etc/passwd.html //tiny.html "
+    "/tiny.html%00 /tiny%00.html /%E4%B8%AD.html /room/else /room/answers.csv /_stcore/health /learn "
+    "/page/tiny.html /static/x.js"
 )
 
 
 @pytest.mark.parametrize("path", NOWHERE.split())
-def test_there_is_nothing_else(port: int, one: Phone, path: str) -> None:
+def test_there_is_nothing_else(one: Phone, path: str) -> None:
     got = one.request("GET", path)
-    said = got.body
     assert got.status == 404
-    assert "nothing at this address" in said or json.loads(said) == {"why": "missing"}
-    assert COOKIE not in str(got.headers)
+    assert b"nothing at this address" in got.body
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "POST", "OPTIONS", "TRACE"])
+def test_a_page_is_asked_for_without_a_body(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), SOON) as line:
+        line.sendall(b"GET /tiny.html HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nxx")
+        answer = b""
+        while piece := line.recv(4096):  # it ends: the rest of the body is not waited for
+            answer += piece
+    assert b" 400 " in answer
+    assert b"the weights" not in answer
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_there_is_no_other_method(one: Phone, method: str) -> None:
-    assert one.request(method, f"/{CODE}").status == 405
-    if method != "POST":
-        assert one.request(method, f"/{CODE}/answer").status == 405
-
-
-def test_the_address_may_be_typed_in_capitals(port: int) -> None:
-    shouting = Phone(port, CODE.upper())
-    assert shouting.open().status == 200
-    assert shouting.answer({"question": 1, "answer": 0})[0] == 200
+    for path in ("/", "/tiny.html", "/room/join", "/room/answer", "/room/events"):
+        assert one.request(method, path).status == 405
 
 
 # ---- answers ----
 
 
+def test_no_two_phones_have_the_same_id(port: int) -> None:
+    assert len({Phone(port).join().id for _ in range(20)}) == 20
+
+
 def test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes(room: Room, port: int) -> None:
-    phones = [Phone(port), Phone(port)]
+    phones = [Phone(port).join(), Phone(port).join()]
     for one in phones:
-        one.open()
         heard = one.listen()
-        assert (heard["state"], heard["text"], heard["options"]) == (
-            "open",
-            COLOURS.text,
-            list(COLOURS.options),
-        )
-    assert phones[0].answer({"question": 1, "answer": 2})[1]["mine"] == 2
-    assert phones[1].answer({"question": 1, "answer": 2})[0] == 200
-    assert phones[1].answer({"question": 1, "answer": 0})[0] == 200
+        told = (heard["state"], heard["text"], heard["options"])
+        assert told == ("open", COLOURS.text, list(COLOURS.options))
+        assert heard["pages"][0]["title"] == "Tiny"
+    assert phones[0].answer(1, 2)[1]["mine"] == 2
+    assert phones[1].answer(1, 2)[0] == 200
+    assert phones[1].answer(1, 0)[0] == 200
     shown = room.shown()
     assert (shown["phones"], shown["question"]["counts"]) == (2, [1, 0, 1])
     room.reveal(1)
     assert [one.hear()["state"] for one in phones] == ["closed", "closed"]
-    status, late = phones[0].answer({"question": 1, "answer": 0})
+    status, late = phones[0].answer(1, 0)
     assert (status, late["state"], late["mine"], late["missed"]) == (200, "closed", 2, True)
     room.ask(replace(COLOURS, key="next", text="The next?"))
-    status, late = phones[0].answer({"question": 1, "answer": 0})
+    status, late = phones[0].answer(1, 0)
     assert (status, late["state"], late["number"], late["missed"]) == (200, "open", 2, True)
     assert late["text"] == phones[0].hear()["text"] == "The next?"
-    assert "missed" not in phones[0].answer({"question": 2, "answer": 0})[1]
+    assert "missed" not in phones[0].answer(2, 0)[1]
     room.ask(None)
-    assert phones[0].hear() == {"language": "en", "state": "waiting"}
+    assert phones[0].hear()["state"] == "waiting"
     room.close()
     assert phones[0].hear()["state"] == "over"
     assert phones[0].hear() == {}
 
 
-def test_a_room_that_closes_while_a_phone_is_told_something_else_still_says_so(room: Room) -> None:
-    async def heard() -> list[str]:
-        stream = room_phones._stream(room, "somebody")
-        said = [await anext(stream)]
-        room.close()
-        return said + [event async for event in stream]
-
-    assert ['"open"' in event or '"over"' in event for event in asyncio.run(heard())] == [True, True]
+def test_a_phone_hears_which_network_the_lecturer_has_chosen(room: Room, served: Phones, one: Phone) -> None:
+    shown = served._shown
+    assert one.listen()["chosen"] == -1
+    shown.put("other.html", "Other", pack(b"x", "other.html"))
+    shown.chosen = "other.html"
+    room.phones.ring()
+    assert one.hear()["chosen"] == 1
+    shown.drop("other.html")
+    room.phones.ring()
+    heard = one.hear()
+    assert (heard["chosen"], len(heard["pages"])) == (-1, 1)
+    assert one.request("GET", "/other.html").status == 404
 
 
 def test_a_phone_that_hangs_up_is_there_no_longer(room: Room, port: int, one: Phone) -> None:
-    other = Phone(port)
-    other.open()
-    for phone_there in (one, other):
+    for phone_there in (one, Phone(port).join()):
         phone_there.listen()
     assert room.shown()["phones"] == 2
     hang_up()
@@ -197,39 +200,36 @@ def test_a_phone_that_hangs_up_is_there_no_longer(room: Room, port: int, one: Ph
 
 def test_a_phone_in_two_tabs_is_one_phone(room: Room, port: int, one: Phone) -> None:
     again = Phone(port)
-    again.cookie = one.cookie
+    again.id = one.id
     one.listen()
     again.listen()
     assert one.hear() == {"state": "elsewhere"}
     assert room.shown()["phones"] == 1
-    one.answer({"question": 1, "answer": 0})
-    again.answer({"question": 1, "answer": 1})
+    one.answer(1, 0)
+    again.answer(1, 1)
     assert room.shown()["question"]["counts"] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
-    "cookie", ["", "x", "=", "a.b", f"{'0' * 16}.{'0' * 16}", "é.é", "." * 5000, "0" * 5000]
+    "id", ["", "x", "a.b", f"{'0' * 16}.{'0' * 16}", "é.é", "." * 3000, "\ud800.x", None, 5, ["a"]]
 )
-def test_an_id_that_this_room_did_not_give_is_none(room: Room, one: Phone, cookie: str) -> None:
-    one.cookie = f"{COOKIE}={cookie}".encode().decode("latin-1")
-    assert one.answer({"question": 1, "answer": 0}) == (401, {"why": "stranger"})
-    assert one.request("GET", f"/{CODE}/events").status == 401
-    assert "set-cookie" in one.open().headers, "it gets one that is"
-    assert one.answer({"question": 1, "answer": 0})[0] == 200
+def test_an_id_that_this_room_did_not_give_is_none(room: Room, one: Phone, id: object) -> None:
+    one.id = id  # type: ignore[assignment]
+    assert one.answer() == (401, {"why": "stranger"})
+    assert one.request("POST", "/room/events", one.body()).status == 401
+    assert one.join().answer()[0] == 200
 
 
-def test_another_room_s_id_is_none(room: Room) -> None:
-    other = Room()
-    other.ask(COLOURS)
-    listener = Listener(serving(room, edcba=other).app, "127.0.0.1")
-    one, elsewhere = Phone(listener.port), Phone(listener.port, "edcba")
-    one.open()
-    elsewhere.cookie = one.cookie
-    assert elsewhere.answer({"question": 1, "answer": 0})[0] == 401
-    elsewhere.open()
-    assert elsewhere.answer({"question": 1, "answer": 0})[0] == 200
-    assert (room.shown()["question"]["answered"], other.shown()["question"]["answered"]) == (0, 1)
-    shut(listener)
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://["])
+def test_another_site_s_page_can_neither_join_nor_answer(room: Room, one: Phone, origin: str) -> None:
+    for path in ("/room/join", "/room/answer", "/room/events"):
+        got = one.request("POST", path, one.body(question=1, answer=0), Origin=origin)
+        assert got.status == 403
+    forged = one.request("POST", "/room/join", b"{}", Origin=origin, Host=origin.partition("//")[2] or origin)
+    assert forged.status in (200, 403)  # whoever forges both is no browser, and gets an id like any other
+    assert room.shown()["question"]["votes"] == 0
+    own = one.request("POST", "/room/join", b"{}", Origin=f"http://127.0.0.1:{one.port}")
+    assert own.status == 200
 
 
 hostile = st.one_of(
@@ -238,8 +238,10 @@ hostile = st.one_of(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
     ).map(lambda value: json.dumps(value).encode()),
+    st.binary(min_size=room_phones.BODY + 1, max_size=room_phones.BODY + 9),
     st.fixed_dictionaries(
         {
+            "phone": st.just("own"),
             "question": st.none() | st.integers() | st.text(max_size=5),
             "answer": st.none() | st.integers() | st.floats() | st.lists(st.integers(), max_size=2),
         }
@@ -252,83 +254,105 @@ hostile = st.one_of(
 def test_whatever_is_sent_is_answered_and_counts_only_if_it_is_an_answer(
     room: Room, port: int, body: bytes
 ) -> None:
-    one = Phone(port)
-    one.open()
+    one = Phone(port).join()
     before = room.shown()["question"]["counts"]
-    status, said = one.answer(body)
+    body = body.replace(b'"own"', json.dumps(one.id).encode())
+    got = one.request("POST", "/room/answer", body)
     after = room.shown()["question"]["counts"]
-    if status == 200:
+    if got.status == 200:
         taken = json.loads(body)
         assert taken["question"] == 1
         assert [n - m for n, m in zip(after, before, strict=True)] == [i == taken["answer"] for i in range(3)]
     else:
-        assert status in (400, 404, 413)
-        assert set(said) == {"why"}
+        assert got.status in (400, 401, 404, 413)
+        assert set(got.json) == {"why"}
         assert after == before
-    assert status == 413 if len(body) > room_phones.BODY else status != 413
+    assert (got.status == 413) == (len(body) > room_phones.BODY)
 
 
-def head(one: Phone, length: int) -> bytes:
+# ---- bounds ----
+
+
+def head(length: int) -> bytes:
     """The beginning of an answer whose body is still to come."""
-    lines = f"POST /{CODE}/answer HTTP/1.1", "Host: x", f"Cookie: {one.cookie}", f"Content-Length: {length}"
+    lines = "POST /room/answer HTTP/1.1", "Host: x", f"Content-Length: {length}"
     return "\r\n".join([*lines, "", ""]).encode()
 
 
 @pytest.mark.parametrize(("length", "sent", "status"), [(10**9, b"x" * 5000, b" 413 "), (20, b"", b" 408 ")])
 def test_a_body_without_end_and_one_that_never_comes_are_not_waited_for(
-    port: int, one: Phone, monkeypatch: pytest.MonkeyPatch, length: int, sent: bytes, status: bytes
+    port: int, monkeypatch: pytest.MonkeyPatch, length: int, sent: bytes, status: bytes
 ) -> None:
     monkeypatch.setattr(room_phones, "PATIENCE", SOON if sent else 0.05)
     with socket.create_connection(("127.0.0.1", port), SOON) as line:
-        line.sendall(head(one, length) + sent)
+        line.sendall(head(length) + sent)
         assert status in line.recv(4096)
 
 
 ASKED = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.mark.parametrize("sent", [b"", ASKED[:16], ASKED + ASKED[:16], b"\x16\x03\x01\x02\x00\x01\x00"])
+ENDLESS = b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", ASKED[:16], ASKED + ASKED[:16], b"\x16\x03\x01\x02\x00\x01\x00", ENDLESS]
+)
 def test_a_line_on_which_nothing_is_asked_to_its_end_is_cut(
-    room: Room, monkeypatch: pytest.MonkeyPatch, sent: bytes
+    served: Phones, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.05)
+    monkeypatch.setattr(http_protocol, "PATIENCE", 0.05)
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
-    listener = Listener(serving(room).app, "127.0.0.1")
+    listener = Listener(served.app, "127.0.0.1", 0)
     listener._server.config.timeout_keep_alive = 0  # seconds after an answer, else 5
-    with socket.create_connection(("127.0.0.1", listener.port), SOON) as line:
+    with socket.create_connection(("127.0.0.1", listener.port), SOON) as line, suppress(ConnectionError):
         line.sendall(sent)
-        with suppress(ConnectionError):
-            while line.recv(4096):  # what can be answered is; then it ends, or this takes too long
-                pass
+        while line.recv(4096):  # what can be answered is; then it ends, or this takes too long
+            pass
     shut(listener)
 
 
+@pytest.mark.parametrize("bound", ["CONNECTIONS", "FROM_ONE_ADDRESS"])
 def test_lines_beyond_the_most_are_cut_and_leave_room_again(
-    room: Room, monkeypatch: pytest.MonkeyPatch
+    served: Phones, room: Room, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
-    monkeypatch.setattr(room_listener, "CONNECTIONS", 3)
-    monkeypatch.setattr(connections, "PATIENCE", 10 * SOON)
-    listener = Listener(serving(room).app, "127.0.0.1")
-    one = Phone(listener.port)
-    one.open()
+    monkeypatch.setattr(room_listener, bound, 3)
+    monkeypatch.setattr(http_protocol, "PATIENCE", 10 * SOON)
+    listener = Listener(served.app, "127.0.0.1", 0)
+    one = Phone(listener.port).join()
     one.listen()
-    held = [socket.create_connection(("127.0.0.1", listener.port), SOON) for _ in range(6)]
-    end = time.monotonic() + SOON
-    while time.monotonic() < end:  # the first page's line may still be there
-        try:
-            held[-1].settimeout(0.2)
-            assert held[-1].recv(1) == b""
-            break
-        except TimeoutError:
-            continue
-        except ConnectionError:
-            break
-    else:
-        pytest.fail("the last line is still open")
-    for line in held:
-        line.close()
-    assert one.answer({"question": 1, "answer": 1})[0] == 200
+    with ExitStack() as held:
+        lines = [
+            held.enter_context(socket.create_connection(("127.0.0.1", listener.port), SOON)) for _ in range(6)
+        ]
+        until(lambda: is_cut(lines[-1]))
+        assert not is_cut(lines[0])
+    until(lambda: len(listener._server.server_state.connections) == 1)
+    assert one.answer(1, 1)[0] == 200
     room.close()
+    shut(listener)
+
+
+def is_cut(line: socket.socket) -> bool:
+    """Whether the other end has closed a line on which nothing is sent."""
+    line.settimeout(0.2)
+    try:
+        return line.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def test_a_line_that_reads_nothing_is_cut(served: Phones, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room_listener, "STALLED", 0.05)
+    served._shown.put("large.html", "Large", pack(os.urandom(8_000_000), "large.html"))
+    listener = Listener(served.app, "127.0.0.1", 0)
+    with socket.create_connection(("127.0.0.1", listener.port), SOON) as line:
+        line.sendall(b"GET /large.html HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n")
+        until(lambda: len(listener._server.server_state.connections) == 1)
+        until(lambda: not listener._server.server_state.connections)
+    assert Phone(listener.port).request("GET", "/").status == 200
     shut(listener)
 
 
@@ -336,57 +360,42 @@ def test_a_phone_that_floods_is_told_to_wait_and_others_are_not(
     served: Phones, room: Room, port: int, one: Phone
 ) -> None:
     served._answers = Limit(burst=8, rate=0)
-    other = Phone(port)
-    other.open()
-    statuses = [one.answer({"question": 1, "answer": n % 3})[0] for n in range(20)]
+    statuses = [one.answer(1, n % 3)[0] for n in range(20)]
     assert statuses == [200] * 8 + [429] * 12
-    assert one.request("GET", f"/{CODE}/events").status == 429
-    assert other.answer({"question": 1, "answer": 2})[0] == 200
+    assert one.request("POST", "/room/events", one.body()).status == 429
+    assert Phone(port).join().answer(1, 2)[0] == 200
     assert room.shown()["question"]["counts"] == [0, 1, 1]
 
 
-def test_guessing_codes_is_slowed(served: Phones, port: int) -> None:
-    served._pages = Limit(burst=5, rate=0)
-    guesser = Phone(port)
-    assert [guesser.request("GET", f"/{n:05d}").status for n in range(7)] == [404] * 5 + [429] * 2
-    page = guesser.request("GET", f"/{CODE}")
-    assert (page.status, "Too many at once" in page.body) == (429, True)
+def test_one_address_has_only_so_many_pages_a_second(served: Phones, port: int) -> None:
+    served._looks = Limit(burst=3, rate=0)
+    one = Phone(port)
+    got = [one.request("GET", path) for path in ("/", "/tiny.html", "/none.html", "/")]
+    assert [each.status for each in got] == [200, 200, 404, 429]
+    assert b"Too many at once" in got[-1].body
+    assert one.request("POST", "/room/join", b"{}").status == 429
 
 
-def test_a_phone_too_many_hears_that_the_room_is_full(
-    room: Room, one: Phone, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_phone_too_many_can_look_but_not_answer(one: Phone, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.ui.room.room.PHONES", 0)
-    assert one.listen() == {"state": "full"}
-    assert one.answer({"question": 1, "answer": 0}) == (503, {"why": "full"})
-
-
-def test_codes_are_letters_that_can_be_told_apart_and_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes = {new_code() for _ in range(200)}
-    assert len(codes) > 190
-    letters = iter("aaaaabbbbb")
-    monkeypatch.setattr("rnnviz.ui.room.rooms.secrets.choice", lambda _: next(letters))
-    monkeypatch.setattr("rnnviz.ui.room.rooms._room", {"aaaaa": Room()}.get)
-    assert new_code() == "bbbbb", "one that is taken is another room's"
-    assert all(re.fullmatch("[abcdefghjkmnpqrstuvwxyz]{5}", code) for code in codes)
+    heard = one.listen()
+    assert (heard["state"], len(heard["pages"])) == ("full", 1)
+    assert one.answer() == (503, {"why": "full"})
+    assert one.request("GET", "/tiny.html").status == 200
 
 
 def test_nothing_is_written(room: Room, one: Phone) -> None:
     opened: list[object] = []
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
-        if (
-            hooked
-            and event == "open"
-            and isinstance(arguments[2], int)
-            and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-        ):
+        flags = arguments[2] if hooked and event == "open" else 0
+        if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
             opened.append(arguments)
 
     hooked = True
     sys.addaudithook(hook)
     try:
-        assert one.answer({"question": 1, "answer": 1})[0] == 200
+        assert one.answer(1, 1)[0] == 200
         one.listen()
         room.reveal(1)
         one.hear()

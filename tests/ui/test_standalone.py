@@ -54,9 +54,6 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     assert cli.main(check, develop=[command.check_page]) == 1
     assert "rebuild it: python -m rnnviz page --model" in capsys.readouterr().err
     assert not target.exists()
-    with pytest.raises(SystemExit, match="2"):
-        cli.main([*order, "--check"], more=[command.page])
-    assert capsys.readouterr().err.startswith("rnnviz: --check is gone: write rnnviz dev check-page")
     assert cli.main(order, more=[command.page]) == 0
     page = target.read_text("utf-8")
 

@@ -1,5 +1,6 @@
 """The section "Where the surprise is" without a browser: what it sends, and its tables."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
+from rnnviz.ui.formatting import column_format
 from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, one_line
 from tests.conftest import TEXT, tiny
 from tests.scoring.recorded import recorded
@@ -122,3 +124,10 @@ def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_
     sections = [value for value in state.values() if isinstance(value, ScoredText)]
     assert len(sections) == KEPT + 1
     assert sent(app)[0]["length"] == len(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("largest", "form"), [(9e5, "%.2f"), (1e6, "compact"), (1e12, "scientific"), (math.inf, "scientific")]
+)
+def test_a_column_of_huge_perplexities_is_written_short(largest: float, form: str) -> None:
+    assert column_format([2.5, largest]) == form

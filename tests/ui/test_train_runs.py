@@ -142,11 +142,6 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
     assert addressed(app)["run"] == "shipped:tiny-gru"
 
 
-def test_an_address_of_a_replay_that_does_not_ship_any_more_says_so(open_app: Open) -> None:
-    app = open_app("train", run="shipped:timemachine-lstm")
-    assert "There is no replay of **timemachine-lstm** here" in app.warning[0].value.replace("\\", "")
-
-
 @pytest.mark.parametrize(
     ("train_on", "lines", "notice"),
     [

@@ -9,7 +9,7 @@ from rnnviz.networks import has_torch
 from tests.conftest import TEXT
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import boards
+from tests.ui.test_inside import boards, cause
 from tests.ui.test_perplexity import upload
 
 __all__ = ["boards"]
@@ -35,7 +35,7 @@ def test_a_text_is_scored(open_app: Open) -> None:
 def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
-    app = settled(open_app("inside", part="compare", model="tiny-gru"), "inside")
+    app = cause(open_app("inside", part="cause", model="tiny-gru"), "compare")
     chosen = next(box for box in app.multiselect if box.label.startswith("Compare"))
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
     assert f"`{install('train')}`" in everything(app)

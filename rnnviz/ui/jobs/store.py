@@ -1,6 +1,6 @@
 """The store of results, shared by all sessions: numbers in memory, characters in folders on disk.
 
-The least recently used make room. A text's results are removed with the last session that holds the text.
+The least recently used make room. All go when the app ends, and a text's by *Forget my texts*.
 """
 
 import contextlib
@@ -9,20 +9,16 @@ import shutil
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import streamlit as st
-
 from rnnviz.ui.jobs.scratch import Scratch
 
 KEPT = 50_000  # results: far more than a page of many texts and models shows
 ON_DISK = 2 << 30  # bytes of all results' folders
-FORGETTING = "rnnviz-forgetting"  # the name of the thread that releases an ended session's texts
-AWAY = 60.0  # seconds after a session's end until its texts are released: a network may falter
 
 R = TypeVar("R")
 
@@ -32,7 +28,7 @@ class Key:
     """A result's key.
 
     what  the kind of result, such as "probe"
-    text  the checksum of its text, with which it is removed; "" for a result without a text
+    text  the checksum of its text, "" for a result without a text: `forget_texts` leaves those
     rest  all else that the result depends on, such as a model's digest
     """
 
@@ -55,7 +51,6 @@ class Store:
     def __init__(self, kept: int = KEPT, on_disk: int = ON_DISK) -> None:
         self.kept, self.on_disk = kept, on_disk
         self._results: OrderedDict[Key, tuple[Any, Path | None, int]] = OrderedDict()
-        self._held: dict[object, set[str]] = {}  # each holder's texts, by checksum
         self._lock = threading.Lock()
         self._scratch: Scratch | None = None
 
@@ -108,22 +103,10 @@ class Store:
     def _drop(self, key: Key) -> None:
         _remove(self._results.pop(key, (None, None, 0))[1])
 
-    def hold(self, holder: object, contents: Iterable[str]) -> None:
-        """Keep the results of these texts, given by checksum, until `holder` releases them."""
+    def forget_texts(self) -> None:
+        """Remove the results of all texts."""
         with self._lock:
-            self._held.setdefault(holder, set()).update(contents)
-
-    def release(self, holder: object, contents: Iterable[str] | None = None) -> None:
-        """Remove the results of these of the holder's texts (None: all), unless another holder has them."""
-        with self._lock:
-            own = self._held.get(holder, set())
-            gone = own if contents is None else own & set(contents)
-            kept = own - gone
-            self._held[holder] = kept
-            if not kept:
-                del self._held[holder]
-            gone = gone.difference(*self._held.values())
-            for key in [key for key in self._results if key.text in gone]:
+            for key in [key for key in self._results if key.text]:
                 self._drop(key)
 
     @property
@@ -159,16 +142,3 @@ def _remove(folder: Path | None) -> None:
 def shared() -> Store:
     """The server's one store."""
     return Store()
-
-
-def left(holder: object) -> None:
-    """Release an ended session's texts after AWAY seconds; a session that returns has a new holder."""
-    timer = threading.Timer(AWAY, shared().release, [holder])
-    timer.name, timer.daemon = FORGETTING, True
-    timer.start()
-
-
-@st.cache_resource(scope="session", on_release=left, show_spinner=False)
-def holder() -> object:
-    """This session's holder of texts; a new object after its browser was away."""
-    return object()

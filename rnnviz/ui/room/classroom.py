@@ -7,9 +7,6 @@ and the lecture's questions. The app itself stays on this computer.
 """
 
 import asyncio
-import io
-import logging
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -22,15 +19,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from rnnviz.errors import ConfigError, RnnvizError
-from rnnviz.networks import checkpoint
-from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.errors import ConfigError
 from rnnviz.ui.room.addresses import Address, addresses
 from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import Phones, Shown
 from rnnviz.ui.room.room import Question, Room
-
-log = logging.getLogger("rnnviz")
 
 NETWORKS = ("holmes-lstm", "timemachine-gru")
 """The networks that a class sees unless the lecturer chooses others."""
@@ -41,7 +34,7 @@ UNSEEN = 15.0  # seconds without `look` until a stage counts as left
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RoomOptions:
     """What `rnnviz host` asks for.
 
     address   which of this computer's addresses to listen on; "": all
@@ -56,12 +49,12 @@ class Wanted:
     networks: Sequence[str] = NETWORKS
 
 
-wanted: Wanted | None = None
+at_start: RoomOptions | None = None
 """Set before the server starts, by `rnnviz host`: the room then opens with the app."""
 
 
 @dataclass(eq=False)
-class Opened:
+class OpenRoom:
     """The open room.
 
     places  addresses by which phones may come, the likeliest first: whole ones, or this computer's
@@ -119,37 +112,28 @@ class Opened:
         self.looked = time.monotonic()
         self.room.ask(self.staged)
 
-    def show(self, info: ModelInfo, language: str) -> str:
-        """Add a network's page to those that phones see, and return its name. Raises as `build.page` does."""
-        from rnnviz.ui.formatting import title
-        from rnnviz.ui.standalone import serving
-
-        name = f"{info.path.stem}.html"
-        self.shown.put(name, title(info), serving.made(info, language))
-        return name
-
     def choose(self, name: str) -> None:
         """Put the page of this name on all phones; "": each takes the one that suits its screen."""
         self.shown.chosen = name
         self.room.phones.ring()
 
 
-_opened: Opened | None = None
+_opened: OpenRoom | None = None
 _lock = threading.Lock()  # of opening and closing
 
 
-def current() -> Opened | None:
+def current() -> OpenRoom | None:
     """The open room; None while it is closed."""
     return _opened
 
 
-def open_room(language: str, ask: Wanted | None = None) -> Opened:
+def open_room(language: str, ask: RoomOptions | None = None) -> OpenRoom:
     """The open room, opened if it is closed; its phones show the `language`, "en" or "zh".
 
     Raises ConfigError without an address in a local network, or without a free port.
     """
     global _opened
-    ask = ask or wanted or Wanted()
+    ask = ask or at_start or RoomOptions()
     with _lock:
         if _opened is not None:
             return _opened
@@ -160,44 +144,10 @@ def open_room(language: str, ask: Wanted | None = None) -> Opened:
                 "this computer has no address in a local network; connect it to the Wi-Fi that the phones use"
             )
         room, shown = Room(language), Shown()
-        _opened = Opened(
+        _opened = OpenRoom(
             room, shown, Listener(Phones(room, shown).app, ask.address or "0.0.0.0", ask.port), places
         )
         return _opened
-
-
-def open_wanted() -> None:
-    """Open the room that `rnnviz host` asks for, and print its address, in a terminal with a QR code."""
-    assert wanted is not None
-    try:
-        opened = open_room("en")
-        opened.asks = True
-        _tell(text(opened))
-        listed = {info.path.stem: info for info in checkpoint.available()[0]}
-        for name in wanted.networks:
-            if name in listed:
-                opened.show(listed[name], "en")
-                opened.room.phones.ring()
-    except RnnvizError as error:  # the app goes on: Learn opens the room once there is a network
-        _tell(f"rnnviz: {error}")
-    except Exception:
-        log.exception("the room could not be opened")
-
-
-def _tell(message: str) -> None:
-    sys.stdout.write(f"{message}\n")
-    sys.stdout.flush()
-
-
-def text(opened: Opened) -> str:
-    """The message of `rnnviz host`: the class's addresses; in a terminal, with a QR code of the first."""
-    first, *others = opened.urls()
-    lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in others), ""]
-    if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
-        out = io.StringIO()
-        segno.make(first, error="m", micro=False).terminal(out, border=2, compact=True)
-        lines.append(out.getvalue())
-    return "\n".join(lines)
 
 
 def close() -> None:

@@ -1,6 +1,8 @@
 """The room's listener: a second server of the process, in a thread of its own, open to the network."""
 
+import logging
 import socket
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable
@@ -16,8 +18,8 @@ from rnnviz.ui.room.room import PHONES
 PORTS = range(8600, 8620)
 """Ports tried first, so that a firewall can allow them beforehand; then any free one."""
 
-CONNECTIONS = 2 * PHONES + 100
-"""Connections at a time, at most: each phone has one for its stream, and one for pages and answers."""
+CONNECTIONS = 3 * PHONES + 200
+"""Connections at a time, at most: each phone has one for its stream, and others for pages and answers."""
 
 FROM_ONE_ADDRESS = 1_600
 """Of these from one address, at most: a class of 800 may share one, and one computer can't take all."""
@@ -25,8 +27,24 @@ FROM_ONE_ADDRESS = 1_600
 UNREAD = 16 << 10
 """Bytes that wait in memory for a connection that doesn't read."""
 
+RECEIVED = 8_192
+"""Bytes that the system keeps for a connection before they are read: phones send little, and without a bound
+a thousand requests at a time on each connection take 256 kB each.
+"""
+
 STALLED = 30.0
 """Seconds after which such a connection is cut."""
+
+
+SWITCH = 1e-3
+"""Seconds after which a thread must let others compute. At Python's own 5 ms, an attack on the room would
+keep the app waiting for half a second.
+"""
+
+log = logging.getLogger("rnnviz.room")
+log.setLevel(
+    logging.ERROR
+)  # uvicorn warns of each invalid request: strangers' lines in the lecturer's terminal
 
 
 class PhoneLine(BoundedHeaders):
@@ -37,6 +55,7 @@ class PhoneLine(BoundedHeaders):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self.logger = log
         self._stalled: Any = None
         self._from = (transport.get_extra_info("peername") or ("",))[0]
         self.by_address[self._from] += 1
@@ -87,6 +106,7 @@ class Listener:
             target=self._server.run, args=([self._socket],), name="rnnviz-room", daemon=True
         )
         self._thread.start()
+        sys.setswitchinterval(SWITCH)
 
     def close(self) -> None:
         """Refuse new connections and free the port; returns at once, before the thread ends."""
@@ -102,7 +122,9 @@ def _opened(host: str, ports: Iterable[int]) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for port in ports:
         try:
-            return socket.create_server((host, port), family=family, backlog=512)
+            made = socket.create_server((host, port), family=family, backlog=512)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED)
+            return made
         except OSError as error:
             refused = error
     raise ConfigError("no port could be opened for the room: {reason}", reason=str(refused))

@@ -20,7 +20,6 @@ import random
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,10 +27,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from rnnviz.ui.packed import Packed
 from rnnviz.ui.room import phone
 from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Refused, Room
-from rnnviz.ui.standalone.packed import Packed
 
 BODY = 4_096
 """Bytes of a request's body, at most."""
@@ -98,12 +97,20 @@ class Phones:
 
     # ---- routes ----
 
-    async def _class(self, request: Request) -> Response:
+    def _look(self, request: Request) -> None:
+        """Count a look at a page. Raises Refused past the limit, and for a request with a body, which nobody
+        would read: the connection has to end with the answer.
+        """
         _slowly(self._looks, address(request))
+        if request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers:
+            raise Refused(400, "missing")
+
+    async def _class(self, request: Request) -> Response:
+        self._look(request)
         return HTMLResponse(phone.page(), headers=phone.HEADERS)
 
     async def _page(self, request: Request) -> Response:
-        _slowly(self._looks, address(request))
+        self._look(request)
         file = self._shown.find(f"{request.path_params['name']}.html")
         if file is None:
             raise HTTPException(404)
@@ -140,13 +147,13 @@ class Phones:
         """
         fields = await _fields(request)
         name, _, signature = str(fields.get("phone"))[:100].partition(".")
-        if not hmac.compare_digest(signature.encode(), self._signature(name).encode()):
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signature(name).encode()):
             raise Refused(401, "stranger")
         _slowly(self._answers, name)
         return name, fields
 
     def _signature(self, name: str) -> str:
-        return hmac.digest(self._secret, name.encode(), "sha256").hex()[:16]
+        return hmac.digest(self._secret, name.encode("utf-8", "replace"), "sha256").hex()[:16]
 
     def _heard(self, who: str) -> dict[str, Any]:
         return self._room.heard(who) | self._shown.listed()
@@ -160,17 +167,18 @@ class Phones:
             return
         with room.phones.heard() as rings:
             try:
-                said = ""
+                said, pages = "", dict[str, Any]()
                 while True:
                     rings.clear()
                     if not room.is_at(who, place):
                         yield _line({"state": "elsewhere"})
                         return
                     over = room.closed  # read before `_heard`: a room that closes later gets one more round
-                    say = _line(self._heard(who))
+                    listed = self._shown.listed()
+                    say = _line(room.heard(who) | (listed if listed != pages else {}))
                     if say != said:
                         yield say
-                        said = say
+                        said, pages = say, listed
                     if over:
                         return
                     try:
@@ -191,7 +199,7 @@ async def _fields(request: Request) -> Mapping[str, Any]:
     Raises Refused: 403 from another site's page, 408 and 413 for a slow and a long body, 400 for any other.
     """
     origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("host", "").lower():
+    if origin is not None and origin.partition("://")[2].lower() != request.headers.get("host", "").lower():
         raise Refused(403, "missing")
     try:
         found = json.loads(await asyncio.wait_for(_body(request), PATIENCE))
@@ -232,10 +240,11 @@ async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status, why = error.status_code, error.detail if isinstance(error, Refused) else "missing"
     await asyncio.sleep(TARRY)
-    if request.method == "GET":
-        return HTMLResponse(phone.refusal(why), status, headers={**phone.HEADERS, **(error.headers or {})})
     # On an open connection, the unread rest of a body would be taken for the next request.
-    return JSONResponse({"why": why}, status, headers={**_FRESH, "Connection": "close"})
+    more = {**(error.headers or {}), "Connection": "close"}
+    if request.method == "GET":
+        return HTMLResponse(phone.refusal(why), status, headers={**phone.HEADERS, **more})
+    return JSONResponse({"why": why}, status, headers={**_FRESH, **more})
 
 
 async def _gone(request: Request, error: Exception) -> Response:

@@ -9,17 +9,16 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import address, error_messages, fields, model_cache, sidebar
+from rnnviz.ui import address, error_messages, fields, model_cache, sharing, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import together
 from rnnviz.ui.pages.explore.strings import unnamed
 from rnnviz.ui.pages.inside.target_names import found
-from rnnviz.ui.server import reconnect, sessions
-from rnnviz.ui.standalone import sharing
+from rnnviz.ui.server import file_watchers, reconnect
 
 HERE = Path(__file__).parents[1]
 
-sessions.seen()
+file_watchers.stop()
 reconnect.ask_again()
 sidebar.adopt_language()
 st.set_page_config(

@@ -1,1 +1,1 @@
-"""The server around the pages: the guard of requests, the start, and the end of sessions."""
+"""The server around the pages: the guard of requests, the start and the end, workarounds."""

@@ -5,9 +5,10 @@ test whether such a file is current.
 from pathlib import Path
 from typing import Annotated, Literal
 
-from rnnviz.cli.bind import Gone, Help
+from rnnviz.cli.bind import Help
 from rnnviz.cli.output import Named
 from rnnviz.errors import ConfigError
+from rnnviz.text import files
 
 Language = Annotated[Literal["en", "zh"], "of its words"]
 
@@ -16,16 +17,12 @@ def page(
     of: Named,
     *,
     output: Annotated[Path, Help("the HTML file to write", "-o")],
-    gone: Annotated[
-        str | None,
-        Help("write rnnviz dev check-page --model NAME --output FILE", "--check", action=Gone),
-    ] = None,
     language: Language = "en",
 ) -> None:
     """Write the live view of a network as one HTML file, which any browser opens without a server."""
     from rnnviz.networks import modelfile
 
-    made, current = _made(of.model, output, language)
+    made, current = _made(of.model, files.check_output(output, ".html", parents=True), language)
     if not current:
         modelfile.write_atomic(output, made)
     done = "Current" if current else "Wrote"

@@ -15,9 +15,9 @@ from starlette.routing import Route
 from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
+from rnnviz.ui.packed import Packed, pack
 from rnnviz.ui.page_headers import language
 from rnnviz.ui.standalone import CELLS
-from rnnviz.ui.standalone.packed import Packed, pack
 
 log = logging.getLogger("rnnviz")
 

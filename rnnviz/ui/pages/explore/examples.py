@@ -57,7 +57,7 @@ def examples() -> list[Example]:
         ),
         Example(
             _("Chinese"),
-            "那日天色将晚。师徒四人走到山前。忽见一座古庙。门上写着三个大字。",
+            "那日天色将晚，师徒四人走到一座古庙前，门上写着三个大字。行者笑道：“师父莫怕，我先进去看看。”三藏点头。",
             _("Characters that belong together cost little after the first: 徒 after 师, 字 after 三个大."),
             "zh",
             CHINESE,

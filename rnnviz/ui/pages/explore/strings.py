@@ -163,6 +163,12 @@ def words() -> dict[str, str]:
             "The address keeps the first {most} characters: a reload or a link loses the others."
         ),
         "address.cut": _("The address held the first {most} of {n} characters."),
+        "rewriting.composed": _("Unknown characters if each accent joined its letter: fewer by {n}."),
+        "rewriting.straight": _("Unknown characters with straight quotes: fewer by {n}."),
+        "rewriting.plain": _("Unknown characters with plain dashes and spaces: fewer by {n}."),
+        "rewrite.composed": _("Compose the accents"),
+        "rewrite.straight": _("Use straight quotes"),
+        "rewrite.plain": _("Use plain dashes and spaces"),
         "foreign": _("{model} hasn't learnt this kind of text."),
         "foreign.none": _("No other network here reads it better."),
         "foreign.turn": _("Use {name}?"),

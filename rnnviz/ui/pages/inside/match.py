@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis import controls, indexing, matching
-from rnnviz.analysis.indexing import Index
+from rnnviz.analysis import controls, matching, places
 from rnnviz.analysis.matching import Match, Matches
+from rnnviz.analysis.places import SearchedText
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
@@ -24,7 +24,7 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import search_texts
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.search_texts import OWN, Source
-from rnnviz.ui.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, kept, say_start
+from rnnviz.ui.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, say_start
 
 KEY, ROWS = "inside.match", "inside.matches"
 SPAN = Field("inside.match.span", (0, 0))  # the passage selected in the text
@@ -34,14 +34,11 @@ SHARE = Scale("sequential", 0.0, 1.0)
 SHOWN = 12  # matches listed
 BARS = 4  # most probable characters after a match
 VIEWED = 500  # characters before a picked match that go into the text in view
-AT_ONCE = 20_000  # characters of a text, at most, that is indexed without a button
+AT_ONCE = 20_000  # characters of a text, at most, that is read without a button
 
-INDEX = Part[Index](
-    "index",
-    lambda: _("Indexing the text"),
-    lambda model, text: indexing.index(model, text, store.shared().folder()),
-    most=1_000_000,
-    shared=True,
+# Not shared: a session holds one text's states, those of the last one that it has searched.
+SEARCHED = Part[SearchedText](
+    "searched", lambda: _("Opening the text"), lambda model, text: SearchedText(model, text), most=1_000_000
 )
 
 
@@ -77,9 +74,9 @@ def section(view: View) -> None:
     st.subheader(_("Other places where most of these units are on"), anchor=False)
     with st.container(width=420):
         source = search_texts.pick(view, "inside.match.source", search_texts.WHOLE)
-    index = None if source is None else _index(view, source)
-    if source is not None and index is not None:
-        _elsewhere(view, source, index, (start, stop), asked)
+    searched = found(SEARCHED, view, source)
+    if source is not None and searched is not None:
+        _elsewhere(view, source, searched, (start, stop), asked)
 
 
 def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
@@ -97,7 +94,7 @@ def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
 
 
 def _controls(view: View, length: int) -> dict[str, Any]:
-    """The controls' values, by the parameters of `Index.elsewhere`."""
+    """The controls' values, by the parameters of `SearchedText.elsewhere`."""
     first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
     threshold = THRESHOLD.now(usual=0.3 if view.cell == "lstm" else 0.5)
     first.slider(
@@ -135,81 +132,90 @@ def _controls(view: View, length: int) -> dict[str, Any]:
     return {"threshold": threshold, "edges": edges, "share": share / 100, "least": least, "most": SHOWN}
 
 
-def _index(view: View, source: Source) -> Index | None:
-    """The index of a source. While it is None, the page shows its progress, or the button that starts it."""
-    short = source.kind != search_texts.SAMPLED and kept(  # sample text is long, and `read` would draw it
-        source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE
-    )
-    cost = _(
-        "Keeps the states of up to {n} characters on this machine while the app runs: {size} MB at most for "
-        "this network. A million characters take from half a minute to a few minutes."
-    )
-    size = 2 * INDEX.most * view.H * int(view.model.config.layers) // 10**6
-    button = Button(
-        _("Index the text"), ":material/database:", cost.format(n=f"{INDEX.most:,}", size=f"{size:,}")
-    )
-    return found(INDEX, view, source, None if short else button)
+def _reading(searched: SearchedText) -> Button | None:
+    """The button that starts a search which reads a long text; None for a search that takes a moment."""
+    if searched.kept or len(searched.text) <= AT_ONCE:
+        return None
+    size, most = (f"{bytes / 1e6:,.0f}" for bytes in (searched.bytes, places.KEPT))
+    if searched.bytes <= places.KEPT:
+        cost = _("Reads {n} characters. Their states take {size} MB of memory, and the next search a moment.")
+    else:
+        cost = _(
+            "Reads {n} characters, in each search anew: their states would take {size} MB, more than the "
+            "{most} MB that are kept. A million characters take from half a minute to a few minutes."
+        )
+    said = cost.format(n=f"{len(searched.text):,}", size=size, most=most)
+    return Button(_("Search the text"), ":material/search:", said)
 
 
 def _elsewhere(
-    view: View, source: Source, index: Index, passage: tuple[int, int], asked: dict[str, Any]
+    view: View, source: Source, searched: SearchedText, passage: tuple[int, int], asked: dict[str, Any]
 ) -> None:
     """Draw the matches of the passage's units in a source, and on request those of untrained copies."""
 
     read = view.trace  # computed here: it is cached in the session, which a job's thread lacks
+    given = {"of": store.checksum(view.text), "passage": passage, "layer": view.layer, **asked}
 
-    def search(copies: Sequence[matching.Copy] = ()) -> Matches | None:
-        def run(_model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any) -> Matches:
-            return index.elsewhere(view.model, read, *passage, copies=copies, **given)
+    def search(_model: Network, _text: object, of: str, passage: tuple[int, int], **asked: Any) -> Any:
+        return searched.elsewhere(read, *passage, **asked)
 
-        name = "matches-control" if copies else "matches"
-        part: Part[Matches] = Part(name, lambda: _("Searching the text"), run, most=0)
-        return found(
-            part, view, source, of=store.checksum(view.text), passage=passage, layer=view.layer, **asked
-        )
-
-    matches = search()
+    part = Part[Matches]("matches", lambda: _("Searching the text"), search, most=0)
+    matches = found(part, view, source, _reading(searched), **given)
     if matches is None:
         return
     place = st.container()
     if matches.found:
         if source.kind == OWN:
             st.caption(_("This text holds the selected passage itself: it is among these places."))
-        cost = _(
-            "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
-            "seconds, or more for a large network."
-        )
-        copies: Sequence[matching.Copy] | None = found(
-            Part(
-                "match-copies",
-                lambda: _("Reading the text with {n} untrained copies of the network").format(
-                    n=controls.COPIES
-                ),
-                lambda model, _text: matching.copies(model, index.text(0, matching.BEGINNING)),
-                most=0,
-            ),
-            view,
-            source,
-            Button(
-                _("Compare with untrained copies"),
-                ":material/compare_arrows:",
-                cost.format(n=f"{min(len(index), matching.BEGINNING):,}", copies=controls.COPIES),
-            ),
-        )
-        if copies is not None:
-            matches = search(copies) or matches
+        matches = _control(view, source, searched, matches, given) or matches
     with place:
         render_finding.show(matches)
         if matches.untrained is not None:
             say_start(view)
     if matches.found:
-        _show(view, index, matches)
+        _show(view, searched.text, matches)
 
 
-def _show(view: View, index: Index, matches: Matches) -> None:
+def _control(
+    view: View, source: Source, searched: SearchedText, matches: Matches, given: dict[str, Any]
+) -> Matches | None:
+    """The matches beside those of untrained copies, once these are asked for and have read the text."""
+    cost = _(
+        "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
+        "seconds, or more for a large network."
+    )
+    copies: Sequence[matching.Copy] | None = found(
+        Part(
+            "match-copies",
+            lambda: _("Reading the text with {n} untrained copies of the network").format(n=controls.COPIES),
+            lambda model, _text: matching.copies(model, searched.text),
+            most=0,
+        ),
+        view,
+        source,
+        Button(
+            _("Compare with untrained copies"),
+            ":material/compare_arrows:",
+            cost.format(n=f"{min(len(searched.text), matching.BEGINNING):,}", copies=controls.COPIES),
+        ),
+    )
+    if copies is None:
+        return None
+    read = view.trace
+
+    def compare(_model: Network, _text: object, passage: tuple[int, int], **given: Any) -> Matches:
+        about = {name: given[name] for name in ("layer", "share", "most")}
+        return searched.beside(matches, read, *passage, copies, **about)
+
+    return found(
+        Part("matches-control", lambda: _("Searching the text"), compare, most=0), view, source, **given
+    )
+
+
+def _show(view: View, text: str, matches: Matches) -> None:
     picked = dashboard.asked(ROWS).pick(len(matches.found), "text")
     if picked is not None:
-        _look_at(index, matches.found[picked])
+        _look_at(text, matches.found[picked])
     dashboard.mount(
         ROWS,
         texts=[_row(matches, match, number) for number, match in enumerate(matches.found)],
@@ -234,13 +240,12 @@ def _row(matches: Matches, match: Match, number: int) -> dashboard.Text:
     )
 
 
-def _look_at(index: Index, match: Match) -> None:
+def _look_at(text: str, match: Match) -> None:
     """Make a match, with the text around it, the text in view, and select the match."""
-    start = max(0, min(match.start - VIEWED, len(index) - LONGEST))
-    stop = min(len(index), start + LONGEST)
-    text = index.text(start, stop)
+    start = max(0, min(match.start - VIEWED, len(text) - LONGEST))
+    stop = min(len(text), start + LONGEST)
     span = match.start - start, min(match.stop, stop) - start
-    TEXT.put(text)
+    TEXT.put(text[start:stop])
     SPAN.put(span)
     AT.put(None)
     st.rerun()

@@ -6,30 +6,15 @@ from dataclasses import dataclass
 import streamlit as st
 
 from rnnviz.i18n import N_, _
-from rnnviz.ui import address, example_text, sidebar
+from rnnviz.ui import example_text, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import show
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.inside import target_names
-from rnnviz.ui.pages.inside.view import LAYER, LONGEST, TEXT, WAY, view
+from rnnviz.ui.pages.inside.view import LAYER, LONGEST, TEXT, view
 
-# Former names of parts, which old addresses have, and the parts that show the same now.
-_ALSO = {
-    "find": "units",
-    "map": "units",
-    "connectivity": "memory",
-    "gates": "memory",
-    "patch": "cause",
-    "compare": "cause",
-}
-PART = Field(
-    "part",
-    "units",
-    address="part",
-    title=N_("What to look at"),
-    check=lambda said: _ALSO.get(said.lower(), said.lower()),
-)
+PART = Field("part", "units", address="part", title=N_("What to look at"), check=str.lower)
 
 
 @dataclass(frozen=True)
@@ -81,8 +66,6 @@ def page(context: Context) -> None:
     st.title(_("Inside the network"))
     parts = looks()
     names = {key: look.name for key, look in parts.items()}
-    if (asked := address.asked("part")) in ("patch", "compare"):
-        WAY.put(asked)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         part = PART.choose(_("What to look at"), names, label_visibility="collapsed")
         text = _text(context)

@@ -16,7 +16,6 @@ import streamlit as st
 
 from rnnviz.networks.progress import mapped
 from rnnviz.text.characters import normalise
-from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import PATIENCE, ask
 from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.pages.inside.search_texts import PAGE, Source
@@ -69,8 +68,6 @@ def found(
     if source is None:
         return None
     key = source.key(view, part.name, *sorted(given.items()))
-    if part.shared and source.own:
-        store.shared().hold(store.holder(), [key.text])
     wanted = f"inside.{part.name}.wanted"
     started = button is None or st.session_state.get(wanted) == key
 

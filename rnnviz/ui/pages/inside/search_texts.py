@@ -40,11 +40,6 @@ class Source:
     name: str = ""
     data: bytes | None = None
 
-    @property
-    def own(self) -> bool:
-        """Whether the text is the reader's own, so that its results are removed with the session."""
-        return self.kind in (OWN, FILE)
-
     def key(self, view: View, what: str, *rest: Hashable) -> store.Key:
         """The key of a result `what` on this text and the network in view."""
         text = view.text if self.kind == OWN else ""

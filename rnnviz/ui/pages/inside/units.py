@@ -485,7 +485,7 @@ def _standing(
     view: View, names: Collection[str] | None = None, quantity: str | None = None
 ) -> Recorded | None:
     """The card's standing finding that the page opens with, for a target of `names` in the layer in view:
-    that of the unit in the address, else the one with the largest lead. None without one.
+    that of the unit in the address, else the card's first, as on Explore. None without one.
     """
     named = st.session_state.get(_NAMED)
     names = page_words.targets(view.python) if names is None else names
@@ -494,7 +494,7 @@ def _standing(
         for one in page_words.standing_in(view.context.info.card)
         if one.layer == view.layer and one.target in names and quantity in (None, one.quantity)
     ]
-    return max(found, key=lambda one: (str(one.unit) == named, one.lead), default=None)
+    return max(found, key=lambda one: str(one.unit) == named, default=None)
 
 
 def _target(asked: Question, unclosed: str, text: str) -> Target:

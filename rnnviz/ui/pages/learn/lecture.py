@@ -15,7 +15,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.lecture import controls, symbols
 from rnnviz.lecture.controls import State, whole
-from rnnviz.lecture.scenes import Scene, place, scenes, went
+from rnnviz.lecture.scenes import Scene, place, scenes
 from rnnviz.lecture.steps import OPEN, PICK, Step
 from rnnviz.ui.room.room import Question
 
@@ -30,9 +30,7 @@ class Lecture:
     """The lecture of one session. `query` has the address's values by name, which choose the first step."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        named = query.get("step", "")
-        number = whole(1, len(scenes()))(query.get("scene")) or 1
-        self.number, at = place(named) or went(number, whole(1, 99)(named) or 1)
+        self.number, at = place(query.get("step", "")) or (1, 0)
         self.present = query.get("present") == "1"
         self.code = query.get("code") == "1"
         self._at = {self.number: at}

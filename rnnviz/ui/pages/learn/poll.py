@@ -11,7 +11,7 @@ from typing import Any
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
 from rnnviz.ui.room import classroom
-from rnnviz.ui.room.classroom import Opened
+from rnnviz.ui.room.classroom import OpenRoom
 from rnnviz.ui.room.room import Question
 
 
@@ -25,7 +25,7 @@ def taken(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
     return {"door": None if opened is None else opened.door()}
 
 
-def _opened(fields: Mapping[str, Any]) -> Opened | None:
+def _opened(fields: Mapping[str, Any]) -> OpenRoom | None:
     if fields.get("open") is False:
         classroom.close()
     if fields.get("open") is True:

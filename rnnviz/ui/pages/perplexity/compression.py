@@ -61,7 +61,7 @@ def show(context: Context, text: Text, scored: Scored) -> None:
     )
     st.success(
         _(
-            "The {size} gave back all {n} characters, every one of them the same. "
+            "The {size} gave back all {n} characters as the model read them, every one of them the same. "
             "So the perplexity foretold the size of this file."
         ).format(size=size(len(data)), n=f"{score.characters:,}"),
         icon=":material/verified:",

@@ -69,12 +69,12 @@ def _characters(text: Text, scored: Scored) -> None:
     button(_("HTML page"), page, f"{stem}.html", "text/html")
 
 
-def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str = "") -> None:
+def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
     """Draw a button for a file, which `make` makes at the click.
 
-    `name` is the file's name, `kind` its MIME type; `key` tells buttons of the same label apart.
+    `name` is the file's name, `kind` its MIME type.
     """
-    key = f"take-{key or label}"
+    key = f"take-{label}"
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
 
 

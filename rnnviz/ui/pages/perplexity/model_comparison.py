@@ -2,7 +2,7 @@
 to compare with the chosen one throughout.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ import streamlit as st
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.scoring.score import Compared, best
+from rnnviz.scoring.score import Compared, Score, best
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
@@ -85,16 +85,17 @@ class Row:
         make: Callable[..., Any] = partial(scoring_jobs.comparing, self.info, text)
         if self.baseline:
             key, name = text.key("baselines", model_cache.digest(self.info)), text.name
-            make = partial(scoring_jobs.measuring, scored, context.model.vocabulary)
-            pressed = pressed if scored.complete else False  # baselines read the record's characters
+            make = partial(scoring_jobs.measuring, text, scored.score, context.model.vocabulary)
         return ask(key, name, make, pressed=pressed, patience=0, shared=True)
 
     def cost(self, found: Pending[Any]) -> Compared | None:
         """The text's cost under this row; None until `found` has it."""
-        known = found.value and (found.value[self.baseline] if self.baseline else found.value)
-        return known and Compared(
-            self.name, self.baseline or "model", self.about, known.perplexity, known.bits_per_character
-        )
+        if found.value is None:
+            return None
+        measured: Score | Mapping[str, Compared] = found.value
+        if isinstance(measured, Score):
+            return measured.row("model", self.about, self.name)
+        return replace(measured[self.baseline], name=self.name, about=self.about)
 
 
 def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
@@ -200,10 +201,11 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         key="against",
     )
     if len(known) > 1:
-        st.caption(told(replace(scored.score, compared=known).panels()[0].notice))
+        notice = replace(scored.score, compared=known).panels()[0].notice
+        st.caption(told(notice, "said", "aside"))
     st.caption(
         _(
-            "A compressor predicts too: the bits it writes are its bits per character. "
-            "On short texts its fixed header weighs heavily."
+            "A compressor predicts too: the bits it writes are its bits per character. It packs the text as "
+            "it is, the same under every model. On short texts its fixed header weighs heavily."
         )
     )

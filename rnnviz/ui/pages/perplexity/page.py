@@ -8,12 +8,13 @@ from threading import Event
 import streamlit as st
 
 from rnnviz.i18n import N_, _
-from rnnviz.ui import address, clear_data, sidebar
+from rnnviz.text.row_files import is_packed_rows
+from rnnviz.ui import clear_data, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import title
-from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, want, working
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
@@ -23,7 +24,6 @@ from rnnviz.ui.pages.perplexity import (
     download,
     encodings,
     model_comparison,
-    scored_rows,
     scoring_jobs,
     surprise,
     text_sources,
@@ -32,7 +32,6 @@ from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
-_FILES = "perplexity.held"  # a key of st.session_state: the checksums of the files in view
 
 
 Found = tuple[Text, Pending[Scored]]
@@ -48,30 +47,18 @@ def page(context: Context) -> None:
             "next. The better it predicts, the lower the **perplexity**."
         ).format(model=plain(title(context.info)))
     )
-    _learning()
     with working("perplexity"):
         chosen, there = text_sources.chosen()
         if chosen:
             clear_data.button()
         else:
-            chosen = [text_sources.example(context.model.card)]
+            chosen = [text_sources.as_asked(text_sources.example(context.model.card))]
             said = _("**An example**, until you choose a text: *{beginning} …*")
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
             st.markdown(said.format(beginning=plain(beginning)))
-        _hold([*there, *chosen])
         # A job for a text goes on while the reader looks at another one.
         want(*(scoring_jobs.full_key(context.info, text) for text in there))
-        tables = [text for text in chosen if scored_rows.is_one(text)]
-        _results(context, jobs, _score(context, jobs, [text for text in chosen if text not in tables]))
-        scored_rows.show(context, jobs, tables)
-
-
-def _learning() -> None:
-    """Say what replaced learning while reading, which an address of 1.0.0 asks for by `learns`."""
-    address.say(learns=None)
-    if address.arrival().asked.get("learns"):
-        said = _("On this page no model learns while it reads; the repository's {file} does, in a few lines")
-        st.warning(said.format(file="`examples/6_mix_and_adapt.py`"), icon=":material/swap_horiz:")
+        _results(context, jobs, _score(context, jobs, chosen))
 
 
 def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
@@ -94,14 +81,6 @@ def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
     return [(text, scoring_jobs.scored(info, text, text.name, pressed=False)) for text in texts_now]
 
 
-def _hold(chosen: Sequence[Text]) -> None:
-    """Keep the results of the chosen texts as long as this session lasts, and release removed files'."""
-    kept, holder, now = store.shared(), store.holder(), {text.content for text in chosen}
-    kept.hold(holder, now)
-    kept.release(holder, st.session_state.get(_FILES, set()) - now)
-    st.session_state[_FILES] = {text.content for text in chosen if text.data is not None}
-
-
 def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
     """Draw the results so far: progress, errors, the answer of one text and its section."""
     done = [(text, one.value.called(text.name)) for text, one in found if one.value is not None]
@@ -112,7 +91,7 @@ def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
         progress.bar(jobs, busy, "scoring")
     for text, one in found:
         if one.value is None and one.job is not None and one.job.key not in busy:
-            _without_figures(text, one, one.job.error)
+            _without_figures(context, text, one, one.job.error)
     if not done:
         return
     text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
@@ -154,9 +133,13 @@ def _section(
             surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(text: Text, one: Pending[Scored], error: Exception | None) -> None:
+def _without_figures(context: Context, text: Text, one: Pending[Scored], error: Exception | None) -> None:
     if error is None:
         one.show(f"text-{text.name}")
+        return
+    if is_packed_rows(text.name):
+        said = _("{name} isn't plain text; this command scores its column *text* row by row:")
+        answer.row_by_row(context, text, said.format(name=f"**{plain(text.name)}**"))
         return
     name, reason = plain(text.name), describe(error, text.name)
     st.error(reason if reason.startswith(name) else f"**{name}**  \n{reason}", icon=":material/error:")

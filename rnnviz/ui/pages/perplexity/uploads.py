@@ -28,10 +28,7 @@ def files() -> list[Any]:
         accept_multiple_files="directory" if folder else True,
         key=field,
         on_change=_changed,
-        help=_(
-            "Plain text in any language and encoding, or a text a row: JSON Lines, CSV, Parquet. "
-            "Files stay on the machine that runs this app."
-        ),
+        help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
     )
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
     if lost(state[field]):

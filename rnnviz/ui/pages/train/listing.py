@@ -26,8 +26,6 @@ def chosen() -> str | None:
 
 def _missing(id: str) -> str:
     said = _("There is no run called **{asked}** here; it may have been deleted.")
-    if id.startswith(SHIPPED):
-        said = _("There is no replay of **{asked}** here; rnnviz 1.0.0 came with more of them.")
     return said.format(asked=plain(called(id), 100))
 
 

@@ -15,6 +15,7 @@ from rnnviz.text.characters import visible
 from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.vocabulary import usual_min_count
 from rnnviz.training.presets import twice
 from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
@@ -38,12 +39,14 @@ class Chosen:
     own      whether it is the reader's own
     symbols  the vocabulary size V of a model that is trained on it
     parts    characters of the training, validation and held-out parts
+    rare     characters of the training part that are so rare that they are read as <unk>
     """
 
     corpus: Corpus
     own: bool
     symbols: int
     parts: tuple[int, int, int]
+    rare: int = 0
 
     @property
     def toy(self) -> bool:
@@ -138,9 +141,10 @@ def _own(text: str, title: str) -> Chosen:
 
 def _split(corpus: Corpus, *, own: bool) -> Chosen:
     split = corpus.split()
-    rarest = 2 if split.validation else 1  # training reads rarer characters as <unk>
-    symbols = 1 + sum(n >= rarest for n in Counter(split.train).values())
-    return Chosen(corpus, own, symbols, (len(split.train), len(split.validation), len(split.held_out)))
+    counts, rarest = Counter(split.train), usual_min_count(len(split.train))
+    rare = sum(n < rarest for n in counts.values())
+    parts = len(split.train), len(split.validation), len(split.held_out)
+    return Chosen(corpus, own, 1 + len(counts) - rare, parts, rare)
 
 
 def file_name(title: str) -> str:
@@ -170,6 +174,11 @@ def facts(text: Chosen) -> None:
         )
     else:
         said = _("Too short to be split: it is all training text, and nothing is held out.")
+    if text.rare:
+        said += " " + _(
+            "{count} characters occur only once in the training text: the network reads them as one unknown "
+            "character, and never writes them."
+        ).format(count=f"{text.rare:,}")
     st.caption(said)
     beginning = corpus.text[:300].replace("\t", "    ")
     if corpus.characters <= 40:

@@ -4,7 +4,9 @@
 /** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean, pages?: Network[], chosen?: number }} Heard */
 
 const said = JSON.parse(find("words").textContent ?? "{}");
-const [question, text, options, line, networks] = ["question", "text", "options", "said", "networks"].map(find);
+const [question, text, options, line, networks] = ["question", "text", "options", "said", "networks"].map(
+  find,
+);
 const view = /** @type {HTMLIFrameElement} */ (find("view"));
 const KEPT = "rnnviz-phone"; // the storage key of this phone's id, which outlasts a reload
 const SILENT = 40_000; // milliseconds without a line, of which one is due every 15 s
@@ -211,7 +213,10 @@ function below(now) {
   const answer = now.options?.[right];
   if (answer === undefined) return say(now.state);
   const named = answer === " " ? say("space") : answer;
-  return say("right").replace("{answer}", now.letters ? named : `${String.fromCharCode(65 + right)} · ${named}`);
+  return say("right").replace(
+    "{answer}",
+    now.letters ? named : `${String.fromCharCode(65 + right)} · ${named}`,
+  );
 }
 
 /** @param {string} option @param {number} i */

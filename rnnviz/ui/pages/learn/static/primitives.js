@@ -9,6 +9,7 @@ import { make } from "../../../browser/static/dom.js";
 import { loadPlotly, react } from "../../../browser/static/plotly.js";
 import { OPTIONS } from "./formula.js";
 import { answered, question } from "./question.js";
+import { sketch } from "./sketch.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitNode } from "./types" */
@@ -521,11 +522,19 @@ class Pen {
     const at = this.plots++;
     plots[at] ??= make("div");
     const made = make("div", "kit-plot", plots[at]);
+    const drawn = () => {
+      const size = parseFloat(getComputedStyle(made).fontSize) * 0.88;
+      return figure(this.board, node, size, made.getBoundingClientRect());
+    };
     this.later.push(async () => {
+      if (!window.Plotly) {
+        const { data, layout } = drawn();
+        plots[at].replaceChildren(sketch(data, layout));
+      }
       await loadPlotly();
       if (!made.isConnected) return;
-      const size = parseFloat(getComputedStyle(made).fontSize) * 0.88;
-      const { data, layout } = figure(this.board, node, size, made.getBoundingClientRect());
+      const { data, layout } = drawn();
+      plots[at].querySelector(".kit-sketch")?.remove();
       react(plots[at], data, layout);
     });
     return made;

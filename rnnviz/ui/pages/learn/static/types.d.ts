@@ -31,7 +31,7 @@ export interface RoomAnswer {
   trouble?: string;
 }
 
-/** The room's address and QR code, see `Opened.door` in ui/room/classroom.py. */
+/** The room's address and QR code, see `OpenRoom.door` in ui/room/classroom.py. */
 export interface RoomDoor {
   short: string;
   url: string;

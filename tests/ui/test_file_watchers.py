@@ -1,4 +1,4 @@
-"""What a reader who has left leaves behind: nothing, after a while."""
+"""A session that comes back watches no files; many phones may be connected."""
 
 import subprocess
 import sys
@@ -6,68 +6,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from rnnviz.ui.server import sessions
-from rnnviz.ui.server.sessions import Sessions, close
+from rnnviz.ui.server import file_watchers
 from tests.browser.driving import ROOT
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def test_a_session_that_comes_back_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
     stopped: list[str] = []
     found = SimpleNamespace(disconnect_file_watchers=lambda: stopped.append("now"))
     server = SimpleNamespace(get_app_session={"a": found}.get)
-    monkeypatch.setattr(sessions, "get_script_run_ctx", lambda: SimpleNamespace(session_id="a"))
-    monkeypatch.setattr(sessions.runtime, "exists", lambda: True)
-    monkeypatch.setattr(sessions.runtime, "get_instance", lambda: server)
+    monkeypatch.setattr(file_watchers, "get_script_run_ctx", lambda: SimpleNamespace(session_id="a"))
+    monkeypatch.setattr(file_watchers.runtime, "exists", lambda: True)
+    monkeypatch.setattr(file_watchers.runtime, "get_instance", lambda: server)
     kind = "auto"
-    monkeypatch.setattr(sessions.st, "get_option", lambda _name: kind)
-    sessions.seen()
+    monkeypatch.setattr(file_watchers.st, "get_option", lambda _name: kind)
+    file_watchers.stop()
     assert not stopped  # somebody works on the app
     kind = "none"
-    sessions.seen()
+    file_watchers.stop()
     assert stopped == ["now"]
-
-
-def test_a_session_is_gone_when_it_was_away_long_enough_and_only_once() -> None:
-    clock, there = Clock(), {"a", "b"}
-    sessions = Sessions(clock)
-    sessions.seen("a")
-    sessions.seen("b")
-    clock.now = 50
-    assert sessions.gone(there.__contains__, 10) == []  # they read, and ask for nothing
-    there.clear()
-    clock.now = 59
-    assert sessions.gone(there.__contains__, 10) == []
-    there.add("b")  # its network faltered
-    clock.now = 60
-    assert sessions.gone(there.__contains__, 10) == ["a"]
-    assert sessions.gone(there.__contains__, 10) == []
-    there.clear()
-    clock.now = 69
-    sessions.seen("b")
-    clock.now = 78
-    assert sessions.gone(there.__contains__, 10) == []
-    clock.now = 79
-    assert sessions.gone(there.__contains__, 10) == ["b"]
-
-
-def test_a_session_that_cannot_be_closed_keeps_no_other(caplog: pytest.LogCaptureFixture) -> None:
-    closed = []
-
-    def one(session: str) -> None:
-        if session == "a":
-            raise RuntimeError("its release failed")
-        closed.append(session)
-
-    close(["a", "b"], one)
-    assert closed == ["b"]
-    assert "its release failed" in caplog.text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")

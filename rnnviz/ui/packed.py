@@ -2,16 +2,20 @@
 
 import gzip
 import hashlib
-import io
 import mimetypes
+from asyncio import AbstractEventLoop, Semaphore, get_running_loop, sleep
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 PIECE = 16 << 10
 """Bytes sent at a time: a connection that reads slowly, or not at all, holds no more of a file in memory."""
+
+AT_ONCE = 300
+"""Files on their way at a time; others wait, and hold nothing meanwhile."""
 
 DAY = 86_400
 
@@ -41,12 +45,36 @@ class Packed:
         }
         if etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        body: io.BufferedIOBase = io.BytesIO(self.data)
         if "gzip" in request.headers.get("accept-encoding", ""):
             headers |= {"Content-Encoding": "gzip", "Content-Length": str(len(self.data))}
-        else:  # each piece is decompressed when it is sent
-            body, headers["Content-Length"] = gzip.GzipFile(fileobj=body), str(self.size)
-        return StreamingResponse(iter(partial(body.read, PIECE), b""), media_type=self.kind, headers=headers)
+            body = self.data
+        else:
+            headers["Content-Length"] = str(self.size)
+            body = _unpacked(self.data)
+        return StreamingResponse(_pieces(body), media_type=self.kind, headers=headers)
+
+
+async def _pieces(data: bytes) -> AsyncIterator[memoryview]:
+    async with _turn():
+        for start in range(0, len(data), PIECE):
+            yield memoryview(data)[start : start + PIECE]
+            await sleep(0)  # where the connection is lost, the server hears of it now
+
+
+@lru_cache(maxsize=2)
+def _unpacked(data: bytes) -> bytes:
+    """Once for all who take no gzip, which no browser does."""
+    return gzip.decompress(data)
+
+
+@lru_cache(maxsize=4)
+def _turns(_loop: AbstractEventLoop) -> Semaphore:
+    return Semaphore(AT_ONCE)
+
+
+def _turn() -> Semaphore:
+    """A place among the files on their way: of this server, as each has an event loop."""
+    return _turns(get_running_loop())
 
 
 def pack(content: bytes, name: str) -> Packed:

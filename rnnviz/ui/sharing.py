@@ -1,16 +1,25 @@
-"""The buttons that share a model's page: a link to save and send it, and a QR code for a class's phones."""
+"""A network's page for others: the buttons that share it, and the room of `rnnviz host`."""
 
+import io
+import logging
+import sys
 from html import escape
 
+import segno
 import streamlit as st
 
 from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
+from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import error_messages
+from rnnviz.ui.formatting import title
 from rnnviz.ui.room import classroom
+from rnnviz.ui.room.classroom import OpenRoom
 from rnnviz.ui.standalone import serving
+
+log = logging.getLogger("rnnviz")
 
 
 def buttons(info: ModelInfo) -> None:
@@ -36,7 +45,7 @@ def shown(info: ModelInfo) -> None:
     """Put the model on the class's phones, and draw the room's QR code and address, large."""
     try:
         opened = classroom.open_room(i18n.language())
-        name = opened.show(info, i18n.language())
+        name = show(opened, info, i18n.language())
     except RnnvizError as error:
         error_messages.show(error)
         return
@@ -54,6 +63,13 @@ def shown(info: ModelInfo) -> None:
     if st.button(_("Stop"), icon=":material/close:", help=_("Phones that have the page keep it.")):
         stop(name)
         st.rerun()
+
+
+def show(opened: OpenRoom, info: ModelInfo, language: str) -> str:
+    """Add a network's page to those that phones see, and return its name. Raises as `build.page` does."""
+    name = f"{info.path.stem}.html"
+    opened.shown.put(name, title(info), serving.made(info, language))
+    return name
 
 
 def stop(name: str) -> None:
@@ -78,3 +94,37 @@ def poster(url: str) -> None:
         f"<div style='font:600 clamp(1.6rem,3vw,3rem) var(--st-code-font,monospace)'>{escape(short)}</div>"
         "</div></div>"
     )
+
+
+def open_at_start() -> None:
+    """Open the room that `rnnviz host` asks for, and print its address, in a terminal with a QR code."""
+    assert classroom.at_start is not None
+    try:
+        opened = classroom.open_room("en")
+        opened.asks = True
+        _tell(text(opened))
+        listed = {info.path.stem: info for info in checkpoint.available()[0]}
+        for name in classroom.at_start.networks:
+            if name in listed:
+                show(opened, listed[name], "en")
+                opened.room.phones.ring()
+    except RnnvizError as error:  # the app goes on: Learn opens the room once there is a network
+        _tell(f"rnnviz: {error}")
+    except Exception:
+        log.exception("the room could not be opened")
+
+
+def _tell(message: str) -> None:
+    sys.stdout.write(f"{message}\n")
+    sys.stdout.flush()
+
+
+def text(opened: OpenRoom) -> str:
+    """The message of `rnnviz host`: the class's addresses; in a terminal, with a QR code of the first."""
+    first, *others = opened.urls()
+    lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in others), ""]
+    if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
+        out = io.StringIO()
+        segno.make(first, error="m", micro=False).terminal(out, border=2, compact=True)
+        lines.append(out.getvalue())
+    return "\n".join(lines)
