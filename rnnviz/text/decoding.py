@@ -239,6 +239,10 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         return "utf-8", "verified"
     where = bad.values if bad is not None else {"name": name, "position": nul, "byte": 0}
     position = cast(int, where["position"])
+    if isinstance(bad, CutOffError):  # all but the end is UTF-8
+        file.seek(max(position - 1, 0))
+        if not _ENDS_A_WORD.fullmatch(_read(file, 4, name)):
+            raise bad
     # UTF-16 has other line ends: what may be in it is taken as it stands.
     whole = nul is not None or size <= SAMPLE
     sample = _stretch(file, name, position, size) if whole else _lines_beyond_ascii(file, name, position)
@@ -275,6 +279,10 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         "choose a text file, or say which encoding it is in",
         **where,
     )
+
+
+_ENDS_A_WORD = re.compile("[A-Za-z][àáãäåèéêëìíòóô]".encode("latin-1"))
+"""As no UTF-8 does that was cut off after its first byte beyond ASCII, unless by chance."""
 
 
 def _first_nul(file: BinaryIO, name: str) -> int | None:

@@ -220,7 +220,11 @@ def guesses(sample: bytes, known: Collection[str] = ()) -> list[str]:
             text = decoder.decode(sample)
         except UnicodeDecodeError:
             continue
-        if "\0" in text and encoding != "utf-8":  # zeros are no letters, whatever their width
+        if encoding == "utf-8":  # more than bytes that are UTF-8 by chance
+            absent = 3 * text.count("\ufffd") > sum(not c.isascii() for c in text)
+        else:
+            absent = "\0" in text  # zeros are no letters, whatever their width
+        if absent:
             continue
         left = len(decoder.getstate()[0])
         cut = 8.0 * (left + bool(left))

@@ -164,6 +164,24 @@ def test_utf8_cut_inside_a_quotation_mark_is_no_other_encoding(quotes: int) -> N
             decode(text.encode()[:-cut])
 
 
+@pytest.mark.parametrize("last", "’“é–中，😀я")
+@pytest.mark.parametrize("text", ["", "1 ", "He", "It was late, and he said ", "naïve caf", "А", "行者笑道"])
+def test_a_broken_last_character_alone_is_a_cut(text: str, last: str) -> None:
+    for cut in range(1, len(last.encode())):
+        data = (text + last).encode()[:-cut]
+        if data == "Heä".encode("cp1252"):  # a letter that words of other encodings end in
+            assert decode(data).text == "Heä"
+            continue
+        with pytest.raises(DecodingError, match="was cut off inside its last character"):
+            decode(data)
+
+
+def test_a_byte_in_ascii_is_no_damaged_utf8() -> None:
+    text = "A long text of plain English letters, and one more word: déjà.\n"
+    for times in (1, 400):
+        assert decode(("plain text\n" * times + text).encode("cp1252")).encoding == "cp1252"
+
+
 # Short texts in the encodings that they are stored in: what is common is likelier than what is rare.
 SHORT = [
     ("行者笑道：“师父莫怕！”", "gb18030"),
