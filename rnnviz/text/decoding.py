@@ -347,7 +347,7 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
             if not data:  # only what the end leaves open is found here
                 raise CutOffError(
                     "{name} was cut off inside its last character: byte {position:,} (0x{byte:02X}) begins "
-                    "one that doesn't end, in {encoding}; fetch it again, or remove the rest from there",
+                    "one that doesn't end, in {encoding}; fetch it again, or name another encoding",
                     name=name,
                     encoding=encoding,
                     position=size - len(error.object),

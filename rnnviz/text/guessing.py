@@ -6,7 +6,7 @@ bits in a language of its encoding,
     bits = Σ -log2 P(character) + what writers avoid: a capital after a small letter, two scripts in one word
 
 P is by a character's rank in its language. Readings of the same bytes compare by their sums, however many
-characters they have. Texts cost up to 6 bits a byte; a reading of more than 7 is none.
+characters they have. Texts cost up to 6 bits a byte, in UTF-16 a little less; what costs more is no text.
 """
 
 import codecs
@@ -221,16 +221,17 @@ def guesses(sample: bytes, known: Collection[str] = ()) -> list[str]:
         except UnicodeDecodeError:
             continue
         if encoding == "utf-8":  # more than bytes that are UTF-8 by chance
-            absent = 3 * text.count("\ufffd") > sum(not c.isascii() for c in text)
+            absent = 2 * text.count("\ufffd") > sum(not c.isascii() for c in text)
         else:
             absent = "\0" in text  # zeros are no letters, whatever their width
         if absent:
             continue
         left = len(decoder.getstate()[0])
         cut = 8.0 * (left + bool(left))
-        costs[encoding] = rarity + cut + bits(text, languages, known)
-    most = 7 * len(sample) + 16
-    return sorted((e for e in costs if costs[e] < most), key=costs.__getitem__)
+        cost = rarity + cut + bits(text, languages, known)
+        if cost < (6 if encoding.startswith("utf-") else 7) * len(sample) + 16:
+            costs[encoding] = cost
+    return sorted(costs, key=costs.__getitem__)
 
 
 @cache

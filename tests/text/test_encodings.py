@@ -125,6 +125,7 @@ STRAY = {
     "few of many": (b"\0".join([b"a field", b"another", b"third\n"] * 50), 7),
     "a log that was cut off": (b"a log file\n" * 30_000 + bytes(40) + b"\ncut off", 330_000),
     "in Russian": ("Все счастливые\0 семьи\0\n".encode(), 27),
+    "after every two letters": (b"ab\0cd\0ef\0gh\0", 2),
     "in every field": (b"\0".join([b"name", b"John Smith", b"London", b"1984"] * 9), 4),
 }
 
