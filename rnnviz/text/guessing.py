@@ -229,7 +229,7 @@ def guesses(sample: bytes, known: Collection[str] = ()) -> list[str]:
         left = len(decoder.getstate()[0])
         cut = 8.0 * (left + bool(left))
         cost = rarity + cut + bits(text, languages, known)
-        if cost < (6 if encoding.startswith("utf-") else 7) * len(sample) + 16:
+        if cost < (6 if encoding.startswith(("utf-16", "utf-32")) else 7) * len(sample) + 16:
             costs[encoding] = cost
     return sorted(costs, key=costs.__getitem__)
 
