@@ -7,9 +7,7 @@ import json
 import math
 import os
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,18 +180,16 @@ def say_start(model: NumpyModel, args: Quiet) -> None:
 
 @contextlib.contextmanager
 def opened(file: str) -> Iterator[str | BinaryIO]:
-    """The path, or a seekable copy of standard input, which moves to disk once it is large. Raises TextError
-    for a closed standard input.
+    """The path; of standard input or another pipe, a seekable copy, which moves to disk once it is large.
+    Raises TextError for a closed standard input.
     """
-    if file != STANDARD_INPUT:
-        yield file
-        return
-    if sys.stdin is None:
+    from rnnviz.text.decoding import copied, from_pipe
+
+    if file == STANDARD_INPUT and sys.stdin is None:
         raise TextError("standard input is closed; give a file, or a text by a pipe")
-    with tempfile.SpooledTemporaryFile(max_size=1 << 24) as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.seek(0)
-        yield copy  # type: ignore[misc]  # has a BinaryIO's methods
+    source = copied(sys.stdin.buffer, file) if file == STANDARD_INPUT else from_pipe(file, file)
+    with contextlib.nullcontext() if isinstance(source, str) else source:
+        yield source
 
 
 def read_text(file: str, encoding: str | None) -> str:
