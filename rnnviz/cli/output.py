@@ -178,8 +178,7 @@ def say_start(model: NumpyModel, args: Quiet) -> None:
         print("untrained copies have torch's default initial weights", file=sys.stderr)
 
 
-@contextlib.contextmanager
-def opened(file: str) -> Iterator[str | BinaryIO]:
+def opened(file: str) -> str | BinaryIO:
     """The path; of standard input or another pipe, a seekable copy, which moves to disk once it is large.
     Raises TextError for a closed standard input.
     """
@@ -187,19 +186,16 @@ def opened(file: str) -> Iterator[str | BinaryIO]:
 
     if file == STANDARD_INPUT and sys.stdin is None:
         raise TextError("standard input is closed; give a file, or a text by a pipe")
-    source = copied(sys.stdin.buffer, file) if file == STANDARD_INPUT else from_pipe(file, file)
-    with contextlib.nullcontext() if isinstance(source, str) else source:
-        yield source
+    return copied(sys.stdin.buffer, file) if file == STANDARD_INPUT else from_pipe(file, file)
 
 
 def read_text(file: str, encoding: str | None) -> str:
     """All of a file, or of standard input."""
     from rnnviz.text.decoding import open_text
 
-    with opened(file) as source:
-        stream = open_text(source, encoding=encoding)
-        complain_of_guess(file, stream.encoding, stream.certainty)
-        return "".join(stream)
+    stream = open_text(opened(file), encoding=encoding)
+    complain_of_guess(file, stream.encoding, stream.certainty)
+    return "".join(stream)
 
 
 def source_text(source: Source, *, whole: bool = False) -> str:

@@ -220,7 +220,7 @@ def _scoring(
         model,
         others,
         bool(compare),
-        source=cache(lambda file: stack.enter_context(opened(file))),  # standard input is read once
+        source=cache(opened),  # standard input is read once
         bar=partial(_bar, args=shown),
         **vars(read),
     )

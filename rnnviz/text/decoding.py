@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import BinaryIO, Literal, TypeVar, cast
 
 import filetype
 
@@ -118,6 +118,7 @@ def refuse_binary(head: bytes, name: str) -> None:
 Certainty = Literal["declared", "verified", "guessed"]
 Source = str | os.PathLike[str] | BinaryIO
 TextOrPath = str | os.PathLike[str]
+S = TypeVar("S", bound=Source)
 
 CHUNK = 1 << 16  # bytes read at a time
 
@@ -268,7 +269,7 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
             "all of it; say which encoding it is in, or save it as UTF-8",
             **where,
         )
-    if guesses(sample.replace(b"\0", b""), known):
+    if (rest := sample.replace(b"\0", b"")) and guesses(rest, known):
         raise DecodingError(
             "{name} is a text but for NUL characters, which nobody types: byte {position:,} is NUL (0x00); "
             "remove them, or name its encoding to read them as they are",
@@ -396,7 +397,7 @@ def _name_of(file: BinaryIO) -> str:
     return name if isinstance(name, str) and name else "this text"
 
 
-def from_pipe(source: Source, name: str) -> Source:
+def from_pipe(source: S, name: str) -> S | BinaryIO:
     """The source itself; of a pipe, which can be read only once, a copy in a temporary file."""
     if isinstance(source, str | os.PathLike):
         with suppress(OSError, ValueError):  # `opened_source` says why
@@ -426,10 +427,18 @@ def _unpacked(source: Source, name: str) -> Source:
 
 def copied(file: BinaryIO, name: str) -> BinaryIO:
     """A seekable copy of a stream, which moves to disk once it is large."""
-    copy = tempfile.SpooledTemporaryFile(max_size=1 << 24)  # noqa: SIM115  # closed when nobody has it any more
+    copy = _Copy(max_size=1 << 24)
     while data := _read(file, CHUNK, name):
         copy.write(data)
+    copy.seek(0)
     return cast(BinaryIO, copy)
+
+
+class _Copy(tempfile.SpooledTemporaryFile[bytes]):
+    """A temporary file that goes with its last reader: a stream is not closed."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 @contextmanager

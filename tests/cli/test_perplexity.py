@@ -1,6 +1,7 @@
 """`rnnviz perplexity`: the same numbers as the package, on paper and in files."""
 
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from rnnviz.cli import output
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import perplexity
+from tests import needs
 from tests.cli.conftest import Run
 from tests.closeness import close
 from tests.conftest import TEXT
@@ -55,6 +57,16 @@ def test_the_package_says_the_same(
         done = scored("a.txt", "b.txt", "-m", model, "--json", *options, *["--precise"] * precise)
         assert (done.code, done.err) == (0, "")
         assert close([figures(one) for one in done.objects], expected), options
+
+
+def test_a_pipe_is_read_once_for_every_model(scored: Run, tmp_path: Path) -> None:
+    path = needs.pipe(tmp_path / "pipe")
+    threading.Thread(target=path.write_bytes, args=(LONG.encode(),), daemon=True).start()
+    file, named = (
+        scored(name, "-m", "tiny-gru", "--json", "--compare", "tiny-lstm").objects[0]
+        for name in ("a.txt", "pipe")
+    )
+    assert close(named["compared"], file["compared"])
 
 
 def test_standard_input_says_the_same_as_a_file(scored: Run, tmp_path: Path) -> None:

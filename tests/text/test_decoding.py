@@ -1,8 +1,10 @@
 """Bytes to text: every encoding found or refused, in chunks of any size."""
 
 import errno
+import gzip
 import io
 import os
+import threading
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,7 +15,10 @@ from hypothesis import strategies as st
 from rnnviz.errors import DecodingError, TextError
 from rnnviz.text.characters import NORMALISERS, normalise
 from rnnviz.text.decoding import SourceText, binary_format, open_text
+from rnnviz.text.row_files import open_rows
+from tests import needs
 from tests.text.decoded import decode
+from tests.text.test_row_files import zstandard
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
 FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? Nous fûmes déçus.\n"
@@ -131,6 +136,41 @@ class _FailingDisk(io.RawIOBase):
 def test_a_disk_error_is_a_text_error() -> None:
     with pytest.raises(TextError, match=r"^this text can't be read \(Input/output error\); copy it"):
         open_text(_FailingDisk())
+
+
+@pytest.mark.parametrize("read", ["text", "rows"])
+def test_a_pipe_is_read_once_into_a_copy(tmp_path: Path, read: str) -> None:
+    path, data = needs.pipe(tmp_path / "pipe.jsonl"), b'{"text": "one two"}\n' * 3
+    writer = threading.Thread(target=path.write_bytes, args=(data,), daemon=True)
+    writer.start()
+    if read == "text":
+        stream = open_text(path)
+        for _ in range(2):
+            assert "".join(stream) == data.decode()
+        assert (stream.name, stream.bytes_total) == (str(path), len(data))
+    else:
+        rows = open_rows(path)
+        for _ in range(2):
+            assert [batch.texts for batch in rows.batches()] == [["one two"] * 3]
+    writer.join()
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_packed_text_is_unpacked(tmp_path: Path, ending: str) -> None:
+    own = "行者笑道：“师父莫怕！”\r\n".encode("gb18030") * 20_000
+    data = gzip.compress(own) if ending == ".gz" else zstandard(own)
+    (path := tmp_path / f"a.TXT{ending}").write_bytes(data)
+    for source in (path, io.BytesIO(data)):
+        stream = open_text(source, name=path.name)
+        assert "".join(stream) == own.decode("gb18030")
+        assert (stream.encoding, stream.bytes_total) == ("gb18030", len(own))
+    path.write_bytes(data[:-20])
+    with pytest.raises(TextError, match="is damaged or cut off"):
+        open_text(path)
+    pack = gzip.compress if ending == ".gz" else zstandard
+    path.write_bytes(pack(b"\x89PNG\r\n\x1a\n" + bytes(50)))
+    with pytest.raises(DecodingError, match="is not a text file"):
+        open_text(path)
 
 
 def test_a_file_that_cannot_be_rewound() -> None:

@@ -81,6 +81,8 @@ class Row:
 
     def ask(self, context: Context, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
         """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
+        if scored.score.certainty == "guessed":  # another model may guess another encoding
+            text = replace(text, encoding=scored.score.encoding)
         key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
         make: Callable[..., Any] = partial(scoring_jobs.comparing, self.info, text)
         if self.baseline:
