@@ -475,21 +475,21 @@ def test_a_table_is_read_as_plain_text_and_its_rows_have_a_command(
     assert command[3:] == ["perplexity", name, "--model", "tiny-gru", "--column", "text"]
 
 
-def test_a_packed_table_has_the_command_alone(open_app: Open) -> None:
+def test_a_packed_text_is_unpacked_and_parquet_has_the_command_alone(open_app: Open) -> None:
     table = pa.BufferOutputStream()
     pq.write_table(pa.table({"text": ["The time"]}), table)
     app = open_app("perplexity")
     for name, data in (
         ("a.parquet", table.getvalue().to_pybytes()),
         ("a.jsonl.gz", gzip.compress(b'{"text": "The time"}\n', mtime=0)),
-        ("b.txt", b"The time"),
+        ("b.txt.gz", gzip.compress(b"The time", mtime=0)),
     ):
         app.file_uploader[0].upload(name, data)
     app = settled(app.run(), "perplexity")
     assert [shlex.split(code.value)[4] for code in app.code] == ["a.parquet", "a.jsonl.gz"]
-    assert everything(app).count("isn't plain text; this command scores its column *text* row by row") == 2
-    assert "read as plain text" not in everything(app)
-    assert [metric.label for metric in app.metric] == [r"Perplexity of b\.txt"]
+    assert everything(app).count("isn't plain text; this command scores its column *text* row by row") == 1
+    assert everything(app).count("read as plain text") == 1
+    assert "2 texts" in everything(app)
 
 
 def test_a_folder_is_uploaded_without_its_hidden_files(open_app: Open) -> None:

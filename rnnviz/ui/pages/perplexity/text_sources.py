@@ -85,10 +85,7 @@ class Text:
         """The first `most` characters; a file's bytes are decoded by `encoding`, as detected."""
         if self.data is None:
             return (self.text or "")[:most]
-        try:
-            return self.data[: 4 * most].decode(encoding or "utf-8", "ignore")[:most]
-        except LookupError:
-            return ""
+        return next(iter(open_text(io.BytesIO(self.data), encoding=encoding, name=self.name)), "")[:most]
 
 
 class _Named(io.BytesIO):
