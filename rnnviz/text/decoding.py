@@ -134,7 +134,7 @@ _MARKS = (
 _NOT_FOR_FILES = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"}
 
 
-class CutOffError(DecodingError):
+class DamagedError(DecodingError):
     """A file ends inside a character."""
 
 
@@ -240,7 +240,7 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         return "utf-8", "verified"
     where = bad.values if bad is not None else {"name": name, "position": nul, "byte": 0}
     position = cast(int, where["position"])
-    if isinstance(bad, CutOffError):  # all but the end is UTF-8
+    if isinstance(bad, DamagedError):  # all but the end is UTF-8
         file.seek(max(position - 1, 0))
         if not _ENDS_A_WORD.fullmatch(_read(file, 4, name)):
             raise bad
@@ -251,7 +251,7 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         if nul is not None and not candidate.startswith(("utf-16", "utf-32")):
             break
         if candidate == "utf-8":
-            if isinstance(bad, CutOffError):
+            if isinstance(bad, DamagedError):
                 raise bad
             raise DecodingError(
                 "{name} is UTF-8 but damaged: byte {position:,} (0x{byte:02X}) can't be decoded; repair it "
@@ -261,7 +261,7 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         wrong = _not_in(candidate, file, name)
         if wrong is None:
             return candidate, "guessed"
-        if rank == 0 and isinstance(wrong, CutOffError):
+        if rank == 0 and isinstance(wrong, DamagedError):
             raise wrong
     if nul is None:
         raise DecodingError(
@@ -346,7 +346,7 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
             text = decoder.decode(data, not data)
         except UnicodeDecodeError as error:
             if not data:  # only what the end leaves open is found here
-                raise CutOffError(
+                raise DamagedError(
                     "{name} was cut off inside its last character: byte {position:,} (0x{byte:02X}) begins "
                     "one that doesn't end, in {encoding}; fetch it again, or name another encoding",
                     name=name,
