@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple
 
+from rnnviz.checks import check_path
 from rnnviz.errors import ConfigError, TextError, install
 from rnnviz.text.decoding import CHUNK, Source, canonical, decoded, open_text, opened_source, size_of
 from rnnviz.text.files import packing, unpacked
-from rnnviz.text.validate import check_path
 from rnnviz.text.vocabulary import code_points
 
 Format = Literal["jsonl", "csv", "parquet"]
