@@ -56,7 +56,9 @@ def test_what_networks_write_is_measured_and_comes_out_again(monkeypatch: pytest
     shipped = recorded("writing")
     made = writing.record(prompts=2, beginning=2, places=3, shakespeare="To be, or not to be? " * 30)
     assert shape(written(made)) == shape(shipped)
-    assert [one["example"] for one in made["greedy"]] == [one["example"] for one in shipped["greedy"]]
+    assert [(one["example"], one["period"]) for one in made["greedy"]] == [
+        (one["example"], one["period"]) for one in shipped["greedy"]
+    ]
     assert made["temperatures"][0]["example"] == shipped["temperatures"][1]["example"]
     assert [one["width"] for one in made["beams"]] == [1, 2, 0, None]
 
