@@ -11,9 +11,7 @@ from rnnviz.analysis.occlusion import left_out
 from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
 from tests.browser.driving import box_of, changed, until
-from tests.conftest import tiny, tiny_card
-
-MODEL = tiny("gru", card=tiny_card())
+from tests.browser.test_explore import MODEL
 
 
 def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live: Live) -> None:
