@@ -46,6 +46,8 @@ def test_what_keys_write_is_read_and_the_caret_stays(
 def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live) -> None:
     text = "🐒 eyes shone. " * 640
     twice, at = text + text, len(text) + 10
+    live.page.get_by_role("button", name="One word", exact=True).click()
+    live.reads("machine")
     live.write(text)
     live.press("Control+a", "Control+c", "Control+Home", "Control+v")
     live.reads(twice)
@@ -59,11 +61,11 @@ def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live) -> None:
     assert live.page.locator(".rv-editor *").count() < 20  # not an element for every character
     live.press("Control+a", "Control+x")
     live.reads("")
-    for before in (full, twice, text, OPENING):
+    for before in (full, twice, text, "machine", OPENING):  # an example takes the text's place as one step
         live.press("Control+z")
         live.reads(before)
     expect(live.page.locator(".rv-limit")).to_be_hidden()
-    for after in (text, twice, full):
+    for after in ("machine", text, twice, full):
         live.press("Control+Shift+z")
         live.reads(after)
 

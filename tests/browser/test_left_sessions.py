@@ -7,6 +7,7 @@ import requests
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.driving import ROOT, serve
+from tests.browser.test_perplexity import open_page, scored
 from tests.training.processes import until
 
 
@@ -21,10 +22,8 @@ def uploaded(url: str) -> float:
 def upload(page: Page, url: str, name: str) -> int:
     """Score a file on the Perplexity page; returns its bytes."""
     data = f"{name}: the time machine. ".encode() * 50
-    page.goto(f"{url}/perplexity?model=tiny-gru")
-    file = {"name": f"{name}.txt", "mimeType": "text/plain", "buffer": data}
-    page.locator("input[type=file]").first.set_input_files(file)
-    expect(page.get_by_text(f"Perplexity of {name}")).to_be_visible()
+    open_page(page, url)
+    scored(page, f"{name}.txt", data)
     return len(data)
 
 
