@@ -210,8 +210,7 @@ def test_what_two_steps_share_moves_to_its_place_where_motion_is_wanted(lectern:
 
 def test_every_formula_can_be_typeset(lectern: Lectern) -> None:
     lectern.open(step="joined")
-    values = [step.usual for step in STEPS]
-    formulas = [symbols.typeset(step.written(now)) for step, now in zip(STEPS, values, strict=True)]
+    formulas = [symbols.typeset(step.written(step.usual)) for step in STEPS]
     assert lectern.page.evaluate(TYPESET, formulas) == []
     assert len(lectern.page.evaluate(TYPESET, [r"\nothing", r"\frac{1}"])) == 2
     faces = lectern.page.evaluate("[...document.fonts].map((face) => [face.family, face.status])")

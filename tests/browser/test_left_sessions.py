@@ -28,9 +28,11 @@ def upload(page: Page, url: str, name: str) -> int:
 
 
 def test_uploads_go_with_their_session_although_another_stays(browser: Browser, models_folder: Path) -> None:
-    environment = {**os.environ, "RNNVIZ_MODELS": str(models_folder)}
-    options = ("--server.address", "127.0.0.1", "--server.disconnectedSessionTTL", "4")
-    with serve(ROOT / "app.py", environment=environment, options=options) as url:
+    with serve(
+        ROOT / "app.py",
+        environment={**os.environ, "RNNVIZ_MODELS": str(models_folder)},
+        options=("--server.address", "127.0.0.1", "--server.disconnectedSessionTTL", "4"),
+    ) as url:
         stays, leaves = browser.new_page(), browser.new_page()
         kept, gone = upload(stays, url, "theirs"), upload(leaves, url, "mine")
         assert uploaded(url) == kept + gone
