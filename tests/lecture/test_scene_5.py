@@ -1,6 +1,5 @@
 """The character model of a word: its numbers, recomputed."""
 
-
 import numpy as np
 import pytest
 
