@@ -1,70 +1,31 @@
 """What cannot be drawn or written is refused in a sentence."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
 
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
-from rnnviz.scoring.record import Record
 from tests.refused import refused
+from tests.scoring.recorded import told
 
-
-class Empty(Record):
-    """A record of nothing: what can't be written is refused all the same."""
-
-    def __init__(self) -> None:
-        pass
-
-    def __len__(self) -> int:
-        return 0
-
-
-def taken(folder: Path) -> Path:
-    (folder / "out.csv").mkdir()
-    return folder / "out.csv"
-
-
-def written(path: Path) -> Any:
-    return export.per_character(Empty(), path)
-
-
-REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
-    **{
-        f"{what} {name}": (
-            lambda tmp, act=act, name=name: act(tmp / name),
-            ConfigError,
-            "is csv or parquet; received '",
-        )
-        for what, act in (
-            ("write", lambda path: export.per_character(Empty(), path)),
-            ("check", partial(export.check, table=True)),
-        )
-        for name in ("out", "out.xlsx", "out.csv.gz")
-    },
-    **{
-        f"{act.__name__} in no folder": (
-            lambda tmp, act=act: act(tmp / "absent" / "out.csv"),
-            ExportError,
-            "can't be written",
-        )
-        for act in (written, export.check)
-    },
-    **{
-        f"{act.__name__} over a folder": (
-            lambda tmp, act=act: act(taken(tmp)),
-            ExportError,
-            "can't be written",
-        )
-        for act in (written, export.check)
-    },
+REFUSED: dict[str, tuple[str, str, type[Exception], str]] = {
+    "write another kind": ("write", "out.xlsx", ConfigError, "is csv or parquet; received '"),
+    "check no kind": ("check", "out", ConfigError, "is csv or parquet; received '"),
+    "check a packed one": ("check", "out.csv.gz", ConfigError, "is csv or parquet; received '"),
+    "write in no folder": ("write", "absent/out.csv", ExportError, "can't be written"),
+    "check in no folder": ("check", "absent/out.csv", ExportError, "can't be written"),
+    "write over a folder": ("write", "folder.csv", ExportError, "can't be written"),
+    "check over a folder": ("check", "folder.csv", ExportError, "can't be written"),
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    refused(*REFUSED[what], tmp_path)
+    write = partial(export.per_character, told(tmp_path, "time", np.ones(4)))
+    (tmp_path / "folder.csv").mkdir()
+    way, name, error, words = REFUSED[what]
+    refused(write if way == "write" else partial(export.check, table=True), error, words, tmp_path / name)
     assert not [path for path in tmp_path.iterdir() if path.is_file()]
