@@ -144,12 +144,6 @@ def test_our_own_errors_stay_ours() -> None:
         main(f"{LEAST} --controls -1")
 
 
-def test_an_option_that_is_gone_says_in_a_line_what_to_write(capsys: Any) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(f"{LEAST} --value 3")
-    assert capsys.readouterr() == ("", "rnnviz: --value is gone: write quantity\n")
-
-
 def test_the_help_is_the_docstring_and_the_annotations(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main("look --help")

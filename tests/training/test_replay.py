@@ -43,21 +43,6 @@ def test_many_events_are_thinned_and_the_last_one_stays() -> None:
     assert [e.get("sample") for e in kept[-2:]] == [None, "x"]
 
 
-def test_it_stands_beside_a_model_and_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models_folder: Path
-) -> None:
-    made("tiny-gru")
-    folder = tmp_path / "models"
-    folder.mkdir()
-    model = folder / "tiny-gru.safetensors"
-    model.write_bytes((models_folder / "tiny-gru.safetensors").read_bytes())
-    run_replay.write("tiny-gru", folder / "tiny-gru.snapshots.safetensors")
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [folder])
-    models, damaged = checkpoint.available()
-    assert [m.path for m in models] == [model]
-    assert damaged == []
-
-
 def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

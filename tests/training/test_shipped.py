@@ -97,7 +97,6 @@ def test_the_card_is_complete_and_reaches_the_limit(name: str) -> None:
     ):
         assert card[key], key
     assert held_out["uniform"] == info.vocabulary_size
-    assert held_out["bits_per_character"] == pytest.approx(math.log2(held_out["perplexity"]))
     limit = LIMITS[name]
     if limit is None:
         limit = 0.95 * held_out["ngram"]
@@ -115,7 +114,6 @@ def test_it_loads_and_reads_its_example_better_than_counting_does(name: str) -> 
     """
     model = checkpoint.load(name)
     assert model.name == name
-    assert model.parameter_count == model.card["parameters"]
     example = model.card["example"]
     score = scoring.perplexity(model, text=example)
     assert score.unknown == 0
