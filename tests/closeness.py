@@ -7,7 +7,7 @@ import pytest
 
 
 def close(one: Any, other: Any, *, rel: float = 1e-5, least: float | None = None) -> bool:
-    """Whether plain values (as of JSON) are alike: floats to `rel`, or to `least` near 0; all else exactly."""
+    """Whether plain values (as of JSON) are alike: floats to `rel`, or `least` near 0, all else exactly."""
     if isinstance(one, dict) and isinstance(other, dict):
         return list(one) == list(other) and all(
             close(one[key], other[key], rel=rel, least=least) for key in one

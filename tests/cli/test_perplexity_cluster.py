@@ -41,7 +41,6 @@ def test_a_cluster_says_the_same(run: Run, tmp_path: Path, address: str) -> None
     theirs = pd.read_parquet(tmp_path / "out.parquet")
     assert (there.code, there.err) == (here.code, here.err)
     assert there.code == 1, "one file is no text"
-    assert len(there.objects) == 7
     for afar, one in zip(there.objects, here.objects, strict=True):
         assert afar["file"] == one["file"]
         assert afar["perplexity"] == pytest.approx(one["perplexity"], rel=1e-5)

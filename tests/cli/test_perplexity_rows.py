@@ -136,7 +136,7 @@ def test_a_damaged_file_gives_what_comes_before_and_exit_1(scored: Run, tmp_path
         "cut.jsonl.gz", "a.jsonl", "--column", "text", "--output", "out.csv", "-m", "tiny-3gram", "--json"
     )
     assert done.code == 1
-    cut, whole = done.objects
+    cut, _whole = done.objects
     assert 1000 < cut["rows"] < 9000
     assert "cut.jsonl.gz is damaged or cut off" in cut["damage"]
     assert f"the {cut['rows']:,} rows before that were read" in done.err
