@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import psutil
@@ -52,13 +52,6 @@ from tests.training.test_trainer import CORPUS, SMALL
 resource = pytest.importorskip("resource", reason="needs pipes, devices and bounds of a process")
 
 # ---- what reads ------------------------------------------------------------------------------------------
-
-
-class Reader(NamedTuple):
-    """`make` writes files into a folder and gives what `read` answers of them."""
-
-    make: Callable[[Path], Any]
-    read: Callable[[Path], Any]
 
 
 SAID = "The Time Traveller"
@@ -186,12 +179,13 @@ def read_replay(folder: Path) -> list[int]:
     return [told.snapshot(step).step for step in told.steps]
 
 
-READERS: dict[str, Reader] = {
-    "model": Reader(make_model, read_model),
-    "trace": Reader(make_trace, read_trace),
-    "run": Reader(make_run, read_run),
-    "run that goes on": Reader(make_state, read_state),
-    "replay": Reader(make_replay, read_replay),
+# Of each: what writes files into a folder and gives the answer of the other, which reads them.
+READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
+    "model": (make_model, read_model),
+    "trace": (make_trace, read_trace),
+    "run": (make_run, read_run),
+    "run that goes on": (make_state, read_state),
+    "replay": (make_replay, read_replay),
 }
 
 Files = dict[str, bytes]
@@ -202,7 +196,7 @@ def whole(name: str, folder: Path) -> tuple[Files, Any]:
     """The sound files of a reader, made once, by their paths in its folder; what it answers of them."""
     if name not in _made:
         folder.mkdir()
-        answer = READERS[name].make(folder)
+        answer = READERS[name][0](folder)
         found = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
         shutil.rmtree(folder)
         _made[name] = found, answer
@@ -248,7 +242,7 @@ def a_sentence_or_an_answer(name: str, folder: Path) -> Any:
     """The answer, or the sentence that came instead."""
     try:
         with bounded(), np.errstate(all="ignore"):
-            return READERS[name].read(folder)
+            return READERS[name][1](folder)
     except RnnvizError as error:
         one_sentence(str(error))
         return error

@@ -11,7 +11,6 @@ import streamlit as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
@@ -55,11 +54,6 @@ def own(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scanned)
 
 
-def arrived(address: str) -> AppTest:
-    """The app as somebody finds it who opens an address."""
-    return opened(urlsplit(address).path[1:] or "explore", **query(address))
-
-
 def test_no_address_has_left_the_table() -> None:
     assert (len(PAGES), len(LECTURE), len(FILES)) == (22, 51, 2)
 
@@ -69,7 +63,7 @@ def test_no_address_has_left_the_table() -> None:
 def test_a_page(row: list[str]) -> None:
     """It shows what its address asks for, as the address that it gives itself says, or says why not."""
     address, page, found = row
-    app = arrived(address)
+    app = opened(urlsplit(address).path[1:] or "explore", **query(address))
     if page == "perplexity":
         settled(app, page)
     st.cache_resource.clear()
@@ -101,12 +95,6 @@ def test_a_step_of_the_lecture(row: list[str]) -> None:
     assert shown["notice"]
     assert shown["data"]
     assert dict(parse_qsl("".join(more))).items() <= shown["query"].items()
-
-
-def test_the_lectures_page_shows_the_step_of_its_address() -> None:
-    (component,) = components(arrived("/learn?step=parameters"))
-    shown = json.loads(component.proto.bytes)
-    assert shown["query"]["step"] == "parameters"
 
 
 @pytest.mark.usefixtures("own")

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import rnnviz
 from rnnviz import cli
 from rnnviz.networks import checkpoint
 from rnnviz.training import replay as run_replay
@@ -61,7 +60,3 @@ def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(
     assert replay.events[-1]["held_out"] == pytest.approx(card["held_out"]["perplexity"], 1e-4)
     start = next(e for e in replay.events if e["event"] == "start")
     assert start["ngram"] == pytest.approx(card["held_out"]["ngram"], rel=1e-4)
-    assert start["ngram_order"] == 3
-    assert start["uniform"] > start["unigram"] > 1
-    last = rnnviz.trace(checkpoint.load("net.safetensors"), "lamp")
-    assert replay.snapshot().nll == pytest.approx(last.nll, abs=2e-3)

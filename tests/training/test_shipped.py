@@ -76,8 +76,6 @@ def test_a_replay_ends_with_the_model_it_stands_beside(path: Path) -> None:
     assert start["ngram"] == pytest.approx(model.card["held_out"]["ngram"], rel=1e-4)
     # It was trained on the validation text: no figure is called after that.
     assert not any("validation_perplexity" in e for e in replay.events)
-    reached = [e["train_perplexity"] for e in replay.events if "train_perplexity" in e]
-    assert reached[0] > reached[len(reached) // 2] > reached[-1]
 
 
 @pytest.mark.parametrize("name", LIMITS)

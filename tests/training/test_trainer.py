@@ -138,16 +138,13 @@ def test_a_normaliser_is_used_in_training_and_kept_by_the_model() -> None:
     assert perplexity(one.model, text="“he.”").unknown == 2
 
 
-def test_validation_perplexity_is_the_scored_one_and_best_the_lowest_so_far() -> None:
+def test_best_is_the_lowest_validation_perplexity_so_far() -> None:
     reports = list(train(replace(SMALL, epochs=15, learning_rate=0.05), CORPUS, sample_length=0))
     lowest = math.inf
     for report in reports:
         assert report.validation_perplexity is not None
         assert report.best == (report.validation_perplexity < lowest)
         lowest = min(lowest, report.validation_perplexity)
-    last = reports[-1]
-    scored = perplexity(last.model, text=CORPUS.split().validation).perplexity
-    assert last.validation_perplexity == pytest.approx(scored, rel=1e-5)
 
 
 def test_a_report_says_where_the_run_stands() -> None:
