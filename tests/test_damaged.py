@@ -452,10 +452,9 @@ def archive(header: bytes, zeros: int = 0) -> Callable[[Path], None]:
     """A trace's archive whose only array has this header, and is full of zeros."""
 
     def damage(path: Path) -> None:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file, file.open("about.npy", "w") as entry:
-            entry.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
-            for _ in range(zeros):
-                entry.write(bytes(1 << 20))
+        begins = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("about.npy", begins + bytes(zeros << 20))
 
     return damage
 

@@ -117,7 +117,9 @@ import rnnviz
 
 
 @pytest.mark.slow
-def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_works_without_what_the_app_adds_and_says_what_units_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))  # one of the examples is a run
     added = [Requirement(r).name for r in EXTRAS["app"]]
     assert {"streamlit", "plotly", "pandas", "pyarrow", "scikit-learn", "scipy"} <= set(added)
@@ -127,12 +129,6 @@ def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch
         code += each_by_itself(
             [block for block in page if not re.search(r"plotly|frame\(\)|units\.find", block)]
         )
-    assert python(code)
-
-
-@pytest.mark.slow
-def test_what_is_said_of_units_says_what_it_needs() -> None:
-    code = ABSENT.format(added=["sklearn"])
     code += "model, text = rnnviz.load('timemachine-gru'), 'He said \"no\" to me. ' * 300\n"
     for call in ('find(model, text, "quotes")', 'probe(rnnviz.trace(model, text), "quotes")'):
         code += f"try: rnnviz.units.{call}\nexcept rnnviz.errors.ConfigError as error: print(error)\n"

@@ -58,9 +58,9 @@ def resumed(trainer: Trainer) -> Any:
     return restore(folder, trainer)
 
 
-def nowhere(do: Callable[[], Any]) -> Callable[[], Any]:
+def no_folder() -> None:
     """Where a file stands in the place of the folder of runs."""
-    return after(lambda: Path("runs").write_text("", "utf-8"), do)
+    Path("runs").write_text("", "utf-8")
 
 
 def unwatched() -> Any:
@@ -104,8 +104,10 @@ REFUSED: Refusals = {
     "Description: minutes": (
         lambda: Description("toy", SMALL, minutes=0), ConfigError, "minutes is a number from 0.001 to 100000",
     ),
-    "start: no folder": (nowhere(lambda: runs.start(TOY)), TrainingError, "no run can be kept in"),
-    "set_limit: no folder": (nowhere(lambda: runs.set_limit(2)), TrainingError, "no run can be kept in"),
+    "start: no folder": (after(no_folder, lambda: runs.start(TOY)), TrainingError, "no run can be kept in"),
+    "set_limit: no folder": (
+        after(no_folder, lambda: runs.set_limit(2)), TrainingError, "no run can be kept in",
+    ),
     **{
         f"find: {id!r}": (lambda id=id: runs.find(id), TrainingError, "there is no run")
         for id in ("", ".", "..", "a/b", ".queue", "gone")
