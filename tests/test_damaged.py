@@ -558,6 +558,12 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
     "a deep trace": ("trace", "a.npz", archive(b"[" * 5000), NO_TRACE),
     "a trace of objects": ("trace", "a.npz", archive(b"{'descr': '|O'}"), NO_TRACE),
     "a bomb": ("trace", "a.npz", archive(SIZE % b"13107200", 100), "more than 300 times its size"),
+    "a trace of whole numbers": (
+        "trace",
+        "a.npz",
+        with_array("weights.readout", np.zeros((9, 12), np.int64)),
+        "weights.readout has type int64",
+    ),
     "an earlier trace": ("trace", "a.npz", of_earlier_cells, "cell minlstm; rnnviz 1.0.0 does"),
     "a run that began at x": ("run", "run.json", says(created="x"), "is damaged ('x' is no float)"),
     "an earlier run": ("run", "run.json", says(config={"cell": "rglru"}), "cell rglru; rnnviz 1.0.0 does"),
