@@ -98,8 +98,6 @@ def test_an_lstms_cell_alone_changes_the_state_that_follows_from_it() -> None:
     done = units.patch(model, SOURCE, 20, TARGET, 30, quantity="cell")
     cell = done.after.state_after(30)[1]
     theirs = done.source.state_after(20)[1]
-    assert cell is not None
-    assert theirs is not None
     assert np.array_equal(cell, theirs)
     gate = done.into.gates["output"][29]
     np.testing.assert_allclose(done.after.state_after(30)[0], gate * np.tanh(cell), atol=1e-6)
