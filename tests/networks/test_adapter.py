@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 import rnnviz
-from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.networks.torch_model import CharModel
 from tests.closeness import assert_states
@@ -215,4 +214,4 @@ def test_what_is_wrapped_is_a_copy() -> None:
 
 
 def test_everything_of_units_says_what_it_is() -> None:
-    assert all((getattr(units, name).__doc__ or "").strip() for name in units.__all__)
+    assert all((getattr(rnnviz.units, name).__doc__ or "").strip() for name in rnnviz.units.__all__)

@@ -13,7 +13,6 @@ from rnnviz.arrays import Ids
 from rnnviz.networks import batched_scoring, threads
 from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine
 from rnnviz.networks.prediction import Scores
-from rnnviz.networks.progress import run
 from rnnviz.networks.torch_model import CharModel, TorchEngine
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text.vocabulary import Vocabulary
@@ -167,24 +166,15 @@ def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
 
 def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
-    network, long = model(cell="gru"), text(LENGTH) + "ß"
+    # Unknown characters cost more than others, in what was read so far too.
+    network, long = model(cell="gru"), text(LENGTH).replace("a", "ß")
     steps = list(scoring.score(network, text=long))
     score = scoring.perplexity(network, text=long)
     assert len(steps) > 20
     assert [s.characters for s in steps] == sorted(s.characters for s in steps)
-    assert [s.bytes_read for s in steps] == sorted(s.bytes_read for s in steps)
-    assert steps[-1].characters == LENGTH + 1
+    assert steps[-1].characters == LENGTH
     assert steps[-1].perplexity == pytest.approx(score.perplexity, rel=1e-5)
     assert steps[len(steps) // 2].perplexity == pytest.approx(score.perplexity, rel=0.1)
-
-
-def test_a_reading_can_be_left_at_any_step() -> None:
-    network = model(cell="gru")
-    steps = network.scorer().advancing(np.ones(LENGTH, np.int64), want=False)
-    assert next(steps).characters < LENGTH
-    steps.close()
-    log_p, _, _ = run(network.scorer().advancing(np.ones(5, np.int64), want=False))
-    assert log_p.shape == (5,)
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "mingru"])

@@ -17,23 +17,12 @@ from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring import sampling
 from rnnviz.scoring.tracer import Tracer
+from tests.networks.test_adapter import CHARACTERS, N, adapted, network
 from tests.written import ROOT, blocks
 
-CHARACTERS = list("eat ofshn\n,xT世")
-N, H, X = len(CHARACTERS), 9, 6
+H = 9  # of `network`
 TEXT = "The fox\neats, no hat on ,,the fence of ten"
 KNOWN = "".join(c for c in TEXT if c in CHARACTERS)
-
-
-def layers(count: int = 1, kind: type[nn.RNNBase] = nn.GRU) -> nn.ModuleDict:
-    """An embedding, `count` recurrent layers and an output, with weights that make states vary."""
-    torch.manual_seed(7)
-    parts = {"embedding": nn.Embedding(N, X), "rnn": kind(X, H, count), "output": nn.Linear(H, N)}
-    made = nn.ModuleDict(parts)
-    with torch.no_grad():
-        for parameter in made.parameters():
-            parameter.mul_(2)
-    return made.eval()
 
 
 def cell_of(rnn: nn.RNNBase, layer: int = 0) -> Any:
@@ -45,44 +34,28 @@ def cell_of(rnn: nn.RNNBase, layer: int = 0) -> Any:
     return cell
 
 
-def torchs(parts: Any, **options: Any) -> CharModel:
-    return rnnviz.adapt(parts["rnn"], parts["output"], CHARACTERS, embedding=parts["embedding"], **options)
+def own_of(parts: Any, **options: Any) -> CustomModel:
+    """GRUCells in a loop, each layer a step of its own."""
 
+    def reading(part: str, cell: Any) -> Any:
+        def step(below: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+            x = below if below.is_floating_point() else parts["encoder"](below)
+            h = cell(x, state[part])
+            return h, {part: h}
 
-def gru_loop(parts: Any, **options: Any) -> CustomModel:
-    """A GRUCell in a loop."""
-    cell = cell_of(parts["rnn"])
+        return step
 
-    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h = cell(parts["embedding"](ids), state["h"])
-        return h, {"h": h}
-
-    given = {"state": {"h": torch.zeros(H)}, "readout": parts["output"], "characters": CHARACTERS}
-    return rnnviz.adapt_step(step, **{**given, **options})
-
-
-def stacked(parts: Any, **options: Any) -> CustomModel:
-    """Two GRUCells, each a step of its own."""
-    lower, upper = (cell_of(parts["rnn"], n) for n in range(2))
-
-    def first(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h = lower(parts["embedding"](ids), state["below"])
-        return h, {"below": h}
-
-    def second(x: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h = upper(x, state["above"])
-        return h, {"above": h}
-
-    state = {"below": torch.zeros(H), "above": torch.zeros(H)}
-    return rnnviz.adapt_step(
-        [first, second], readout=parts["output"], state=state, characters=CHARACTERS, **options
-    )
+    names = [f"h{layer}" for layer in range(parts["rnn"].num_layers)]
+    steps = [reading(part, cell_of(parts["rnn"], layer)) for layer, part in enumerate(names)]
+    state = {part: torch.zeros(H) for part in names}
+    given = {"state": state, "readout": parts["decoder"], "characters": CHARACTERS, **options}
+    return rnnviz.adapt_step(steps if len(steps) > 1 else steps[0], **given)
 
 
 def pair() -> tuple[CustomModel, CharModel]:
     """Two layers as functions and as torch's."""
-    parts = layers(2)
-    return stacked(parts, start="\n"), torchs(parts, start="\n")
+    parts = network(nn.GRU, N, num_layers=2)
+    return own_of(parts, start="\n"), adapted(parts, start="\n")
 
 
 def same(one: rnnviz.Trace, other: rnnviz.Trace, atol: float = 2e-5) -> None:
@@ -92,20 +65,20 @@ def same(one: rnnviz.Trace, other: rnnviz.Trace, atol: float = 2e-5) -> None:
 
 
 def test_a_grucell_in_a_loop_is_torchs_gru() -> None:
-    parts = layers()
-    own, theirs = gru_loop(parts), torchs(parts)
+    parts = network(nn.GRU, N)
+    own, theirs = own_of(parts), adapted(parts)
     same(rnnviz.trace(own, KNOWN), rnnviz.trace(theirs, KNOWN))
-    assert own.parts == ("h",)
+    assert own.parts == ("h0",)
     # A function doesn't read what it has no index for.
     odd = rnnviz.trace(own, "ea?t")
     np.testing.assert_array_equal(odd.hidden[2], odd.hidden[1])
     assert odd.known.tolist() == [True, True, False, True]
 
     def whole(ids: list[int]) -> torch.Tensor:
-        out, _ = parts["rnn"](parts["embedding"](torch.tensor(ids)))
-        return parts["output"](out)  # type: ignore[no-any-return]
+        out, _ = parts["rnn"](parts["encoder"](torch.tensor(ids)))
+        return parts["decoder"](out)  # type: ignore[no-any-return]
 
-    begun, with_start = gru_loop(parts, start="\n", check=whole), torchs(parts, start="\n")
+    begun, with_start = own_of(parts, start="\n", check=whole), adapted(parts, start="\n")
     same(rnnviz.trace(begun, KNOWN), rnnviz.trace(with_start, KNOWN))
 
 
@@ -136,27 +109,17 @@ def test_the_guides_rg_lru_is_the_papers() -> None:
     np.testing.assert_allclose(found.log_probs[1:, 1:], logits.log_softmax(1).detach(), atol=1e-4)
 
 
-def test_a_bidirectional_taggers_forward_half() -> None:
-    torch.manual_seed(1)
-    embedding, rnn = nn.Embedding(N, X), nn.GRU(X, H, bidirectional=True, batch_first=True)
-    cell = cell_of(rnn)  # weight_ih_l0 …: those that end in _reverse are the other half's
-
-    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h = cell(embedding(ids), state["forward"])
-        return h, {"forward": h}
-
-    own = rnnviz.adapt_step(step, readout=None, state={"forward": torch.zeros(H)}, characters=CHARACTERS)
-    traced = rnnviz.trace(own, KNOWN)
-    with torch.no_grad():
-        both, _ = rnn(embedding(torch.tensor([[CHARACTERS.index(c) for c in KNOWN]])))
-    np.testing.assert_allclose(traced.hidden[:, 0], both[0, :, :H], atol=1e-6)
-    assert traced.perplexity[-1] == pytest.approx(own.vocabulary.size)  # it predicts no characters
+def test_a_network_that_predicts_no_characters_has_states_alone() -> None:
+    parts = network(nn.GRU, N)
+    own = rnnviz.trace(own_of(parts, readout=None), KNOWN)
+    np.testing.assert_allclose(own.hidden, rnnviz.trace(adapted(parts), KNOWN).hidden, atol=1e-6)
+    assert own.perplexity[-1] == pytest.approx(own.vocabulary.size)
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_changing_a_layer_reaches_the_layers_above_at_once(layer: int) -> None:
     own, theirs = pair()
-    assert own.parts == ("below", "above")
+    assert own.parts == ("h0", "h1")
     for action, value in (("clamp", 0.7), ("zero", 0.0), ("scale", 0.5)):
         held = Intervention((2, 5), action, value, layer=layer, start=3, stop=20)
         same(rnnviz.trace(own, KNOWN, change=held), rnnviz.trace(theirs, KNOWN, change=held))
@@ -178,8 +141,8 @@ def test_ablations_scans_and_changed_letters_are_the_same() -> None:
 
 
 def test_perplexity_and_samples_are_those_of_the_same_network() -> None:
-    parts = layers()
-    own, theirs = gru_loop(parts), torchs(parts)
+    parts = network(nn.GRU, N)
+    own, theirs = own_of(parts), adapted(parts)
     ours, expected = (rnnviz.perplexity(m, text=KNOWN * 5).perplexity for m in (own, theirs))
     assert ours == pytest.approx(expected, rel=1e-5)
     assert rnnviz.sample(own, "The", 40, seed=2) == rnnviz.sample(theirs, "The", 40, seed=2)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnviz
-from rnnviz.errors import ConfigError
 from rnnviz.networks import ngram
 from rnnviz.networks.kneser_ney import discounts
 from rnnviz.networks.ngram import NgramModel
@@ -185,31 +184,6 @@ def test_the_start_symbol_is_read_but_never_predicted() -> None:
     np.testing.assert_array_equal(model.score(ids, [model.vocabulary.start]), model.score(ids))
 
 
-@pytest.mark.parametrize(
-    ("wrong", "received"),
-    [
-        ([-1], "[-1]"),
-        ([[1, 2]], "[[1 2]]"),
-        ([0.5], "[0.5]"),
-        ([True], "[ True]"),
-        ([99] * 10, "int64 of shape (10,)"),
-        (["a"], "['a']"),
-    ],
-)
-def test_what_is_no_symbol_is_refused(wrong: list[object], received: str) -> None:
-    model = fitted(3)
-    for ask, highest in (
-        (model.score, 18),
-        (model.predictions, 18),
-        (model.log_probs, 19),
-        (model.occurs, 18),
-    ):
-        with pytest.raises(ConfigError) as refused:
-            ask(wrong)  # type: ignore[arg-type]
-        expected = f"symbols are integers from 0 to {highest}, in one row; received {received}"
-        assert str(refused.value) == expected
-
-
 def test_a_shortened_model_is_that_of_the_same_text() -> None:
     text = f"{TEXT}0123456789"  # what its end holds is nowhere else, so that no last n-gram counts one less
     vocabulary = Vocabulary.from_text(text, min_count=1)
@@ -223,8 +197,6 @@ def test_a_shortened_model_is_that_of_the_same_text() -> None:
         assert (short.order, short.seen) == (order, same.seen)
         assert (short.name, short.card, short.normaliser) == ("shells", model.card, "typography")
     assert np.exp(NgramModel.fit("a", order=3).shortened(1).log_probs()).sum() == pytest.approx(1)
-    with pytest.raises(ConfigError, match="integer from 1 to 6; received 0"):
-        model.shortened(0)
 
 
 def test_rare_characters_teach_the_unknown_symbol() -> None:

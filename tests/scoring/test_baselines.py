@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from rnnviz.networks.progress import run
-from rnnviz.scoring import baselines
 from rnnviz.scoring.baselines import measuring
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.score import Compared
@@ -63,4 +62,3 @@ def test_it_tells_how_far_it_is_and_a_text_in_pieces_is_the_same(
         monkeypatch.setattr(f"rnnviz.scoring.{module}", 65_536)
     assert list(measuring(made, VOCABULARY)) == [65_536, 131_072, 196_608, 200_000]
     assert run(measuring(made, VOCABULARY))[:2] == whole[:2]
-    assert baselines.CHUNK == 65_536

@@ -13,7 +13,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring import column_files as columns_module
 from rnnviz.scoring.breakdown import difference
-from rnnviz.scoring.perplexity import UniformModel, running
+from rnnviz.scoring.perplexity import running
 from rnnviz.scoring.record import Record
 from tests.conftest import TEXT, tiny
 from tests.scoring.recorded import recorded, told
@@ -47,13 +47,6 @@ def test_the_curve_is_the_running_perplexity_at_its_points(book: Record, points:
     nll = book.read("nll").astype(np.float64)
     rolling = [math.exp(nll[max(p - window, 0) : p].mean()) for p in curve.position]
     np.testing.assert_allclose(curve.rolling, rolling, rtol=1e-9)
-
-
-def test_a_curve_of_costs_known_beforehand(tmp_path: Path) -> None:
-    curve = told(tmp_path, "abcab", np.log([2, 8, 2, 2, 8])).curve(window=2)
-    assert curve.position.tolist() == [1, 2, 3, 4, 5]
-    assert curve.running.tolist() == pytest.approx([2, 4, 2 ** (5 / 3), 2**1.5, 2 ** (9 / 5)], rel=1e-6)
-    assert curve.rolling.tolist() == pytest.approx([2, 4, 4, 2, 4], rel=1e-6)
 
 
 @pytest.mark.parametrize(("n", "window"), [(1, 50), (9_999, 50), (10_000, 100), (49_000, 200), (70_000, 500)])
@@ -194,8 +187,3 @@ def test_where_two_texts_differ_is_said(tmp_path: Path, stretch: int) -> None:
     one, other = (told(tmp_path, "a" * 70 + c + "a" * 29, np.ones(100)) for c in "ab")
     with pytest.raises(ConfigError, match="differ at character 71: score the same text"):
         difference(one, other)
-
-
-def test_a_uniform_model_surprises_nowhere(book: Record) -> None:
-    flat = recorded(book.folder.parent, UniformModel(NGRAM.vocabulary), TEXT)
-    assert flat.curve().running == pytest.approx(NGRAM.vocabulary.size, rel=1e-6)

@@ -69,7 +69,6 @@ def test_a_plain_loop_in_float64_agrees_to_ten_digits_where_a_score_is_precise(
     monkeypatch.setattr(batched_scoring, "SHORTEST", SHORTEST)
     monkeypatch.setattr(batched_scoring, "LEAST", 8 * SHORTEST)
     model, text = rnnviz.load(name), TEXTS[kind]
-    assert isinstance(model, CharModel)
     expected = plain_loop(model, text)
     assert rnnviz.perplexity(model, text=text).perplexity == pytest.approx(expected, rel=1e-4)
     precise = rnnviz.perplexity(model, text=text, precise=True)
