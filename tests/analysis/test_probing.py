@@ -13,7 +13,7 @@ from rnnviz import units
 from rnnviz.analysis import evidence, ranking
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.probing import Probe, probe, random_labels
+from rnnviz.analysis.probing import probe, random_labels
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import Target
 from rnnviz.networks.config import KINDS, ModelConfig
@@ -54,14 +54,9 @@ def read() -> rnnviz.Trace:
     return rnnviz.trace(written()[0], quoted(24_000))
 
 
-@cache
-def found() -> Probe:
-    return probe(read(), units.target("quotes", read().text), layer=1)
-
-
 def test_what_is_written_along_a_direction_is_found_though_no_unit_holds_it() -> None:
     _, along = written()
-    one = found()
+    one = probe(read(), units.target("quotes", read().text), layer=1)
     assert one.score > 0.999
     assert one.few[0].score < 0.8
     assert one.direction().vector @ along.vector > 0.99

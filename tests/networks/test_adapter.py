@@ -103,7 +103,6 @@ def test_an_unknown_character_is_read_as_the_mean_and_hardly_expected() -> None:
     traced = rnnviz.trace(adapted(parts), "eat?")
     assert not traced.known[3]
     assert traced.log_probs[:, 0].max() < -20 - math.log(len(CHARACTERS)) + 1e-3
-    assert np.isfinite(traced.nll).all()
     with torch.no_grad():
         x = parts["encoder"](torch.tensor([indices("eat")]))
         x = torch.cat([x, parts["encoder"].weight.mean(dim=0).view(1, 1, -1)], dim=1)

@@ -90,8 +90,6 @@ def test_the_description_is_read_without_the_weights(
     info = checkpoint.read_info(path)
     assert (info.name, info.kind) == ("m", request.node.callspec.id)
     assert (info.vocabulary_size, info.bytes) == (model.vocabulary.size, path.stat().st_size)
-    ids = model.vocabulary.encode("the machine")
-    assert_states(checkpoint.load(path).scorer().advance(ids), model.scorer().advance(ids))
 
 
 def test_models_are_listed_and_damaged_ones_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,6 @@ from rnnviz.scoring.tracer import Tracer
 from tests.networks.test_adapter import CHARACTERS, N, adapted, network
 from tests.written import ROOT, blocks
 
-H = 9  # of `network`
 TEXT = "The fox\neats, no hat on ,,the fence of ten"
 KNOWN = "".join(c for c in TEXT if c in CHARACTERS)
 
@@ -47,7 +46,7 @@ def own_of(parts: Any, **options: Any) -> CustomModel:
 
     names = [f"h{layer}" for layer in range(parts["rnn"].num_layers)]
     steps = [reading(part, cell_of(parts["rnn"], layer)) for layer, part in enumerate(names)]
-    state = {part: torch.zeros(H) for part in names}
+    state = {part: torch.zeros(parts["rnn"].hidden_size) for part in names}
     given = {"state": state, "readout": parts["decoder"], "characters": CHARACTERS, **options}
     return rnnviz.adapt_step(steps if len(steps) > 1 else steps[0], **given)
 

@@ -85,9 +85,11 @@ def test_a_bigram_model_worked_out_by_hand() -> None:
 
 
 def assert_scores(model: NgramModel, training: Sequence[int], ids: Sequence[int]) -> None:
-    """The model of `training` scores `ids` as the reference does."""
+    """The model of `training` scores `ids`, at once and row by row, as the reference does."""
     expected = Reference(training, model.vocabulary.size, model.order).score(ids)
     np.testing.assert_allclose(model.score(ids), expected, rtol=0, atol=1e-9)
+    rows = [model.log_probs(ids[:t])[symbol] for t, symbol in enumerate(ids)]
+    np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -132,14 +134,6 @@ def test_a_vocabulary_too_large_to_pack_six_symbols_in_64_bits() -> None:
     assert_scores(part, ids[:500].tolist(), ids[480:500].tolist())
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_score_is_the_row_of_log_probs(order: int) -> None:
-    model = fitted(order)
-    ids = model.vocabulary.encode("sea shells? Ω she sells")
-    rows = [model.log_probs(ids[:t])[symbol] for t, symbol in enumerate(ids)]
-    np.testing.assert_allclose(model.score(ids), rows, rtol=0, atol=1e-12)
-
-
 @given(cuts=st.lists(st.integers(0, len(TEXT)), max_size=6), order=st.integers(1, 6))
 def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
     model = fitted(order)
@@ -164,15 +158,6 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(model.ranked(ids)[2], entropies)
     assert (ranks.dtype, entropies.dtype) == (np.int32, np.float32)
     np.testing.assert_allclose(entropies, -(np.exp(whole) * whole).sum(axis=1), rtol=1e-6)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("edit", [0, 1, 3, 30])
-def test_after_an_edit_only_the_rest_is_scored(order: int, edit: int) -> None:
-    model = fitted(order)
-    ids = model.vocabulary.encode(TEXT[:edit] + "shore is sure")
-    rest = model.score(ids[edit:], ids[max(0, edit - order + 1) : edit])
-    np.testing.assert_array_equal(rest, model.score(ids)[edit:])
 
 
 def test_the_start_symbol_is_read_but_never_predicted() -> None:

@@ -135,10 +135,6 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
     ]
     _, alone = scored(model, file_of([*good, {"text": "\n"}]))
     assert score.perplexity == pytest.approx(alone.perplexity, rel=1e-6)
-    values = json.loads(json.dumps(score.to_json()))
-    assert values["rows_left_out"]["null"] == 1
-    assert values["damage"] is None
-    assert "examples" not in values
 
 
 def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
