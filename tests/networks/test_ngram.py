@@ -160,6 +160,15 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(entropies, -(np.exp(whole) * whole).sum(axis=1), rtol=1e-6)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("edit", [0, 1, 3, 30])
+def test_after_an_edit_only_the_rest_is_scored(order: int, edit: int) -> None:
+    model = fitted(order)
+    ids = model.vocabulary.encode(TEXT[:edit] + "shore is sure")
+    rest = model.score(ids[edit:], ids[max(0, edit - order + 1) : edit])
+    np.testing.assert_array_equal(rest, model.score(ids)[edit:])
+
+
 def test_the_start_symbol_is_read_but_never_predicted() -> None:
     model = fitted(6)
     ids = model.vocabulary.encode("She")

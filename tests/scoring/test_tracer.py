@@ -78,6 +78,18 @@ def test_typing_a_long_text_equals_reading_it(cell: str) -> None:
     assert_same(found, trace(make(cell), text))
 
 
+def test_an_array_taken_from_a_trace_outlives_it_unchanged() -> None:
+    tracer = Tracer(make("lstm"))
+    row = tracer.extend("abcde").hidden[4:, 1]
+    costs = tracer.extend("abcde").nll[2:]
+    before, before_costs = row.copy(), costs.copy()
+    tracer.extend("abcdf")
+    tracer.extend("a")
+    tracer.extend("abbbbbbbbbb")
+    np.testing.assert_array_equal(row, before)
+    np.testing.assert_array_equal(costs, before_costs)
+
+
 def test_arrays_are_read_only_and_stay_so() -> None:
     found = trace(make("lstm"), "abc")
     arrays = [getattr(found, name) for name in ARRAYS] + [found.log_probs, *found.gates.values()]
