@@ -44,8 +44,6 @@ def test_a_state_patched_into_itself_changes_nothing(
         done = units.patch(model, TARGET, at, TARGET, at, **part)
         assert_states(done.after.hidden, plain.hidden)
         assert_states(done.after.log_probs, plain.log_probs)
-        assert_states(done.divergence, 0)
-        assert_states(done.loss, 0)
         assert done.moved == pytest.approx(0, abs=1e-5)
 
 

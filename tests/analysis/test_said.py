@@ -202,11 +202,9 @@ def test_a_searchs_bars_are_the_best_units_and_the_chosen_one() -> None:
     assert panel.picks == list(range(12))
     assert panel.picture.names[:2] == ["− 0", "− 1"]
     assert (panel.picture.first, panel.picture.last, panel.picture.chosen) == (0.5, 1.0, None)
-    assert panel.picture.x.code == "measure.auc"
     assert [one.code for one in panel.notice] == [
         "search.notice", "search.notice-mask", "search.notice-click",
     ]  # fmt: skip
-    assert english(panel.notice[0].values) == {"enough": "20,000"}
     (other,) = ranked.panels(chosen=13)
     assert (other.picks, other.picture.chosen) == ([*range(12), 13], 12)
     (graded,) = replace(ranked, measure="correlation", held_out=False, evidence=None).panels(chosen=3)

@@ -37,7 +37,6 @@ def test_the_unit_that_was_built_for_it_is_first_and_perfect(name: str, unit: in
     ignores = next(f for f in found.found if f.unit.unit == IGNORES)
     assert ignores.score == (0.5 if name == "quotes" else 0.0)
     assert ignores not in found.above_chance
-    assert len(found.found) == 8
 
 
 def test_edges_ask_that_the_unit_be_off_beside_the_span() -> None:
@@ -53,7 +52,6 @@ def test_edges_ask_that_the_unit_be_off_beside_the_span() -> None:
     assert scores[2] == 1.0
     assert scores[0] < next(f.score for f in whole.found if f.unit.unit == 0) - 0.1
     assert scores[1] == pytest.approx(0.5, abs=0.1)
-    assert near.chance == whole.chance
 
 
 def test_a_unit_that_is_off_where_the_target_holds_tells_as_well() -> None:

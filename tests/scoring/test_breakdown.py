@@ -153,10 +153,6 @@ def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
     np.testing.assert_array_equal(values, other.read("nll").astype(np.float64) - book.read("nll"))
     np.testing.assert_array_equal(d.values(5, 9), values[5:9])
     assert d.total == pytest.approx(values.sum(), rel=1e-5)
-    n = len(book)
-    assert d.total / n == pytest.approx(
-        math.log(other.score.perplexity) - math.log(book.score.perplexity), rel=1e-6
-    )
     assert difference(other, book).total == -d.total
     passages = d.passages(10, 30)
     assert len(passages) == 10
@@ -165,7 +161,6 @@ def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
         assert one.text == text[one.start : one.stop]
     sizes = [abs(one.mean) for one in passages]
     assert sizes == sorted(sizes, reverse=True)
-    assert difference(book, book).total == 0
 
 
 def test_where_either_model_is_better_it_is_told(tmp_path: Path) -> None:

@@ -71,16 +71,12 @@ def test_a_text_that_drifts_is_told_by_its_halves() -> None:
     assert interval(rng.permutation(costs)).low is not None
 
 
-def test_passages_that_differ_by_far_tell_nothing() -> None:
-    costs = np.repeat(np.random.default_rng(1).exponential(3.0, 20), 200)
-    found = interval(costs)
-    assert (found.low, found.high, found.reason) == (None, None, "uneven")
-
-
-def test_a_short_text_gets_none() -> None:
-    for n in (0, 1, SHORTEST - 1):
-        found = interval(np.ones(n))
-        assert (found.low, found.high, found.reason, found.halves) == (None, None, "short", None)
+def test_a_short_text_gets_none_nor_one_whose_passages_differ_by_far() -> None:
+    uneven = np.repeat(np.random.default_rng(1).exponential(3.0, 20), 200)
+    for costs, reason in ((np.ones(0), "short"), (np.ones(SHORTEST - 1), "short"), (uneven, "uneven")):
+        found = interval(costs)
+        assert (found.low, found.high, found.reason) == (None, None, reason)
+        assert (found.halves is None) == (reason == "short")
     assert interval(np.random.default_rng(0).exponential(size=SHORTEST)).low is not None
 
 

@@ -59,6 +59,7 @@ ASKED: list[tuple[Callable[[Trace], Any], str]] = [
         lambda t: t.values("charm"),
         r"^a network of gru cells has hidden, reset, update, candidate; received 'charm'$",
     ),
+    (lambda t: t.frame(k=-1), "received -1"),
     (lambda t: t.states_frame(layer=2), "this trace has 2 layers, 0 to 1; received 2"),
     (lambda t: t.states_frame(units=[0, -1]), "this trace has 10 units, 0 to 9; received -1"),
     (lambda t: t.states_frame(units=[1.5]), "received 1.5"),  # type: ignore[list-item]
