@@ -56,7 +56,6 @@ def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -
     np.testing.assert_array_equal(made.read("rank"), np.where(known, 1, -1) * made.ranks(0, n))
     np.testing.assert_array_equal(made.known(0, n), known)
     assert_states(made.read("entropy"), np.concatenate([p.entropy for p in parts]))
-    assert made.text(38, 41) == text[38:41]
 
 
 @pytest.mark.parametrize("model", [NGRAM, tiny("lstm", name="lstm")], ids=lambda m: m.name)
