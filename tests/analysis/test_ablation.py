@@ -9,9 +9,7 @@ import rnnviz
 from rnnviz.analysis import ablation, directions
 from rnnviz.analysis.ablation import Ablation, ablate
 from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.effects import effect
 from rnnviz.analysis.interventions import Intervention
-from rnnviz.analysis.targets import target
 from tests.analysis.built import UNUSED, built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -90,7 +88,7 @@ def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() 
 
 def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
     text = quoted(1000)
-    inside = target("quotes", text)
+    inside = rnnviz.units.target("quotes", text)
     found = ablate(built(), text, units=[4, UNUSED], target=inside)
     for named in ("quotes", "(?s)“[^”]*", inside.values):
         assert (
@@ -99,7 +97,7 @@ def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
         )
     assert found.interval.low[0] < found.loss[0] < found.interval.high[0]
     np.testing.assert_allclose(found.interval.estimate, found.loss, atol=1e-9)
-    alone = effect(built(), text, Intervention((4,)), target=inside, controls=1).within
+    alone = rnnviz.units.effect(built(), text, Intervention((4,)), target=inside, controls=1).within
     assert found.within.difference.estimate == pytest.approx([alone.difference.estimate[0], 0], abs=1e-6)
 
 

@@ -71,7 +71,6 @@ def test_moves_are_means_over_each_character() -> None:
     for unit in (0, 7):
         moves = report[0, unit].moves
         assert [m.amount for m in moves] == sorted((m.amount for m in moves), reverse=True)
-        assert len(moves) == 10
         for move in moves:
             here = np.array([c == move.character for c in text])
             assert move.count == here.sum()

@@ -144,11 +144,6 @@ def of_function(options: dict[str, Any]) -> Any:
     return rnnviz.adapt_step(**{**given, **options})
 
 
-def in_the_way(path: Path) -> Path:
-    path.write_text("in the way", "utf-8")
-    return path
-
-
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     **{
         f"layers {n}: {words}": (
@@ -287,7 +282,9 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "a model file ends in",
     ),
     "a file in the way": (
-        lambda tmp: checkpoint.save(tiny("gru"), in_the_way(tmp / "file") / "m.safetensors"),
+        lambda tmp: checkpoint.save(
+            tiny("gru"), checkpoint.save(tiny("gru"), tmp / "m.safetensors") / "m.safetensors"
+        ),
         CheckpointError,
         "can't be written",
     ),

@@ -59,7 +59,6 @@ def test_the_fastest_number_is_found_and_hopeless_ones_are_not_tried(
     assert list(dict.fromkeys(used)) == tried
     assert not one.trying
     assert (one.now, one.speed) == (best, pytest.approx(speed(best)))
-    assert used[-20:] == [best] * 20
     assert used.count(best) > 0.7 * len(used)
 
 

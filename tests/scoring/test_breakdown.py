@@ -95,7 +95,6 @@ def test_passages_without_borders_are_the_greedy_choice(
     assert sorted((p.start, p.stop) for p in found) == sorted(chosen)
     for passage in found:
         assert passage.mean == pytest.approx(costs[passage.start : passage.stop].mean(), rel=1e-5)
-        assert passage.text == "x" * (passage.stop - passage.start)
     means = [p.mean for p in found]
     assert means == sorted(means, reverse=not least)
 
@@ -128,8 +127,6 @@ def test_lines_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
         lines, total = made.lines()
     assert [made.text(s.start, s.stop) for s in lines] == text.splitlines(keepends=True)
     assert total == len(lines)
-    assert sum(s.characters for s in lines) == len(text)
-    assert sum(s.bits for s in lines) == pytest.approx(made.score.bits_per_character * len(text), rel=1e-6)
     for s in lines:
         assert s.perplexity == pytest.approx(math.exp(costs[s.start : s.stop].mean()), rel=1e-5)
         assert s.bits == pytest.approx(costs[s.start : s.stop].sum() / math.log(2), rel=1e-5)
