@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, ExportError, TextError
@@ -85,23 +84,16 @@ class Own:
         return np.full(len(ids), self.log_p)
 
 
-def broken(cell: str = "gru") -> Any:
-    model = tiny(cell, name="broken")
-    with torch.no_grad():
-        model.readout.bias[2] = math.nan
-    return model
-
-
-def nudged() -> Any:
-    model = tiny("gru", name="nudged")
-    with torch.no_grad():
-        model.readout.bias[3] += 1e-6
+def biased(name: str, by: float) -> Any:
+    """The network with one of its logits raised."""
+    model = tiny("gru", name=name)
+    model.readout.bias[2] += by
     return model
 
 
 OTHERS: list[tuple[Any, Any]] = [
     (LSTM, GRU),
-    (nudged(), GRU),
+    (biased("nudged", 1e-6), GRU),
     (THREES, GRU),
     (tiny("gru", embedding_size=7), GRU),
     (PAIRS, THREES),
@@ -218,7 +210,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     },
     "half a prompt": (lambda _: stream(make(), "a\ud83d", 3), TextError, "half of a surrogate pair"),
     "a diverged model": (
-        lambda _: sample(broken(), "a", 3),
+        lambda _: sample(biased("broken", math.nan), "a", 3),
         CheckpointError,
         (
             "^the model 'broken' gave no probabilities: its weights are damaged, "
@@ -240,7 +232,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "half of a surrogate pair",
     ),
     "a broken model's text": (
-        lambda _: compress(broken(), TEXT),
+        lambda _: compress(biased("broken", math.nan), TEXT),
         CheckpointError,
         "'broken' gives no probability",
     ),
