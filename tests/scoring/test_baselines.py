@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from rnnviz.networks.progress import run
-from rnnviz.scoring import baselines
 from rnnviz.scoring.baselines import measuring
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.score import Compared
@@ -51,7 +50,6 @@ def test_each_costs_what_its_definition_or_its_file_says(text: str, measured: Me
     assert found["xz"].bits_per_character == pytest.approx(8 * len(best) / n)
     for one in found.values():
         assert math.log2(one.perplexity) == pytest.approx(one.bits_per_character, abs=1e-12)
-    assert found["unigram"].perplexity >= 1
 
 
 def test_it_tells_how_far_it_is_and_a_text_in_pieces_is_the_same(
@@ -63,4 +61,3 @@ def test_it_tells_how_far_it_is_and_a_text_in_pieces_is_the_same(
         monkeypatch.setattr(f"rnnviz.scoring.{module}", 65_536)
     assert list(measuring(made, VOCABULARY)) == [65_536, 131_072, 196_608, 200_000]
     assert run(measuring(made, VOCABULARY))[:2] == whole[:2]
-    assert baselines.CHUNK == 65_536
