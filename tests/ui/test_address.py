@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.ui import address
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.pages.explore import page
-from tests.ui.apptest import addressed, sent, settled
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, addressed, everything, sent, settled
 from tests.ui.test_compressed_text import letters
 
 OPENING = "The Time Traveller"

@@ -18,8 +18,7 @@ from rnnviz.training.process import explained
 from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
 from tests.training.made_runs import made
-from tests.ui.apptest import components, settled
-from tests.ui.conftest import Open
+from tests.ui.apptest import Open, components, settled
 
 pytestmark = pytest.mark.usefixtures("troubled")
 

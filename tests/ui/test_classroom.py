@@ -20,7 +20,7 @@ from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.classroom import OpenRoom, RoomOptions
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, everything
 from tests.ui.phones import SOON, Phone, hang_up
 from tests.ui.test_room_door import COLOURS
 

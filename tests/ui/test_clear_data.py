@@ -16,8 +16,7 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from tests import needs
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open
+from tests.ui.apptest import Open, settled
 from tests.ui.test_perplexity import section, upload
 
 OTHER = Key("of no text")
@@ -129,8 +128,7 @@ def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: p
     app = upload(app, mine__txt="A lever of brass. " * 9)
     for part in ("against", "compression"):
         settled(section(app, part), "perplexity")
-    app.button(key="pack").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="pack").click().run(), "perplexity")
     assert {key.what for key in made} == {"full", "plain", "baselines", "pack"}
     kept, theirs = store.shared(), made.copy()
     assert all(kept.get(key) is not None for key in theirs)

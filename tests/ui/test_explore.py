@@ -24,8 +24,7 @@ from rnnviz.ui.pages.explore.live_session import LIMIT, SHORT, WIDEST, Ask, Live
 from rnnviz.ui.pages.explore.page import KEY
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
-from tests.ui.apptest import sent
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, everything, sent
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")

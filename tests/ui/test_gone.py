@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.training import runs
 from rnnviz.ui import model_cache
 from tests.training.made_runs import made
-from tests.ui.conftest import Open
+from tests.ui.apptest import Open
 
 
 @pytest.fixture

@@ -14,11 +14,10 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.pages.inside import unit_changes
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import GRU, _short_texts, ask, boards, write
+from tests.ui.apptest import Open, everything, settled
+from tests.ui.test_inside import GRU, ask, write
 
-__all__ = ["_short_texts", "boards"]
+pytestmark = pytest.mark.usefixtures("short_texts")
 
 
 def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boards: dict[str, Any]) -> None:
@@ -47,12 +46,10 @@ def test_the_address_names_the_unit_and_its_quantity(open_app: Open) -> None:
 def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
     app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
     assert "of 16 changes of random units" in everything(app)
-    app.button(key="inside.effect.longer.start").click().run()
-    app = settled(app, "inside")
+    settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
     assert "nothing to compare" in everything(app)
     app.selectbox(key="inside.effect.target").set_value("vowel").run()
-    app.button(key="inside.effect.longer.start").click().run()
-    app = settled(app, "inside")
+    settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
     assert "elsewhere" in everything(app)
     app.text_input(key="inside.units").set_value("0-11").run()
     assert "leave too few others" in everything(settled(app, "inside"))
@@ -75,8 +72,7 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
     app = open_app("inside", model="tiny-gru", part="cause")
     app.session_state["inside.way"] = "rank"
     app.run()
-    app.button(key="inside.ablate.start").click().run()
-    app = settled(app, "inside")
+    settled(app.button(key="inside.ablate.start").click().run(), "inside")
     assert "inside.ablation" not in boards
     monkeypatch.setattr(ablation, "REPLICATES", -2.0)
     app.run()

@@ -12,12 +12,9 @@ from rnnviz.networks.progress import run
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import memory
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import ask, boards, write
+from tests.ui.apptest import Open, everything, settled
+from tests.ui.test_inside import ask, write
 from tests.ui.test_jobs import SOON, Endless
-
-__all__ = ["boards"]
 
 GRU = tiny("gru", card=tiny_card())
 
@@ -80,8 +77,7 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
 def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
     app = settled(write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside")
     assert memory.ADDED not in boards
-    app.toggle(key="inside.attribution.on").set_value(True).run()
-    app = settled(app, "inside")
+    settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
     ask(app, memory.ADDED, what="at", value=41)
     app = settled(app, "inside")
     found = run(attribution.contributions(GRU, TEXT[:90], at=41))

@@ -15,11 +15,8 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import patch, unit_changes
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import ask, boards, cause
-
-__all__ = ["boards"]
+from tests.ui.apptest import Open, everything, settled
+from tests.ui.test_inside import ask, cause
 
 KEY = patch.KEY
 SOURCE, TARGET = (text.replace("|", "") for text in patch.OTHER)

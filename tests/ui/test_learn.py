@@ -12,8 +12,7 @@ from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
 from rnnviz.ui.pages.learn import page
 from rnnviz.ui.pages.learn.lecture import ADDRESS, Lecture
-from tests.ui.apptest import components
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, components, everything
 
 STEPS = [(scene.number, at, step) for scene in scenes() for at, step in enumerate(scene.steps)]
 each = pytest.mark.parametrize(("number", "at", "step"), STEPS, ids=lambda part: getattr(part, "name", ""))

@@ -5,8 +5,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.inside import search_texts
-from tests.ui.apptest import addressed, settled
-from tests.ui.conftest import Open, everything, turn
+from tests.ui.apptest import Open, addressed, everything, settled, turn
 from tests.ui.test_inside import PARTS
 
 PAGES = ("explore", "perplexity", "inside", "train", "learn")

@@ -18,8 +18,7 @@ from rnnviz.ui import error_messages, model_cache, model_card, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import titles
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import addressed
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, addressed, everything
 
 SHIPPED = checkpoint.folders()[-1]
 

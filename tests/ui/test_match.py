@@ -15,10 +15,8 @@ from rnnviz.text import corpora
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import match, search_texts
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import ask, write
-from tests.ui.test_inside import boards as boards  # a fixture
 
 GRU = tiny("gru", card=tiny_card())
 SPAN = (30, 34)

@@ -14,8 +14,7 @@ from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view
-from tests.ui.apptest import addressed, sent, settled
-from tests.ui.conftest import SHIPPED, Open, everything
+from tests.ui.apptest import SHIPPED, Open, addressed, everything, sent, settled
 from tests.ui.test_perplexity import upload
 
 GERMAN = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."

@@ -22,8 +22,7 @@ from rnnviz.ui.formatting import rounded
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from tests.conftest import TEXT
 from tests.scoring.pieces import costs
-from tests.ui.apptest import addressed, settled
-from tests.ui.conftest import SHIPPED, Open, everything, turn
+from tests.ui.apptest import SHIPPED, Open, addressed, everything, settled, turn
 
 LATIN = "The Time Traveller smiled.\r\nHe had a machine to show his guests.\r\n"
 GERMAN = "Größe und Ärger für Übermut. " * 40
@@ -116,8 +115,7 @@ def test_how_the_encoding_is_known(open_app: Open) -> None:
         (LATIN.encode("utf-8-sig"), r"Encoding **UTF\-8**, declared"),
         (GERMAN.encode("cp1252"), r"Encoding **Windows\-1252**, guessed"),
     ):
-        app.file_uploader[0].set_value([("a.txt", data, "text/plain")]).run()
-        settled(app, "perplexity")
+        settled(app.file_uploader[0].set_value([("a.txt", data, "text/plain")]).run(), "perplexity")
         assert words in everything(app)
 
 
@@ -204,8 +202,7 @@ def test_a_second_models_number_stands_in_the_answer_whatever_the_section(
     open_app: Open, models_folder: Path
 ) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT)
-    app.selectbox(key="second").set_value("tiny-lstm").run()
-    settled(app, "perplexity")
+    settled(app.selectbox(key="second").set_value("tiny-lstm").run(), "perplexity")
     other = expected(models_folder, TEXT, "tiny-lstm")
     for name in ("origin", "sum"):
         section(app, name)
@@ -290,8 +287,7 @@ def test_curly_quotes_are_read_as_straight_ones_in_one_click(open_app: Open) -> 
     app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=curly)
     assert "curly quotes, which this model doesn't know" in everything(app)
     before = float(shown(app))
-    app.button(key="straight").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="straight").click().run(), "perplexity")
     score = expected(SHIPPED, plain, "timemachine-gru")
     assert shown(app) == rounded(score.perplexity)
     assert before > score.perplexity
@@ -333,8 +329,7 @@ def test_the_same_content_is_scored_once_whatever_its_name(
     app.run()
     assert scored == ["tiny-gru", "tiny-gru"]  # the example, the file
     assert app.dataframe[0].value["Text"].tolist() == ["a.txt", "b.txt"]
-    app.sidebar.selectbox(key="model").select("tiny-3gram").run()
-    settled(app, "perplexity")
+    settled(app.sidebar.selectbox(key="model").select("tiny-3gram").run(), "perplexity")
     assert scored[2:] == ["tiny-3gram"]
     again = upload(open_app("perplexity"), c__txt="time")  # another session
     assert shown(again)
@@ -392,8 +387,7 @@ def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
         assert jobs.busy(), "it was read before anybody could stop it"
         app.run()
     assert [metric.label for metric in app.metric] == ["Perplexity so far"]
-    app.button(key="stop-scoring").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="stop-scoring").click().run(), "perplexity")
     read = int(next(iter(app.session_state["perplexity.stopped"].values())))
     assert 0 < read < len(text)
     assert read % (1 << 14) == 0

@@ -24,8 +24,7 @@ from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scori
 from tests import needs
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_perplexity import expected, section, upload
 
 
@@ -84,8 +83,7 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
     needs.coder()
     app = upload(open_app("perplexity"), a__txt=TEXT + "时")
     section(app, "compression")
-    app.button(key="pack").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="pack").click().run(), "perplexity")
     score = expected(models_folder, TEXT + "时")
     promised = score.bits_per_character * score.characters / 8
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
@@ -169,8 +167,7 @@ def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: p
     held.set()
     assert "Press **Compare**" in everything(app)
     assert compared(app).loc["tiny-lstm"].isna().sum() == 2
-    app.button(key="compare").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="compare").click().run(), "perplexity")
     assert compared(app).notna().all(axis=None)
     assert "Press **Compare**" not in everything(app)
 
@@ -193,6 +190,5 @@ def test_characters_that_made_room_are_read_again_when_asked(
         assert "The perplexity of **a\\.txt** is kept" in everything(app)
         assert "Every character of" not in everything(app)
     assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
-    app.button(key="read-again-a.txt").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="read-again-a.txt").click().run(), "perplexity")
     assert "is kept, but" not in everything(app)

@@ -26,8 +26,7 @@ from rnnviz.ui.pages.train.run_view import Watch
 from rnnviz.ui.pages.train.selected_run import find
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.training.made_runs import WATCHED, made, training
-from tests.ui.apptest import addressed, components, sent
-from tests.ui.conftest import SHIPPED, Open, everything
+from tests.ui.apptest import SHIPPED, Open, addressed, components, everything, sent
 
 pytestmark = pytest.mark.usefixtures("started")
 

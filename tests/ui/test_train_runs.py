@@ -15,8 +15,7 @@ from rnnviz.training.snapshots import opened, pack
 from rnnviz.ui.pages.train import selected_run
 from tests.conftest import tiny
 from tests.training.made_runs import START, made
-from tests.ui.apptest import addressed, components, sent
-from tests.ui.conftest import Open, everything, turn
+from tests.ui.apptest import Open, addressed, components, everything, sent, turn
 from tests.ui.test_train import button, pick
 
 pytestmark = pytest.mark.usefixtures("started")

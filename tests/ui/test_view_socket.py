@@ -24,8 +24,7 @@ from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.live_session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
 from tests.training.made_runs import made
-from tests.ui.apptest import components, sent, settled
-from tests.ui.conftest import Open
+from tests.ui.apptest import Open, components, sent, settled
 
 GRU = tiny("gru", layers=2)
 TEXT = "The Time Traveller smiled. "
