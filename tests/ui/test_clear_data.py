@@ -59,7 +59,7 @@ def files() -> list[Path]:
 def test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = upload(open_app("perplexity"), a__txt="The machine. " * 9, b__txt="A lever of brass. " * 9)
+    app = upload(open_app("perplexity"), ("a.txt", "The machine. " * 9), ("b.txt", "A lever of brass. " * 9))
     assert {"codes.u4", "nll.f4"} <= {path.name for path in files()}
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [*files(), store.shared().folder().parent]}
     if os.name == "posix":
@@ -91,7 +91,7 @@ def origins(app: AppTest) -> list[str]:
 
 
 def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
-    app = upload(open_app("perplexity", model="tiny-lstm"), mine__txt="A lever of brass. " * 9)
+    app = upload(open_app("perplexity", model="tiny-lstm"), ("mine.txt", "A lever of brass. " * 9))
     assert tell("A lever") == ["codes.u4"]
     app.text_area(key="pasted").set_value("The secret machine. " * 9)
     next(button for button in app.button if button.label == "Score this text").click().run()
@@ -125,7 +125,7 @@ def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: p
 
     app = settled(open_app("perplexity"), "perplexity")
     monkeypatch.setattr(Store, "put", seen)
-    app = upload(app, mine__txt="A lever of brass. " * 9)
+    app = upload(app, ("mine.txt", "A lever of brass. " * 9))
     for part in ("against", "compression"):
         settled(section(app, part), "perplexity")
     settled(app.button(key="pack").click().run(), "perplexity")

@@ -140,7 +140,7 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
 
 @pytest.mark.usefixtures("shipped")
 def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
-    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=TEXTS["journey"])
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
     settled(app, "perplexity")
     app = settled(app, "better")
     button = app.button(key="perplexity.better")

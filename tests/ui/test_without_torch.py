@@ -25,7 +25,7 @@ def test_train_cannot_start(open_app: Open, locale: str, said: str) -> None:
 
 
 def test_a_text_is_scored(open_app: Open) -> None:
-    app = upload(open_app("perplexity", model="tiny-gru"), a__txt=TEXT)
+    app = upload(open_app("perplexity", model="tiny-gru"), ("a.txt", TEXT))
     assert app.metric[0].label == r"Perplexity of a\.txt"
 
 
