@@ -17,7 +17,7 @@ from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from tests import needs
 from tests.ui.apptest import Open, settled
-from tests.ui.test_perplexity import section, upload
+from tests.ui.test_perplexity import paste, section, upload
 
 OTHER = Key("of no text")
 
@@ -93,9 +93,7 @@ def origins(app: AppTest) -> list[str]:
 def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="tiny-lstm"), ("mine.txt", "A lever of brass. " * 9))
     assert tell("A lever") == ["codes.u4"]
-    app.text_area(key="pasted").set_value("The secret machine. " * 9)
-    next(button for button in app.button if button.label == "Score this text").click().run()
-    app = settled(app, "perplexity")
+    paste(app, "The secret machine. " * 9)
     assert "Perplexity of pasted text" in [metric.label for metric in app.metric]
     assert tell("The secret") == ["codes.u4"]
     shown = [app.session_state[name] for name in origins(app)]
@@ -106,9 +104,7 @@ def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
         with pytest.raises(ConfigError, match="was closed"):
             one.record.read("codes")
     app = settled(app.run(), "perplexity")
-    labels = [metric.label for metric in app.metric]
-    assert "Perplexity of an example" in labels
-    assert not [label for label in labels if "mine" in label or "pasted" in label]
+    assert [one.label for one in app.metric if "Perplexity" in one.label] == ["Perplexity of an example"]
     assert app.text_area(key="pasted").value == ""
     assert not app.warning
     assert not [button for button in app.button if button.key == "forget-texts"]

@@ -78,8 +78,7 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     app = settled(write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside")
     assert memory.ADDED not in boards
     settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    ask(app, memory.ADDED, what="at", value=41)
-    app = settled(app, "inside")
+    settled(ask(app, memory.ADDED, what="at", value=41), "inside")
     found = run(attribution.contributions(GRU, TEXT[:90], at=41))
     sent = boards[memory.ADDED]
     assert len(sent["texts"]) == 3
@@ -89,6 +88,5 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     assert np.isnan(values(sent, 1)[41:]).all()
     assert render_finding.told(found.sentences()) in everything(app)
     # Another baseline gives other numbers.
-    next(c for c in app.segmented_control if c.key == "inside.instead").set_value("unknown").run()
-    app = settled(app, "inside")
+    settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
     assert not np.array_equal(values(boards[memory.ADDED], 2)[:41], found.occluded.values)

@@ -142,8 +142,7 @@ def test_a_step_beyond_the_last_is_the_last() -> None:
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
 def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale: str) -> None:
     app = open_app("learn", locale=locale, step="outputs", pick="0")  # with the tiny models alone
-    (component,) = components(app)
-    sent = json.loads(component.proto.bytes)
+    sent = json.loads(components(app)[0].proto.bytes)
     assert "timemachine-" in sent["error"]
     assert "Traceback" not in everything(app)
     assert sent["titles"] == [i18n.translations(locale[:2]).gettext(one.title) for one in scenes()]
