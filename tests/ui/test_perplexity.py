@@ -197,11 +197,10 @@ def test_a_second_models_number_stands_in_the_answer_whatever_the_section(
     open_app: Open, models_folder: Path
 ) -> None:
     app = upload(open_app("perplexity"), ("a.txt", TEXT))
-    settled(app.selectbox(key="second").set_value("tiny-lstm").run(), "perplexity")
-    other = expected(models_folder, TEXT, "tiny-lstm")
+    app.selectbox(key="second").set_value("tiny-lstm").run()
+    said = rf"**{rounded(expected(models_folder, TEXT, 'tiny-lstm').perplexity)}** with tiny\-lstm"
     for name in ("origin", "sum"):
-        section(app, name)
-        assert rf"**{rounded(other.perplexity)}** with tiny\-lstm" in everything(app)
+        assert said in everything(section(app, name))
 
 
 def paste(app: AppTest, text: str) -> AppTest:

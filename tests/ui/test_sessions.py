@@ -18,20 +18,19 @@ class Clock:
         return self.now
 
 
-def test_a_session_that_comes_back_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "stops"), [("auto", 0), ("none", 1)])  # auto: somebody works on the app
+def test_a_session_that_comes_back_watches_no_files(
+    monkeypatch: pytest.MonkeyPatch, kind: str, stops: int
+) -> None:
     stopped: list[str] = []
     found = SimpleNamespace(disconnect_file_watchers=lambda: stopped.append("now"))
     server = SimpleNamespace(get_app_session={"a": found}.get)
     monkeypatch.setattr(sessions, "get_script_run_ctx", lambda: SimpleNamespace(session_id="a"))
     monkeypatch.setattr(sessions.runtime, "exists", lambda: True)
     monkeypatch.setattr(sessions.runtime, "get_instance", lambda: server)
-    kind = "auto"
     monkeypatch.setattr(sessions.st, "get_option", lambda _name: kind)
     sessions.seen()
-    assert not stopped  # somebody works on the app
-    kind = "none"
-    sessions.seen()
-    assert stopped == ["now"]
+    assert len(stopped) == stops
 
 
 def test_a_session_is_gone_when_it_was_away_long_enough_and_only_once() -> None:
