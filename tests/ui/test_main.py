@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -234,6 +235,7 @@ def test_a_card_says_among_what_its_settings_were_chosen() -> None:
 def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:
     network, counts = listed()["tiny-gru"], listed()["tiny-3gram"]
     assert model_cache.yardstick(network, [network, counts]).name == "tiny-3gram"
+    assert model_cache.yardstick(replace(network, card={}), [network, counts]) is None
     assert model_cache.yardstick(counts, [network, counts]) is None
     assert model_cache.yardstick(network, [network]) is None
 
