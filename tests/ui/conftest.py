@@ -19,7 +19,6 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import search_texts
 from tests.training.made_runs import made
 from tests.ui.apptest import SHIPPED, Open, opened
-from tests.ui.apptest import everything as everything
 
 
 @pytest.fixture(scope="session", autouse=True)
