@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.driving import tabs
 from tests.browser.lecturing import Lectern
+from tests.browser.test_perplexity import upload
 
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
 BEARABLE = {"landmark-unique", "presentation-role-conflict"}
@@ -54,10 +55,7 @@ def perplexity(page: Page, url: str) -> Iterator[str]:
     page.goto(f"{url}/perplexity?model=tiny-gru")
     yield from tabs(page, "section")
     page.goto(f"{url}/perplexity?model=tiny-gru&section=against")
-    texts = {"a.txt": "The Time Traveller smiled.\n" * 20, "b.txt": "grey eyes " * 30}
-    page.locator("input[type=file]").set_input_files(
-        [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in texts.items()]
-    )
+    upload(page, {"a.txt": b"The Time Traveller smiled.\n" * 20, "b.txt": b"grey eyes " * 30})
     expect(page.locator(".st-key-texts canvas").first).to_be_visible()
     yield "a scored file beside another"
 

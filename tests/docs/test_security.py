@@ -168,7 +168,6 @@ def test_the_container_and_the_unit_may_do_little() -> None:
     assert docker.index("\nUSER 10001\n") < docker.index("\nENTRYPOINT ")
     said = re.findall(r"^(\w+)=(.*)$", SERVICE.read_text("utf-8"), re.MULTILINE)
     assert [value for name, value in said if name == "StateDirectory"] == ["rnnviz"]
-    for wanted in (("ProtectSystem", "strict"), ("ProtectHome", "yes"), ("CapabilityBoundingSet", "")):
-        assert wanted in said
+    assert {("ProtectSystem", "strict"), ("ProtectHome", "yes"), ("CapabilityBoundingSet", "")} <= set(said)
     more = {"ReadWritePaths", "BindPaths", "CacheDirectory", "LogsDirectory", "RuntimeDirectory"}
     assert not more & {name for name, _ in said}

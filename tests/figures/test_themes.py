@@ -19,11 +19,10 @@ BLINDNESS = {
 @EACH
 def test_nothing_is_the_background_itself(theme: Theme) -> None:
     background = [int(theme.background[i : i + 2], 16) for i in (1, 3, 5)]
-    assert palette(theme.diverging)[LEVELS // 2].tolist() == background
-    assert palette(theme.sequential)[0].tolist() == background
-    assert palette(theme.surprisal)[0].tolist() == background
     assert theme.bands[0] == theme.background
-    for both in (theme.reason, theme.versus):
+    for one in (theme.sequential, theme.surprisal):
+        assert palette(one)[0].tolist() == background
+    for both in (theme.diverging, theme.reason, theme.versus):
         assert palette(both)[LEVELS // 2].tolist() == background
 
 
@@ -32,7 +31,7 @@ def test_every_text_is_readable(theme: Theme) -> None:
     scales = (theme.surprisal, theme.reason, theme.versus)
     for behind in (*theme.bands, *(colour for anchors in scales for colour in ramp(anchors, 15))):
         assert contrast(theme.text, behind) >= 4.5
-    for ink in (theme.text, theme.muted, theme.model, theme.ngram, theme.uniform):
+    for ink in (theme.text, theme.muted, theme.model, theme.ngram, theme.uniform, *theme.runs):
         assert contrast(ink, theme.background) >= 4.5
     for mark in (theme.came, theme.cursor, theme.pinned):
         assert contrast(mark, theme.background) >= 3

@@ -22,14 +22,14 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel, pick_device
 from rnnviz.scoring.compression import compress
 from tests.conftest import tiny
-from tests.networks.test_adapter import CHARACTERS, GRU, N
-from tests.networks.test_custom import echo, gru_loop, layers
+from tests.networks.test_adapter import CHARACTERS, GRU, N, network
+from tests.networks.test_custom import echo, own_of
 from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
 from tests.networks.test_torch_model import GOOD, VOCABULARY, make
 from tests.networks.test_untrained import adapted
 from tests.refused import refused
 
-OWN = gru_loop(layers(), readout=lambda h: h[:, :1].expand(-1, N))
+OWN = own_of(network(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
 
 
 def dropping(ids: Any, state: Any) -> Any:
@@ -122,6 +122,14 @@ COPIES: list[tuple[Any, str]] = [
     (partial(adapted, letters="abc"), r"received 1 × 8 and 3"),
     (lambda seed: nn.GRU(4, 8), r"a model is what rnnviz.load or rnnviz.adapt gives; received"),
 ]
+WRONG: list[tuple[list[Any], str]] = [
+    ([-1], "[-1]"),
+    ([[1, 2]], "[[1 2]]"),
+    ([0.5], "[0.5]"),
+    ([True], "[ True]"),
+    ([99] * 10, "int64 of shape (10,)"),
+    (["a"], "['a']"),
+]
 NAMES = ("../m", "a/b", "/etc/passwd", "..", "a..b", ".hidden", "", "a\\b", "a\0b", "x" * 200)
 
 
@@ -134,11 +142,6 @@ def of_function(options: dict[str, Any]) -> Any:
     torch.manual_seed(0)
     given = {"step": echo, "readout": lambda h: h, "state": {"h": torch.zeros(N)}, "characters": CHARACTERS}
     return rnnviz.adapt_step(**{**given, **options})
-
-
-def in_the_way(path: Path) -> Path:
-    path.write_text("in the way", "utf-8")
-    return path
 
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
@@ -230,6 +233,16 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         ConfigError,
         r"^this model counts up to 4-grams; received order 5$",
     ),
+    "no order": (lambda _: fitted(4).shortened(0), ConfigError, "integer from 1 to 6; received 0"),
+    **{
+        f"{ask}: {wrong}": (
+            lambda _, ask=ask, wrong=wrong: getattr(fitted(3), ask)(wrong),
+            ConfigError,
+            f"symbols are integers from 0 to {highest}, in one row; received {received}",
+        )
+        for ask, highest in (("score", 18), ("predictions", 18), ("log_probs", 19), ("occurs", 18))
+        for wrong, received in WRONG
+    },
     "counts of nothing": (
         lambda _: NgramModel.fit("", order=3),
         EmptyTextError,
@@ -256,7 +269,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "a name of no model": (
         lambda _: checkpoint.load("thine"),
         ModelNotFoundError,
-        "no model is called 'thine'",
+        "no model is called 'thine'; there are: .*timemachine-gru",
     ),
     "a path of no model": (
         lambda tmp: checkpoint.load(tmp / "thine.safetensors"),
@@ -269,7 +282,9 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "a model file ends in",
     ),
     "a file in the way": (
-        lambda tmp: checkpoint.save(tiny("gru"), in_the_way(tmp / "file") / "m.safetensors"),
+        lambda tmp: checkpoint.save(
+            tiny("gru"), checkpoint.save(tiny("gru"), tmp / "m.safetensors") / "m.safetensors"
+        ),
         CheckpointError,
         "can't be written",
     ),

@@ -56,11 +56,6 @@ def written(path: Path, content: str | bytes = b"") -> Path:
     return path
 
 
-def folder_of(path: Path) -> str:
-    path.mkdir()
-    return str(path)
-
-
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     # corpora
     **{
@@ -193,7 +188,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "a pipe": (lambda tmp: open_text(pipe(tmp / "pipe")), TextError, r"^.+ is a pipe or a device"),
     "a device": (lambda _: open_text(os.devnull), TextError, r"^\S+ is a pipe or a device"),
     "a folder without files": (
-        lambda tmp: gathered(folder_of(tmp / "empty")),
+        lambda tmp: gathered(str(tmp)),
         TextError,
         "is a folder without files",
     ),

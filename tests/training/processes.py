@@ -76,6 +76,13 @@ def train(folder: Path, *, queued: bool = False, **settings: Any) -> BaseProcess
     return process
 
 
+def train_to_its_end(folder: RunFolder, *, status: int = 0, **settings: Any) -> None:
+    """Train a run in a new process, which ends with this exit status."""
+    process = train(folder.path, **settings)
+    process.join()
+    assert process.exitcode == status, folder.log.read_text("utf-8")
+
+
 def _train(folder: Path, queued: bool, settings: dict[str, Any]) -> None:
     """`file_limit`: bytes of the largest file; `step_seconds`: how long a step takes; else constants of
     rnnviz.training.journal, such as SAVE, or SHARE of snapshots."""

@@ -10,20 +10,19 @@ from rnnviz.ui.server import file_watchers
 from tests.browser.driving import ROOT
 
 
-def test_a_session_that_comes_back_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "stops"), [("auto", 0), ("none", 1)])  # auto: somebody works on the app
+def test_a_session_that_comes_back_watches_no_files(
+    monkeypatch: pytest.MonkeyPatch, kind: str, stops: int
+) -> None:
     stopped: list[str] = []
     found = SimpleNamespace(disconnect_file_watchers=lambda: stopped.append("now"))
     server = SimpleNamespace(get_app_session={"a": found}.get)
     monkeypatch.setattr(file_watchers, "get_script_run_ctx", lambda: SimpleNamespace(session_id="a"))
     monkeypatch.setattr(file_watchers.runtime, "exists", lambda: True)
     monkeypatch.setattr(file_watchers.runtime, "get_instance", lambda: server)
-    kind = "auto"
     monkeypatch.setattr(file_watchers.st, "get_option", lambda _name: kind)
     file_watchers.stop()
-    assert not stopped  # somebody works on the app
-    kind = "none"
-    file_watchers.stop()
-    assert stopped == ["now"]
+    assert len(stopped) == stops
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")

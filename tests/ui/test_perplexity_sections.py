@@ -24,8 +24,7 @@ from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scori
 from tests import needs
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_perplexity import expected, section, upload
 
 
@@ -35,8 +34,7 @@ def compared(app: AppTest) -> Any:
 
 
 def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path) -> None:
-    app = upload(open_app("perplexity"), a__txt=TEXT)
-    section(app, "against")
+    app = section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
     table = compared(app)
     assert table["Bits per character"].is_monotonic_increasing
     assert table.drop("letter frequencies").index[0] == "★ tiny-3gram"
@@ -45,8 +43,7 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
     assert table.loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
     assert table.loc["uniform guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
     assert "tiny-lstm" not in table.index  # nobody asked for it
-    app.button(key="compare").click().run()
-    table = compared(settled(app, "perplexity"))
+    table = compared(settled(app.button(key="compare").click().run(), "perplexity"))
     lstm = expected(models_folder, TEXT, "tiny-lstm")
     assert table.loc["tiny-lstm", "Perplexity"] == pytest.approx(lstm.perplexity, rel=1e-5)
     assert [name for name in table.index if "★" in name] == ["★ tiny-3gram"]
@@ -54,14 +51,14 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
 
 def test_a_long_text_is_compared_when_asked(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_comparison, "AUTOMATIC", 0)
-    app = section(upload(open_app("perplexity"), a__txt=TEXT), "against")
+    app = section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
     assert compared(app)["Perplexity"].count() <= 1  # the chosen model's, which stands above already
     assert not [name for name in compared(app).index if "★" in name]
     assert "Press **Compare**" in app.info[0].value
 
 
 def test_of_several_texts_the_one_in_view_is_compared(open_app: Open, models_folder: Path) -> None:
-    app = upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[:300])
+    app = upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[:300]))
     app.session_state["closer"] = 1
     section(app, "against")
     gru = expected(models_folder, TEXT[:300])
@@ -70,8 +67,7 @@ def test_of_several_texts_the_one_in_view_is_compared(open_app: Open, models_fol
 
 
 def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
-    app = upload(open_app("perplexity"), a__txt="The Time Traveller")
-    section(app, "sum")
+    app = section(upload(open_app("perplexity"), ("a.txt", "The Time Traveller")), "sum")
     table = app.dataframe[0].value
     score = expected(models_folder, "The Time Traveller")
     assert math.exp(table["−ln P"].sum() / len(table)) == pytest.approx(score.perplexity, rel=1e-6)
@@ -82,10 +78,8 @@ def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
 
 def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -> None:
     needs.coder()
-    app = upload(open_app("perplexity"), a__txt=TEXT + "时")
-    section(app, "compression")
-    app.button(key="pack").click().run()
-    settled(app, "perplexity")
+    app = section(upload(open_app("perplexity"), ("a.txt", TEXT + "时")), "compression")
+    settled(app.button(key="pack").click().run(), "perplexity")
     score = expected(models_folder, TEXT + "时")
     promised = score.bits_per_character * score.characters / 8
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
@@ -111,8 +105,7 @@ def test_without_the_coder_the_page_says_what_brings_it(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, locale: str, said: str
 ) -> None:
     monkeypatch.setitem(sys.modules, "constriction", None)
-    app = upload(open_app("perplexity", locale=locale), a__txt=TEXT)
-    section(app, "compression")
+    app = section(upload(open_app("perplexity", locale=locale), ("a.txt", TEXT)), "compression")
     assert any(said in one.value and install("compress") in one.value for one in app.caption)
     assert not [button for button in app.button if button.key == "pack"]
 
@@ -122,12 +115,9 @@ def test_every_section_opens_and_html_in_a_name_or_a_text_stays_text(open_app: O
     app = settled(open_app("perplexity", locale=locale, section="sum"), "perplexity")
     assert app.session_state["section"] == "sum"
     html = "<img src=x onerror=alert(1)>"
-    app.file_uploader[0].upload(f"{html}.txt", html.encode())
-    app.file_uploader[0].upload("perplexity.txt", TEXT.encode()).run()  # called like what is taken away
-    settled(app, "perplexity")
+    upload(app, (f"{html}.txt", html), ("perplexity.txt", TEXT))  # called like what is taken away
     for name in ("origin", "against", "sum", "compression", "take"):
         section(app, name)
-        assert app.session_state["section"] == name
         assert "<img" not in everything(app).replace(r"\<img", ""), name
     assert len(app.get("download_button")) == 5
 
@@ -154,7 +144,7 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
 
 @pytest.mark.slow
 def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = upload(open_app("perplexity"), a__txt=TEXT)
+    app = upload(open_app("perplexity"), ("a.txt", TEXT))
     comparing, held = scoring_jobs.comparing, threading.Event()
 
     def slow(*args: Any) -> scoring_jobs.Steps:
@@ -169,14 +159,13 @@ def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: p
     held.set()
     assert "Press **Compare**" in everything(app)
     assert compared(app).loc["tiny-lstm"].isna().sum() == 2
-    app.button(key="compare").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="compare").click().run(), "perplexity")
     assert compared(app).notna().all(axis=None)
     assert "Press **Compare**" not in everything(app)
 
 
 def test_the_rivals_that_were_picked_stay_picked(open_app: Open) -> None:
-    app = section(upload(open_app("perplexity"), a__txt=TEXT), "against")
+    app = section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
     app.multiselect(key="rivals").set_value(["tiny-lstm"]).run()
     section(section(app, "sum"), "against")
     assert app.multiselect(key="rivals").value == ["tiny-lstm"]
@@ -187,12 +176,11 @@ def test_characters_that_made_room_are_read_again_when_asked(
 ) -> None:
     kept = store.shared()
     monkeypatch.setattr(kept, "on_disk", 1)  # only the newest text's characters are kept
-    app = settled(upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[::-1]), "perplexity")
+    app = settled(upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[::-1])), "perplexity")
     for name in ("origin", "compression", "take", "against", "origin"):
         section(app, name)
         assert "The perplexity of **a\\.txt** is kept" in everything(app)
         assert "Every character of" not in everything(app)
     assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
-    app.button(key="read-again-a.txt").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="read-again-a.txt").click().run(), "perplexity")
     assert "is kept, but" not in everything(app)
