@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from rnnviz.errors import CheckpointError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui import model_cache
@@ -47,6 +47,12 @@ def others(info: ModelInfo) -> list[ModelInfo]:
         if one.kind != "ngram" and one.path != info.path and (not corpus or one.card.get("corpus") != corpus)
     ]
     return sorted(found, key=lambda one: (not model_cache.in_memory(one), one.path.parent != shipped))[:MOST]
+
+
+def knows(info: ModelInfo, text: str) -> bool:
+    """Whether a text's characters are in the model's vocabulary, all but contamination.UNKNOWN of them."""
+    known = model_cache.code_points(info)
+    return sum(ord(character) not in known for character in text) <= contamination.UNKNOWN * len(text)
 
 
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rnnviz.i18n import _
+from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.score import Compared, Score, best
-from rnnviz.ui import model_cache
+from rnnviz.ui import model_cache, model_suggestion
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.formatting import rounded, title, titles
@@ -28,8 +28,8 @@ from rnnviz.ui.render_finding import told
 
 SECOND = "second"  # the key of the choice of the second model
 AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button
+ALL = "perplexity.asked.all"  # the text for which the models that don't know its characters are wanted too
 PATIENCE = 0.5  # seconds that the page waits for results before it shows a progress bar
-ROOM = 1.15  # the longest bar, in multiples of a uniform guess's bits
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,22 @@ def _others(context: Context) -> dict[str, ModelInfo]:
     return {i.path.stem: i for i in model_cache.listed()[0] if i.path != context.info.path}
 
 
-def pick_second(context: Context) -> None:
-    """Draw the choice of the second model."""
+def _ordered(context: Context, text: Text, score: Score) -> tuple[list[ModelInfo], list[ModelInfo]]:
+    """The other models: those that know the text's characters, the recommended one first; and the rest."""
+    beginning = text.beginning(model_suggestion.READ, score.encoding)
+    found = model_suggestion.glance(context.info, beginning).result
+    there = sorted(_others(context).items(), key=lambda one: found is None or one[0] != found.name)
+    near = [info for _name, info in there if model_suggestion.knows(info, beginning)]
+    return near, [info for _name, info in there if info not in near]
+
+
+def pick_second(context: Context, text: Text, score: Score) -> None:
+    """Draw the choice of the second model, those that know the text's characters first."""
+    near, far = _ordered(context, text, score)
+    there = {info.path.stem: info for info in (*near, *far)}
     st.selectbox(
         _("Compare with a second model"),
-        list(there := _others(context)),
+        list(there),
         index=None,
         key=SECOND,
         persist_state="session",
@@ -106,23 +117,31 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
             "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
-    usual, more = rows(context, unknown=bool(scored.score.unknown))
-    asked = st.session_state.setdefault("perplexity.asked", False)
+    near, far = _ordered(context, text, scored.score)
+    usual, more = rows(context, [*near, *far], unknown=bool(scored.score.unknown))
+    far = far if near else []
+    few = [row for row in more if row.info not in far]
+    state = st.session_state
+    asked, whole = state.get("perplexity.asked", False), state.get(ALL) == text.content
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = [row.name for row in more]
+    said = (
+        _("The {n} that know its characters") if len(few) < len(more) and not whole else _("All {n} of them")
+    )
     picked = left.multiselect(
         _("Other models"),
         names,
         key="rivals",
         persist_state="session",
-        placeholder=_("All {n} of them").format(n=len(names)),
+        placeholder=said.format(n=len(more if whole else few)),
     )
     pressed = right.button(
         _("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"
     )
     if pressed:
-        st.session_state["perplexity.asked"] = asked = True
-    chosen = [*usual, *(row for row in more if asked and (row.name in picked or not picked))]
+        state["perplexity.asked"] = asked = True
+    offered = [row for row in more if row.name in picked] if picked else more if whole else few
+    chosen = [*usual, *(offered if asked else ())]
 
     def look(pressed: bool | None) -> list[Pending[Any]]:
         return [row.ask(context, text, scored, pressed) for row in chosen]
@@ -135,13 +154,17 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
     elif any(one.value is None for one in found):
         st.info(_("Press **Compare** to score this text with the others."), icon=":material/leaderboard:")
     _table(scored, chosen, [row.cost(one) for row, one in zip(chosen, found, strict=True)])
+    if asked and not picked and not whole and (rest := len(more) - len(few)):
+        label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
+        help, on = _("They don't know this text's characters."), {ALL: text.content}
+        st.button(label, key="compare-all", help=help, on_click=state.update, args=(on,))
     for row, one in zip(chosen, found, strict=True):
         if one.job is not None and one.job.error is not None:
             st.error(f"**{plain(row.name)}**: {describe(one.job.error, text.name)}", icon=":material/error:")
 
 
-def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
-    """The rows of every comparison, and those of the other models.
+def rows(context: Context, others: list[ModelInfo], *, unknown: bool) -> tuple[list[Row], list[Row]]:
+    """The rows of every comparison, and those of the `others`.
 
     `unknown`: whether the text has unknown characters. A uniform guess then pays for them, as every model
     does: its number is not |V|, so it has another name.
@@ -158,7 +181,7 @@ def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
         Row("xz", _("a strong compressor, at its strongest setting"), own, "xz"),
     ]
     more = []
-    for info in _others(context).values():
+    for info in others:
         row = Row(title(info), _about(info), info)
         if context.yardstick is not None and info.name == own.card.get("ngram"):
             usual.insert(1, row)
@@ -186,8 +209,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         ),
         *((row.name, None, None, row.about) for row, cost in zip(chosen, costs, strict=True) if cost is None),
     ]
-    # Longer bars are cut off: the bar of a model of another language would shrink all others.
-    guess = max((one.bits_per_character for one in known if one.kind == "uniform"), default=8.0)
+    longest = max((one.bits_per_character for one in known), default=8.0)
     column = st.column_config
     st.dataframe(
         pd.DataFrame(listed, columns=heads).style.format({heads[2]: rounded}, na_rep=""),  # sorted as numbers
@@ -196,7 +218,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         height="content",
         column_config={
             heads[0]: column.TextColumn(width=280),  # the longest name, and all of "What it is" at 1280
-            heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=ROOM * guess),
+            heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=longest),
         },
         key="against",
     )

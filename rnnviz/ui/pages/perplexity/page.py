@@ -128,7 +128,7 @@ def _section(
     elif chosen == "compression" and scored.complete:
         compression.show(context, text, scored)
     elif chosen == "origin":
-        model_comparison.pick_second(context)
+        model_comparison.pick_second(context, text, scored.score)
         if scored.complete:
             surprise.show(context, jobs, text, scored, second)
 
