@@ -130,7 +130,16 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
     assert promised <= size + 1
     assert size <= promised * 1.001 + 32
-    assert "every one of them the same" in app.success[0].value
+    assert "every character the same" in app.success[0].value
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize(("text", "said"), [("a", "**1 byte**"), ("ab", "**2 bytes**")])
+def test_bytes_are_whole_and_one_is_one(open_app: Open, text: str, said: str) -> None:
+    """9 bits take two bytes."""
+    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=text)
+    assert f"should fit in {said}" in everything(section(app, "compression"))
+    assert " 1 characters" not in everything(app)
 
 
 def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:

@@ -16,7 +16,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.score import Compared, Score, best
 from rnnviz.ui import model_cache, model_suggestion
 from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import describe, plain
+from rnnviz.ui.error_messages import describe, plain, together
 from rnnviz.ui.formatting import rounded, title, titles
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -158,9 +158,10 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
         label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
         help, on = _("They don't know this text's characters."), {ALL: text.content}
         st.button(label, key="compare-all", help=help, on_click=state.update, args=(on,))
-    for row, one in zip(chosen, found, strict=True):
-        if one.job is not None and one.job.error is not None:
-            st.error(f"**{plain(row.name)}**: {describe(one.job.error, text.name)}", icon=":material/error:")
+    failed = [
+        (row, one.job.error) for row, one in zip(chosen, found, strict=True) if one.job and one.job.error
+    ]
+    together([f"**{plain(row.name)}**: {describe(error, text.name)}" for row, error in failed])
 
 
 def rows(context: Context, others: list[ModelInfo], *, unknown: bool) -> tuple[list[Row], list[Row]]:
