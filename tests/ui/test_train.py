@@ -124,6 +124,19 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     assert not [one for one in app.button_group if one.key == "train-preset"], "one option is no choice"
 
 
+def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Description]) -> None:
+    app = open_app("train", locale="zh-CN")
+    _name, word = training_text.TOYS["zh"]
+    assert len(word) == len(set(word)) == len("machine"), "as the page says"
+    assert app.text_input(key="set-watched").value == word
+    assert word[0] in (said := everything(app)) and 2 * word in said
+    assert "machine" not in said
+    button(app, "train-start").click().run()
+    (description,) = started
+    assert (description.text, description.name) == (2 * word, "chunjiang-rnn")
+    assert description.config.hidden_size == 8
+
+
 @pytest.mark.usefixtures("troubled")
 def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Open) -> None:
     app = pick(open_app("train"), training_text.UPLOAD)
