@@ -1,7 +1,13 @@
 // Streamlit's own words (of an upload field, a table, the menu), which it has in English alone, in the session's language.
 
 const ATTRIBUTES = ["aria-label", "title", "placeholder"];
-const WATCHED = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: ATTRIBUTES };
+const WATCHED = {
+  childList: true,
+  subtree: true,
+  characterData: true,
+  attributes: true,
+  attributeFilter: ATTRIBUTES,
+};
 // What the app has put into words, and a reader's file names and texts. An upload field's button is Streamlit's alone.
 const OTHERS =
   ':not([data-testid="stFileUploader"] button *)[data-testid="stMarkdownContainer"], [data-testid="stFileChipName"], canvas, pre, script, style';
@@ -28,7 +34,9 @@ export function speak(name, found) {
   if (name === language) return;
   language = name;
   words = new Map(Object.entries(found));
-  patterns = [...words].filter(([english]) => english.includes("{x}")).map(([english, said]) => [pattern(english), said]);
+  patterns = [...words]
+    .filter(([english]) => english.includes("{x}"))
+    .map(([english, said]) => [pattern(english), said]);
   observer.disconnect();
   visit(document.body);
   if (words.size) observer.observe(document.body, WATCHED);

@@ -81,7 +81,7 @@ def choose() -> Chosen | None:
                 return _uploaded()
             if picked == PASTE:
                 return _pasted()
-            if picked == TOY:
+            if picked == TOY != toy:
                 return _split(corpora.from_text(word, toy, title=f"“{word}”", language=language()), own=False)
             return _fetched(about[picked])
         except RnnvizError as error:
