@@ -138,8 +138,8 @@ def _without_figures(context: Context, found: Sequence[Found]) -> None:
     """Draw why these texts have no figures: all errors in one box, then the remedies."""
     said, unread = list[str](), list[Text]()
     for text, one in found:
-        error, name = one.job and one.job.error, plain(text.name)
-        if error is None:
+        name = plain(text.name)
+        if one.job is None or (error := one.job.error) is None:
             one.show(f"text-{text.name}")
         elif is_packed_rows(text.name):
             row = _("{name} isn't plain text; this command scores its column *text* row by row:")

@@ -1,6 +1,6 @@
 """Streamlit's own words in the session's language: its browser code has them in English alone.
 
-The address's component, which every page mounts, puts them in (`browser/static/streamlit_words.js`). In a
+The address's component, which every page mounts, puts them in (`browser/static/widget_words.js`). In a
 word, {x} stands for a name or a number.
 """
 
