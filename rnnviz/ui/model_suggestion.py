@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from rnnviz.errors import CheckpointError
-from rnnviz.networks import checkpoint, contamination
+from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui import model_cache
@@ -49,10 +49,10 @@ def others(info: ModelInfo) -> list[ModelInfo]:
     return sorted(found, key=lambda one: (not model_cache.in_memory(one), one.path.parent != shipped))[:MOST]
 
 
-def knows(info: ModelInfo, text: str) -> bool:
-    """Whether a text's characters are in the model's vocabulary, all but contamination.UNKNOWN of them."""
+def unknown(info: ModelInfo, text: str) -> float:
+    """The share of a text's characters that are not in the model's vocabulary; 0 for an empty text."""
     known = model_cache.code_points(info)
-    return sum(ord(character) not in known for character in text) <= contamination.UNKNOWN * len(text)
+    return sum(ord(character) not in known for character in text) / max(len(text), 1)
 
 
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:

@@ -75,12 +75,11 @@ def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app:
 
 
 @pytest.mark.usefixtures("shipped")
-def test_a_text_that_no_model_reads_is_compared_with_all(open_app: Open) -> None:
-    app = section(
-        upload(open_app("perplexity", model="timemachine-gru"), a__txt="Съешь ещё булок."), "against"
-    )
-    app.button(key="compare").click().run()
-    assert len(compared(app)) == 5 + 1 + len(app.multiselect(key="rivals").options)
+@pytest.mark.parametrize("text", ["I ❤️ NY 🎉🎉 and “quotes” — so what? ", "Съешь ещё этих булок."])
+def test_a_text_that_no_model_knows_well_begins_with_those_that_know_most(open_app: Open, text: str) -> None:
+    app = section(upload(open_app("perplexity", model="timemachine-gru"), a__txt=text), "against")
+    names = app.multiselect(key="rivals").options
+    assert [name for name in names if "Chinese" in name] == names[-2:]
 
 
 def test_bars_have_room_for_the_longest(open_app: Open) -> None:

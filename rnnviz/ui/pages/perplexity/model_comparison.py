@@ -13,6 +13,7 @@ import streamlit as st
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.networks.contamination import UNKNOWN
 from rnnviz.scoring.score import Compared, Score, best
 from rnnviz.ui import model_cache, model_suggestion
 from rnnviz.ui.context import Context
@@ -28,7 +29,7 @@ from rnnviz.ui.render_finding import told
 
 SECOND = "second"  # the key of the choice of the second model
 AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button
-ALL = "perplexity.asked.all"  # the text for which the models that don't know its characters are wanted too
+ALL = "perplexity.asked.all"  # the text for which models of other scripts are wanted too
 PATIENCE = 0.5  # seconds that the page waits for results before it shows a progress bar
 
 
@@ -50,16 +51,20 @@ def _others(context: Context) -> dict[str, ModelInfo]:
 
 
 def _ordered(context: Context, text: Text, score: Score) -> tuple[list[ModelInfo], list[ModelInfo]]:
-    """The other models: those that know the text's characters, the recommended one first; and the rest."""
+    """The other models: those that know most of the text's characters, the recommended one first; the rest,
+    of other scripts.
+    """
     beginning = text.beginning(model_suggestion.READ, score.encoding)
-    found = model_suggestion.glance(context.info, beginning).result
-    there = sorted(_others(context).items(), key=lambda one: found is None or one[0] != found.name)
-    near = [info for _name, info in there if model_suggestion.knows(info, beginning)]
-    return near, [info for _name, info in there if info not in near]
+    found, there = model_suggestion.glance(context.info, beginning).result, _others(context)
+    unknown = {name: model_suggestion.unknown(info, beginning) for name, info in there.items()}
+    order = sorted(there, key=lambda name: (found is None or name != found.name, unknown[name]))
+    most = min(unknown.values(), default=0.0) + UNKNOWN
+    near = [there[name] for name in order if unknown[name] <= most]
+    return near, [there[name] for name in order if unknown[name] > most]
 
 
 def pick_second(context: Context, text: Text, score: Score) -> None:
-    """Draw the choice of the second model, those that know the text's characters first."""
+    """Draw the choice of the second model, those of the text's script first."""
     near, far = _ordered(context, text, score)
     there = {info.path.stem: info for info in (*near, *far)}
     st.selectbox(
@@ -119,29 +124,27 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
     )
     near, far = _ordered(context, text, scored.score)
     usual, more = rows(context, [*near, *far], unknown=bool(scored.score.unknown))
-    far = far if near else []
-    few = [row for row in more if row.info not in far]
     state = st.session_state
-    asked, whole = state.get("perplexity.asked", False), state.get(ALL) == text.content
+    asked = state.get("perplexity.asked", False)
+    few = [row for row in more if row.info in near or state.get(ALL) == text.content]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = [row.name for row in more]
-    said = (
-        _("The {n} that know its characters") if len(few) < len(more) and not whole else _("All {n} of them")
-    )
+    rest = len(more) - len(few)
+    said = _("The {n} that know most of its characters") if rest else _("All {n} of them")
     picked = left.multiselect(
         _("Other models"),
         names,
         key="rivals",
         persist_state="session",
-        placeholder=said.format(n=len(more if whole else few)),
+        placeholder=said.format(n=len(few)),
     )
     pressed = right.button(
         _("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"
     )
     if pressed:
         state["perplexity.asked"] = asked = True
-    offered = [row for row in more if row.name in picked] if picked else more if whole else few
-    chosen = [*usual, *(offered if asked else ())]
+    wanted = [row for row in more if row.name in picked] or few
+    chosen = [*usual, *(wanted if asked else ())]
 
     def look(pressed: bool | None) -> list[Pending[Any]]:
         return [row.ask(context, text, scored, pressed) for row in chosen]
@@ -154,9 +157,9 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
     elif any(one.value is None for one in found):
         st.info(_("Press **Compare** to score this text with the others."), icon=":material/leaderboard:")
     _table(scored, chosen, [row.cost(one) for row, one in zip(chosen, found, strict=True)])
-    if asked and not picked and not whole and (rest := len(more) - len(few)):
+    if asked and rest and not picked:
         label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
-        help, on = _("They don't know this text's characters."), {ALL: text.content}
+        help, on = _("They know fewer of this text's characters."), {ALL: text.content}
         st.button(label, key="compare-all", help=help, on_click=state.update, args=(on,))
     failed = [
         (row, one.job.error) for row, one in zip(chosen, found, strict=True) if one.job and one.job.error
