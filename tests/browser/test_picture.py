@@ -95,6 +95,7 @@ def test_a_model_without_a_named_unit_says_so_and_any_unit_can_colour_the_text(l
     for colour, shown, ends in (
         ("Surprise", "Surprise", "0≥ 10 bits"),
         ("Any unit", f"unit {first}", "lowhigh"),  # of a unit's values
+        ("Why this letter?", "Why this letter?", "≤ −6 bits≥ 6 bits"),  # beyond, the colour stays
         ("Surprise", "Surprise", "0≥ 10 bits"),
     ):
         page.get_by_role("button", name=colour).click()
