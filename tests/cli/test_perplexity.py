@@ -97,12 +97,13 @@ def test_one_file_is_told_at_length_and_several_in_a_line_each(
     monkeypatch.setattr("rnnviz.cli.perplexity.told", output.told)
     one = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
     assert one[0] == "score.text"
-    assert {"score.under", "tiny-3gram", "score.kind.compressor", "score.hesitated", "score.made"} <= {*one}
+    told = {"score.under", "tiny-3gram", "score.kind.compressor", "score.worse-than-guessing", "score.made"}
+    assert told <= {*one}
     both = scored("a.txt", "b.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
     assert both.count("score.text") == 2
     assert both.count("score.averages") == both.count("score.under") == 1, "one table of all"
     assert both.count("tiny-3gram") == 2
-    assert "score.hesitated" not in both
+    assert "score.worse-than-guessing" not in both
 
 
 def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import torch
 from torch.nn import functional as F
 
 import rnnviz
-from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled, contamination
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, Engine, TrainConfig

@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import re
 import shlex
 import unicodedata
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.networks.checkpoint import load
+from rnnviz.networks.checkpoint import load, load_numpy
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.score import Score, averages
@@ -67,7 +68,7 @@ def test_before_any_upload_a_real_example_is_scored(open_app: Open, models_folde
     app = settled(open_app("perplexity"), "perplexity")
     assert shown(app) == f"{expected(models_folder, 'The Time Traveller').perplexity:.2f}"
     assert "An example" in everything(app)
-    assert "Short text (18 characters)" in everything(app)
+    assert "Short text: one unusual word" in everything(app)
 
 
 def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
@@ -79,7 +80,7 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
         f"**{score.bits_per_character:.3f}**",
         f"**{score.bits_per_byte:.3f}**",
         f"**{score.characters}**",
-        f"between about **{score.perplexity:.0f}** characters each time",
+        "A uniform guess would have done better than this model.",
         r"Encoding **UTF\-8**, verified",
         "2 line endings converted.",
     )
@@ -90,7 +91,7 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said", "unsaid"),
     [
-        ("An anecdote.", ("Short text (12 characters)",), ("From 2,000 characters on",)),
+        ("An anecdote.", ("Short text: one unusual word",), ("From 2,000 characters on",)),
         (
             TEXT.replace("\n", " ")[:300],
             (
@@ -163,7 +164,8 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(
         ("essay.txt", b"a machine"),
         ("essay.txt", b"the time"),
     )
-    words = [e.value.replace("\\", "") for e in app.error]
+    (box,) = app.error
+    words = box.value.replace("\\", "").splitlines()
     assert len(words) == 4, "files of one content each say so"
     assert r"picture.png is not a text file: it looks like PNG data" in words[0]
     assert "no characters" in words[1]
@@ -247,6 +249,44 @@ def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
     app.session_state["corpus-part"] = "all"
     settled(app.run(), "perplexity")
     assert shown(app) == rounded(expected(models_folder, TEXT).perplexity)
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_share_of_unknown_characters_leads_and_no_number_of_choices_counts_them(open_app: Open) -> None:
+    """89 characters can't be hesitated between 91: what unknown ones cost is no choice."""
+    text = "The Time Traveller drew his chair to the fire. 12°C, 9°F — and nobody there spoke a word."
+    score = perplexity(load_numpy(SHIPPED / "timemachine-gru.safetensors"), text=text)
+    assert 0.05 < score.unknown / score.characters < 0.1
+    assert score.perplexity > 2 * (score.perplexity_known or 0)
+    words = everything(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)))
+    assert "hesitated" not in words
+    assert "are unknown to this model.** On the others its perplexity" in words
+    plain = everything(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text[:46])))
+    assert "hesitated between about **" in plain
+
+
+@pytest.mark.usefixtures("troubled")
+def test_several_wrong_files_share_a_box_that_names_each(open_app: Open) -> None:
+    wrong = {"a.pdf": b"%PDF-1.4\n", "b.png": b"\x89PNG\r\n\x1a\n", "c.txt": b"", "d.mp3": b"ID3\x03\xff"}
+    app = upload(open_app("perplexity"), *wrong.items(), ("e.txt", "The Time"))
+    (box,) = app.error
+    assert [line[:8] for line in box.value.splitlines()] == [
+        "- a\\.pdf",
+        "- b\\.png",
+        "- c\\.txt",
+        "- d\\.mp3",
+    ]
+    assert shown(app), "the good one has its figures"
+    (alone,) = upload(open_app("perplexity"), ("a.pdf", b"%PDF-1.4\n")).error
+    assert alone.value.startswith("a\\.pdf is not a text file")
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_better_model_is_recommended_by_its_perplexity_as_the_answer_is(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
+    settled(app, "better")
+    (said,) = [one.value for one in app.markdown if "predicts the beginning of this text best" in one.value]
+    assert re.search(r"best: perplexity \d+\.\d\d, not \d+\.\d million\.", said), said
 
 
 def test_unknown_characters_are_listed_and_explained(open_app: Open, models_folder: Path) -> None:

@@ -62,7 +62,9 @@ def words() -> dict[str, str]:
         "plain.help": _("Back to the network's own bars"),
         "characters": _("characters"),
         "perplexity": _("perplexity"),
-        "perplexity.help": _("On average it hesitated between about this many characters"),
+        "perplexity.help": _(
+            "On average it hesitated between about this many characters; unknown ones cost extra"
+        ),
         "bits": _("bits per character"),
         "bits.help": _("The base-2 logarithm of the perplexity"),
         "unknown": _("unknown"),

@@ -217,10 +217,11 @@ export class Controls {
     // Cell states, and a single unit behind the text, are scaled by their own reach.
     const ends = (/** @type {boolean} */ own) => scaleEnds(scale, own, view.numbers, say);
     this.drawKey("states", kind, ...ends(head.quantity === "cell"));
+    // Beyond a scale's end its strongest colour stays, so the ends say that there may be more.
     const full = (/** @type {string} */ side) => say("bits.n", { n: side + fixed.reasonFull });
-    if (view.why) this.drawKey("tint", "reason", full("−"), full("+"));
+    if (view.why) this.drawKey("tint", "reason", full("≤ −"), full("≥ "));
     else if (view.unit !== null) this.drawKey("tint", kind, ...ends(scale.low < 0));
-    else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: fixed.surprisalFull }));
+    else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: `≥ ${fixed.surprisalFull}` }));
     const t = store.length - 1;
     const { numbers } = view;
     const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
