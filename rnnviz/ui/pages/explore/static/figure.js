@@ -121,7 +121,8 @@ export class Figure {
       this.made = this.frameOf(theme, columns, box);
       this.numberUnits(store, rows, box);
     }
-    drawLines(this.lines, store, view, box, this.made.traces, this.made.layout.yaxis2.range[1]);
+    const { traces, layout } = this.made;
+    drawLines(this.lines, store, view, box, traces, layout.yaxis2.range[1], theme.background);
     const frame = () => react(this.plot, this.made.data, this.made.layout);
     if (framed && window.Plotly) await frame();
     else if (framed) this.plotly.then(frame); // at first, the canvases don't wait for Plotly

@@ -20,7 +20,7 @@ import { steer, touch } from "./keys.js";
 import { Readout } from "./readout.js";
 import { PLAIN, SamplingControls } from "./sampling_controls.js";
 import { Store } from "./store.js";
-import { behindText } from "./text_background.js";
+import { behind, behindText } from "./text_background.js";
 import { around, heightFor } from "./visible_range.js";
 
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
@@ -206,9 +206,7 @@ export class View extends BaseView {
     if (!this.store.fixed) return;
     this.theme = dress(this.root, this.store.fixed.themes);
     this.font = fonts(this.root).code;
-    const soft = (/** @type {string[]} */ colours) => colours.map((colour) => `${colour}66`);
-    const { diverging, sequential, surprisal, reason } = this.theme;
-    this.behind = { diverging: soft(diverging), sequential: soft(sequential), surprisal, reason };
+    this.behind = behind(this.theme);
   }
 
   // ---- asking -------------------------------------------------------------------------------------
