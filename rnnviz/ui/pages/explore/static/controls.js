@@ -135,13 +135,12 @@ export class Controls {
     if (!step || pin === null) return null;
     const formula = say(`step.${fixed.cell}`, terms(step, numbers));
     const said = say("step", { n: unit, c: visible(view.drawn[pin] ?? ""), formula });
-    const parts = said.split("₍ₜ₋₁₎").flatMap((part, i) => (i ? [make("sub", "", "t−1"), part] : [part]));
     const link = make("a", "", say("step.link"));
     const to = new URL("inside", document.baseURI);
     const query = { model: fixed.model, part: "units", unit, layer: head.layer, quantity: head.quantity };
     for (const [name, value] of Object.entries(query)) to.searchParams.set(name, String(value));
     link.href = to.href;
-    return [...parts, ...(link.textContent ? [make("br"), link] : [])];
+    return [said, ...(link.textContent ? [make("br"), link] : [])];
   }
 
   /** Show which choice colours the text, with its caption. */
@@ -304,10 +303,36 @@ export function because({ head, why }, list, numbers, say) {
   return say(why.length ? "why.none" : "why.first", { c });
 }
 
-/** The numbers in the equation of a unit's step. @param {Record<string, number>} step @param {Numbers} numbers */
+/** The sums of a unit's step: each share is of the value beside it, and all add up to the last one. */
+const SUMS = [
+  { shares: { update: "before", rest: "candidate" }, sum: "hidden" },
+  { shares: { forget: "cell_before", input: "candidate" }, sum: "cell" },
+  { shares: { output: "tanh" }, sum: "hidden" },
+];
+
+/**
+ * The numbers of a unit's step: values, and gates in percent, with as few decimals as make what is shown add up.
+ * @param {Record<string, number>} step @param {Numbers} numbers
+ */
 export function terms(step, numbers) {
+  /** @type {Record<string, number>} */
   const known = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
-  return Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
+  const said = Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
+  const seen = (/** @type {number} */ v, /** @type {number} */ digits) => Number(v.toFixed(digits));
+  for (const { shares, sum } of SUMS) {
+    const pairs = Object.entries(shares);
+    if (!pairs.every(([gate]) => known[gate] >= 0)) continue;
+    const adds = (/** @type {number} */ digits) => {
+      const all = pairs.reduce(
+        (sum, [gate, of]) => sum + seen(known[gate], digits + 2) * seen(known[of], 2),
+        0,
+      );
+      return Math.abs(all - seen(known[sum], 2)) <= 0.0051;
+    };
+    const digits = [0, 1].find(adds) ?? 2;
+    for (const [gate] of pairs) said[gate] = `${numbers.fixed(100 * known[gate], digits)} %`;
+  }
+  return said;
 }
 
 /** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Say} say */
