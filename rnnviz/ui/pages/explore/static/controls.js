@@ -225,6 +225,7 @@ export class Controls {
     const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
     put(this.values.model, at(store.predicted.perplexity(t)));
     const compared = store.others !== null;
+    const turned = root.classList.contains("rv-comparing") !== compared;
     root.classList.toggle("rv-comparing", compared);
     this.memoryless.checked = view.memoryless;
     if (compared) put(this.values.memoryless, at(store.forgetful.perplexity(t)));
@@ -233,6 +234,7 @@ export class Controls {
       put(this.counting, besideCounts(store, say));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
+    if (turned) view.laidOut(); // the legend has one more line, or one fewer
     const movable = store.length > view.columns;
     find(root, "div.rv-scrub").classList.toggle("rv-idle", !movable);
     this.range.disabled = !movable;

@@ -181,6 +181,8 @@ export class View extends BaseView {
       this.bookmark = new Bookmark(this);
     }
     const say = sayer(words);
+    find(root, "details.rv-more").ontoggle = () => this.behindMore();
+    this.behindMore();
     this.presenting?.name(say);
     this.numbers = new Numbers(language);
     this.bookmark.speak(say);
@@ -317,17 +319,27 @@ export class View extends BaseView {
     this.redraw();
   }
 
+  /** Whether the presentation shows other rows than the few that it begins with. */
+  get rearranged() {
+    return this.order !== "steady" && this.store.fixed.few < this.store.fixed.units;
+  }
+
   unpin() {
     this.pin = null;
     this.why = false;
   }
 
-  /** Escape's actions, one a press: close the continuations, end "why", unpin, deselect the unit, end the presentation. */
+  /**
+   * Escape's actions, one a press: close the continuations, deselect the text, end "why", unpin, deselect the unit, show
+   * the few rows again, end the presentation.
+   */
   release() {
     if (!this.writing.panel.hidden) return this.writing.stop();
+    if (this.editor.deselect()) return;
     if (this.why) return this.wonder(null);
     if (this.pin !== null) this.pin = null;
     else if (this.unit !== null) this.choose({ unit: null });
+    else if (this.presenting?.on && this.rearranged) this.controls.order("steady");
     else this.presenting?.set(false);
     this.cursor();
   }
@@ -401,6 +413,12 @@ export class View extends BaseView {
     this.editor.paint(behindText(store, behind, by), (t) => store.isUnknown(t), drawn, pens);
   }
 
+  /** On a phone what is behind "More" is all but the text and what it changes; a presentation shows all. */
+  behindMore() {
+    const { open } = find(this.root, "details.rv-more");
+    this.root.classList.toggle("rv-folded", !open && !this.presenting?.on);
+  }
+
   layOut() {
     this.figure.layOut(this.height, this.presenting?.on, this.store.fixed.named.length > 0);
   }
@@ -408,6 +426,11 @@ export class View extends BaseView {
   /** Hide or show the perplexity below the heat map. */
   fold() {
     this.figure.folded = !this.figure.folded;
+    this.laidOut();
+  }
+
+  /** Lay the figure out anew, at its height. */
+  laidOut() {
     this.layOut();
     this.redraw();
   }
@@ -418,6 +441,7 @@ export class View extends BaseView {
 
   /** Lay out after the presentation begins or ends: lines break elsewhere, so scroll to the caret. */
   presented() {
+    this.behindMore();
     this.editor.seeking = true;
     this.resized(true);
   }
