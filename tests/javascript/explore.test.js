@@ -322,6 +322,11 @@ test("a unit's step is a sum in words, whose shares and values add up as they ar
     told({ update: 0.2, before: -0.5, candidate: 0.5, hidden: 0.3 }, gru),
     "keep 20 % of −0.50, add 80 % of 0.50: now 0.30",
   );
+  const near = { update: 0.9973, before: 0.2956, candidate: -0.98 };
+  assert.equal(
+    told({ ...near, hidden: 0.9973 * 0.2956 - 0.0027 * 0.98 }, gru),
+    "keep 99.7 % of 0.296, add 0.3 % of −0.980: now 0.292",
+  );
   // Whole percents of a large state would not add up.
   const large = {
     forget: 0.994,

@@ -46,7 +46,6 @@ def words() -> dict[str, str]:
         "ways.notice": _(
             "Three draws from the same bars. Click one to take it, or press Alt and its number."
         ),
-        "ways.take": _("take {n}: {text}"),
         "ways.close": _("Close"),
         "dials": _("What is drawn from"),
         "temperature": _("temperature"),

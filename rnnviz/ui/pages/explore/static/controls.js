@@ -311,28 +311,36 @@ const SUMS = [
   { shares: { forget: "cell_before", input: "candidate" }, sum: "cell" },
   { shares: { output: "tanh" }, sum: "hidden" },
 ];
+const DECIMALS = [
+  [0, 2],
+  [1, 2],
+  [1, 3],
+  [2, 3],
+]; // of percents and of values
 
 /**
- * The numbers of a unit's step: values, and gates in percent, with as few decimals as make what is shown add up.
+ * The numbers of a unit's step: values, and gates in percent, with the fewest decimals with which what is shown adds up.
  * @param {Record<string, number>} step @param {Numbers} numbers
  */
 export function terms(step, numbers) {
   /** @type {Record<string, number>} */
   const known = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
   const said = Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
-  const seen = (/** @type {number} */ v, /** @type {number} */ digits) => Number(v.toFixed(digits));
+  const seen = (/** @type {string} */ name, /** @type {number} */ digits) =>
+    Number(known[name].toFixed(digits));
   for (const { shares, sum } of SUMS) {
     const pairs = Object.entries(shares);
     if (!pairs.every(([gate]) => known[gate] >= 0)) continue;
-    const adds = (/** @type {number} */ digits) => {
-      const all = pairs.reduce(
-        (sum, [gate, of]) => sum + seen(known[gate], digits + 2) * seen(known[of], 2),
-        0,
-      );
-      return Math.abs(all - seen(known[sum], 2)) <= 0.0051;
+    const adds = (/** @type {number[]} */ [percents, values]) => {
+      const all = pairs.reduce((sum, [gate, of]) => sum + seen(gate, percents + 2) * seen(of, values), 0);
+      return Math.abs(all - seen(sum, values)) <= 0.51 / 10 ** values;
     };
-    const digits = [0, 1].find(adds) ?? 2;
-    for (const [gate] of pairs) said[gate] = `${numbers.fixed(100 * known[gate], digits)} %`;
+    const [percents, values] = DECIMALS.find(adds) ?? DECIMALS[DECIMALS.length - 1];
+    for (const [gate, of] of pairs) {
+      said[gate] = `${numbers.fixed(100 * known[gate], percents)} %`;
+      said[of] = numbers.fixed(known[of], values);
+    }
+    said[sum] = numbers.fixed(known[sum], values);
   }
   return said;
 }

@@ -78,7 +78,7 @@ export class Figure {
     const width = this.root.clientWidth;
     this.size = { ...size, left: named ? size.names : size.left };
     const { left, title, strip: line } = this.size;
-    const below = title * this.legendLines(width);
+    const below = title * this.titleLines(width);
     const spare = height - title - below - line - 16;
     const lines = this.folded ? 0 : Math.round(spare * 0.3);
     const heat = spare - lines;
@@ -98,14 +98,14 @@ export class Figure {
     this.shape = "";
   }
 
-  /** The lines that the perplexity's title and its legend need: two where one would cut the title. @param {number} width */
-  legendLines(width) {
+  /** The lines of the perplexity's title: more than one where its legend would cut it. @param {number} width */
+  titleLines(width) {
     const head = this.titles[1];
-    head.classList.remove("rv-two");
+    head.classList.remove("rv-wrapped");
     const parts = [...head.children].reduce((sum, part) => sum + part.scrollWidth + GAP, 0);
-    const two = parts + SLACK > width - RIGHT;
-    head.classList.toggle("rv-two", two);
-    return two ? 2 : 1;
+    if (parts + SLACK <= width - RIGHT) return 1;
+    head.classList.add("rv-wrapped");
+    return Math.max(1, Math.round(head.offsetHeight / this.size.title)); // 0 in a page that isn't shown
   }
 
   /**
