@@ -12,7 +12,8 @@ from tests.browser.lecturing import Lectern
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
 BEARABLE = {"landmark-unique", "presentation-role-conflict"}
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 25, 30)"}
-# Whose accessible name doesn't begin with the words seen on it: who says them to the computer is not understood.
+# What has an accessible name that doesn't begin with the words seen on it: who says them to the computer is
+# not understood.
 MISNAMED = """() => {
     const found = [];
     const words = (text) => text.normalize("NFKC").toLowerCase().match(/[\\p{L}\\p{N}]+/gu)?.join(" ") ?? "";
@@ -20,7 +21,8 @@ MISNAMED = """() => {
         for (const element of root.querySelectorAll("*")) {
             if (element.shadowRoot) walk(element.shadowRoot);
             const name = element.getAttribute("aria-label");
-            const seen = element.matches("button, a, summary, [role=button], [role=tab]") && element.innerText;
+            const pressed = element.matches("button, a, summary, [role=button], [role=tab]");
+            const seen = pressed && element.innerText;
             if (name && seen && element.checkVisibility() && !words(name).startsWith(words(seen)))
                 found.push(`${element.className} is called ${name}: ${seen}`);
         }
@@ -43,7 +45,7 @@ def wrong(page: Page, *rules: str) -> list[str]:
     """A line for each thing that axe finds wrong, by these rules or by all, with where it is. Of WCAG 2.2 it
     looks at targets only when told to.
     """
-    asked = dict.fromkeys(("target-size", "label-content-name-mismatch"), {"enabled": True})
+    asked = {name: {"enabled": True} for name in ("target-size", "label-content-name-mismatch")}
     options = {"resultTypes": ["violations"], "rules": asked}
     if rules:
         options["runOnly"] = list(rules)
