@@ -52,7 +52,7 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
 
 @pytest.mark.usefixtures("shipped")
 def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app: Open) -> None:
-    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=TEXTS["python-source"] * 3)
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["python-source"] * 3))
     settled(app, "better")
     section(app, "against")
     names = app.multiselect(key="rivals").options
@@ -74,14 +74,14 @@ def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app:
 @pytest.mark.usefixtures("shipped")
 @pytest.mark.parametrize("text", ["I ❤️ NY 🎉🎉 and “quotes” — so what? ", "Съешь ещё этих булок."])
 def test_a_text_that_no_model_knows_well_begins_with_those_that_know_most(open_app: Open, text: str) -> None:
-    app = section(upload(open_app("perplexity", model="timemachine-gru"), a__txt=text), "against")
+    app = section(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)), "against")
     names = app.multiselect(key="rivals").options
     assert [name for name in names if "Chinese" in name] == names[-2:]
 
 
 def test_bars_have_room_for_the_longest(open_app: Open) -> None:
     """Of a bar that is cut off, the number beside it would say otherwise."""
-    app = section(upload(open_app("perplexity"), a__txt="行者笑道"), "against")
+    app = section(upload(open_app("perplexity"), ("a.txt", "行者笑道")), "against")
     table = next(d for d in app.dataframe if "Predicted by" in d.value.columns)
     column = json.loads(table.proto.columns)["Bits per character"]["type_config"]
     assert column["max_value"] == table.value["Bits per character"].max() > 16
@@ -130,7 +130,7 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
 @pytest.mark.parametrize(("text", "said"), [("a", "**1 byte**"), ("ab", "**2 bytes**")])
 def test_bytes_are_whole_and_one_is_one(open_app: Open, text: str, said: str) -> None:
     """9 bits take two bytes."""
-    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=text)
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
     assert f"should fit in {said}" in everything(section(app, "compression"))
     assert " 1 characters" not in everything(app)
 
