@@ -193,7 +193,7 @@ _COUNT = _Kind(
     Phrase("a whole number from 0"), lambda value: n if (n := _whole(value)) is not _NO and n >= 0 else _NO
 )
 _KINDS: Mapping[Any, _Kind] = {
-    NoneType: _Kind(Phrase("None"), _of(NoneType), (NoneType,)),
+    NoneType: _Kind("None", _of(NoneType), (NoneType,)),
     str: _Kind(Phrase("a str"), _of(str), (str,)),
     bytes: _Kind(Phrase("bytes"), _of(bytes), (bytes,)),
     bool: _Kind(Phrase("true or false"), _truth, (bool,)),
@@ -222,7 +222,7 @@ def _kinds(annotation: Any) -> list[_Kind]:
     if origin in (Union, UnionType):
         return [kind for one in inside for kind in _kinds(one)]
     if origin is Literal:
-        said = Phrase("{words}", words=" or ".join(map(repr, inside)))
+        said = " or ".join(map(repr, inside))
         return [_Kind(said, lambda value: value if isinstance(value, str) and value in inside else _NO)]
     if origin in _KINDS:
         return [_KINDS[origin]]
