@@ -72,7 +72,7 @@ class NgramModel(Pictured):
 
     >>> model = NgramModel.fit("abracadabra", order=3)
     >>> model.vocabulary.characters, model.parameter_count
-    (('a', 'b', 'c', 'd', 'r'), 0)
+    (('a', 'b', 'c', 'd', 'r'), 22)
     """
 
     def __repr__(self) -> str:

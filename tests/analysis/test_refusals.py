@@ -279,7 +279,7 @@ REFUSED: Refusals = {
     "find: a network": (
         lambda: units.find(GRU, TEXT, "quotes", models=DEEP),  # type: ignore[call-overload]
         ConfigError,
-        "models is a list of networks; received",
+        "models is a list or None; received",
     ),
     "probe: seed": (lambda: probed(seed=-1), ConfigError, "^seed is a whole number from 0; received -1$"),
     "probe: short": (

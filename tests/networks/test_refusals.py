@@ -240,7 +240,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             ConfigError,
             f"symbols are integers from 0 to {highest}, in one row; received {received}",
         )
-        for ask, highest in (("score", 18), ("predictions", 18), ("log_probs", 19), ("occurs", 18))
+        for ask, highest in (("score", 24), ("predictions", 24), ("log_probs", 25), ("occurs", 24))
         for wrong, received in WRONG
     },
     "counts of nothing": (
