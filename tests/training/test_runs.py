@@ -48,6 +48,7 @@ SMALL = TrainConfig(
 def whole() -> dict[str, torch.Tensor]:
     """The weights of a run of SMALL that nothing interrupted, and nobody wrote anything down of."""
     torch.set_flush_denormal(True)
+    torch.set_num_threads(1)  # as the runs have; a test before this one may have left more
     with other_processor.own_products():
         trainer = Trainer(SMALL, CORPUS)
         list(trainer.run(sample_length=0))
