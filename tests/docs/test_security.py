@@ -58,9 +58,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "Archives and documents are refused": ["text/test_filetypes.py::test_what_is_no_text_is_refused_by_name"],
     "can't fill the memory": ["text/test_row_files.py::test_a_decompression_bomb_is_noticed_early"],
-    "by the app's user only (0600)": [
-        "ui/test_clear_data.py::test_only_the_owner_can_read_what_is_kept"
-    ],
+    "by the app's user only (0600)": ["ui/test_clear_data.py::test_only_the_owner_can_read_what_is_kept"],
     "at once by **Forget my texts**": [
         "ui/test_clear_data.py::test_a_reader_can_have_all_texts_forgotten_at_once"
     ],

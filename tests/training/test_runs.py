@@ -4,7 +4,6 @@ import json
 import os
 import random
 import stat
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -45,28 +44,14 @@ SMALL = TrainConfig(
 )  # fmt: skip
 
 
-ALONE = """
-import sys, torch
-from rnnviz.training.trainer import Trainer
-from tests.training.test_runs import CORPUS, SMALL
-torch.set_flush_denormal(True)
-torch.set_num_threads(1)
-trainer = Trainer(SMALL, CORPUS)
-list(trainer.run(sample_length=0))
-torch.save(trainer.model.state_dict(), sys.argv[1])
-"""
-
-
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, torch.Tensor]:
-    """The weights of a run of SMALL that nothing interrupted, and nobody wrote anything down of; in a process
-    of its own, as the runs have, in which no other test has left anything.
-    """
-    path = tmp_path_factory.mktemp("whole") / "weights.pt"
+def whole() -> dict[str, torch.Tensor]:
+    """The weights of a run of SMALL that nothing interrupted, and nobody wrote anything down of."""
+    torch.set_flush_denormal(True)
     with other_processor.own_products():
-        subprocess.run([sys.executable, "-c", ALONE, str(path)], check=True, cwd=Path(__file__).parents[2])
-    found: dict[str, torch.Tensor] = torch.load(path)
-    return found
+        trainer = Trainer(SMALL, CORPUS)
+        list(trainer.run(sample_length=0))
+    return {k: v.clone() for k, v in trainer.model.state_dict().items()}
 
 
 def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
