@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 
-def close(one: Any, other: Any, *, rel: float = 1e-5) -> bool:
-    """Whether plain values (as of JSON) are alike: floats to `rel`, all else exactly."""
+def close(one: Any, other: Any, *, rel: float = 1e-5, least: float | None = None) -> bool:
+    """Whether plain values (as of JSON) are alike: floats to `rel`, or `least` near 0, all else exactly."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return list(one) == list(other) and all(close(one[key], other[key], rel=rel) for key in one)
+        return list(one) == list(other) and all(
+            close(one[key], other[key], rel=rel, least=least) for key in one
+        )
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(close(a, b, rel=rel) for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            close(a, b, rel=rel, least=least) for a, b in zip(one, other, strict=True)
+        )
     if isinstance(one, float) and isinstance(other, float):
-        return one == pytest.approx(other, rel=rel, abs=rel, nan_ok=True)
+        return one == pytest.approx(other, rel=rel, abs=rel if least is None else least, nan_ok=True)
     return type(one) is type(other) and bool(one == other)
 
 

@@ -160,8 +160,6 @@ def test_deliberate_mistakes_are_made_in_every_room() -> None:
     settings = tomllib.loads((CI.parent / "pyproject.toml").read_text("utf-8"))["tool"]["mutmut"]
     assert settings["source_paths"] == ["rnnviz"]
     assert "only_mutate" not in settings
-    # Numba compiles the one, Streamlit runs the other from its file: mutmut's stand-ins can be in neither.
-    assert settings["do_not_mutate"] == ["rnnviz/networks/kernels.py", "rnnviz/ui/script/*"]
     for choice in settings["pytest_add_cli_args_test_selection"]:
         assert (CI.parent / choice.rpartition("=")[2].partition("::")[0]).exists(), choice
 
@@ -169,12 +167,10 @@ def test_deliberate_mistakes_are_made_in_every_room() -> None:
 def test_a_seed_draws_the_same_mistakes_and_nearly_the_same_of_changed_code() -> None:
     names = [f"module.function__mutmut_{n}" for n in range(2000)]
     drawn = mistakes.drawn(names, 300, seed=0)
-    assert len(drawn) == 300
     assert drawn == mistakes.drawn(reversed(names), 300, seed=0)
     assert len(drawn & mistakes.drawn(names, 300, seed=1)) < 100
     assert len(drawn & mistakes.drawn(names[100:], 300, seed=0)) > 250
-    first = sum(name in drawn for name in names[:1000])
-    assert 100 < first < 200  # anywhere
+    assert 100 < len(drawn & {*names[:1000]}) < 200  # anywhere
 
 
 @pytest.mark.parametrize(

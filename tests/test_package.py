@@ -21,6 +21,10 @@ from packaging.utils import canonicalize_name
 import rnnviz
 from tests.written import PAGES, ROOT, examples
 
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = PYPROJECT["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
 
 def python(code: str) -> str:
     """The standard output of a fresh interpreter running `code`."""
@@ -42,15 +46,19 @@ def test_dir_lists_the_public_names() -> None:
     assert set(rnnviz.__all__) <= {*dir(rnnviz), "__version__"}
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="nonsense"):
-        rnnviz.nonsense  # noqa: B018
-
-
-@pytest.mark.parametrize("name", ["units.probe", "units.Clamp", "gradients.attribute", "corpora.open_corpus"])
-def test_a_name_of_another_room_is_led_there(name: str) -> None:
-    with pytest.raises(AttributeError, match=f"write rnnviz.{name}"):
-        getattr(rnnviz, name.partition(".")[2])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nonsense", "nonsense"),
+        *(
+            (name.partition(".")[2], f"write rnnviz.{name}")
+            for name in ("units.probe", "units.Clamp", "gradients.attribute", "corpora.open_corpus")
+        ),
+    ],
+)
+def test_an_unknown_name_is_an_attribute_error_that_leads_to_its_room(name: str, said: str) -> None:
+    with pytest.raises(AttributeError, match=said):
+        getattr(rnnviz, name)
 
 
 @pytest.mark.parametrize(
@@ -96,10 +104,6 @@ def each_by_itself(*pages: list[str]) -> str:
     return "".join(f"exec({chr(10).join(blocks)!r}, {{}})\n" for blocks in pages)
 
 
-def project() -> dict[str, Any]:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-
-
 # A name set to None in sys.modules is taken for a module there by libraries that ask what is imported.
 ABSENT = """
 import sys
@@ -113,9 +117,11 @@ import rnnviz
 
 
 @pytest.mark.slow
-def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_works_without_what_the_app_adds_and_says_what_units_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))  # one of the examples is a run
-    added = [Requirement(r).name for r in project()["optional-dependencies"]["app"]]
+    added = [Requirement(r).name for r in EXTRAS["app"]]
     assert {"streamlit", "plotly", "pandas", "pyarrow", "scikit-learn", "scipy"} <= set(added)
     code = ABSENT.format(added=[*added, "sklearn"])
     code += "for name in rnnviz.__all__: getattr(rnnviz, name)\n"
@@ -123,12 +129,6 @@ def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch
         code += each_by_itself(
             [block for block in page if not re.search(r"plotly|frame\(\)|units\.find", block)]
         )
-    assert python(code)
-
-
-@pytest.mark.slow
-def test_what_is_said_of_units_says_what_it_needs() -> None:
-    code = ABSENT.format(added=["sklearn"])
     code += "model, text = rnnviz.load('timemachine-gru'), 'He said \"no\" to me. ' * 300\n"
     for call in ('find(model, text, "quotes")', 'probe(rnnviz.trace(model, text), "quotes")'):
         code += f"try: rnnviz.units.{call}\nexcept rnnviz.errors.ConfigError as error: print(error)\n"
@@ -157,8 +157,7 @@ def needed(lines: Iterable[str]) -> Iterator[Requirement]:
 
 
 def test_the_pins_lie_within_the_ranges_of_the_package() -> None:
-    extras = project()["optional-dependencies"]
-    parts = (project()["dependencies"], extras["app"], extras["compress"], extras["train"])
+    parts = (PROJECT["dependencies"], EXTRAS["app"], EXTRAS["compress"], EXTRAS["train"])
     versions = {pin.name: str(pin.specifier).removeprefix("==") for pin in pins()}
     for each in needed(line for part in parts for line in part):
         assert versions[each.name] in each.specifier
@@ -174,10 +173,9 @@ def test_all_that_the_pins_need_is_pinned() -> None:
 
 
 def test_every_extra_is_listed_and_all_of_them_are_tested() -> None:
-    extras = project()["optional-dependencies"]
-    (everything,) = map(Requirement, extras["all"])
-    assert set(extras) == everything.extras | {"all", "docs", "fast", "pictures", "test"}
-    assert Requirement(extras["test"][0]).extras == {"all", "docs"}
+    (everything,) = map(Requirement, EXTRAS["all"])
+    assert set(EXTRAS) == everything.extras | {"all", "docs", "fast", "pictures", "test"}
+    assert Requirement(EXTRAS["test"][0]).extras == {"all", "docs"}
 
 
 def libraries(*folders: str) -> set[str]:
@@ -201,24 +199,17 @@ def libraries(*folders: str) -> set[str]:
 )
 def test_a_library_that_is_imported_is_declared(folders: list[str], extras: list[str]) -> None:
     """Not merely brought along by another, which may do without it tomorrow."""
-    every, lines, done = project()["optional-dependencies"], list(project()["dependencies"]), set[str]()
+    lines, done = list(PROJECT["dependencies"]), set[str]()
     while extras:
         if (extra := extras.pop()) not in done:
             done.add(extra)
-            lines += every[extra]
+            lines += EXTRAS[extra]
             extras += [
-                e for each in map(Requirement, every[extra]) if each.name == "rnnviz" for e in each.extras
+                e for each in map(Requirement, EXTRAS[extra]) if each.name == "rnnviz" for e in each.extras
             ]
     declared = {canonicalize_name(Requirement(line).name) for line in lines}
     # What types alone need comes with mypy; mutmut is installed beside the package, for .ci/mutation.
     assert libraries(*folders) - declared <= {"typing-extensions", "mutmut"}
-
-
-def test_the_entry_is_short_and_serves_plotly_from_the_installed_package() -> None:
-    source = (ROOT / "app.py").read_text("utf-8")
-    assert len(source.splitlines()) <= 40
-    plotly = Path(importlib.import_module("plotly").__file__).parent
-    assert (plotly / "package_data" / "plotly.min.js").is_file()
 
 
 def test_the_written_test_command_is_what_the_ci_runs() -> None:
@@ -250,8 +241,7 @@ def test_the_pages_python_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_every_room_but_the_app_is_kept_from_screens() -> None:
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
-    contracts = tools["importlinter"]["contracts"]
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
     kept = next(c for c in contracts if c["name"] == "Streamlit in the app alone")["source_modules"]
     rooms = {f"rnnviz.{p.parent.name}" for p in (ROOT / "rnnviz").glob("*/__init__.py")}
     rooms |= {f"rnnviz.{name}" for name in ("arrays", "errors", "findings", "i18n", "reprs", "sentences")}
@@ -263,7 +253,6 @@ def test_the_first_start_asks_nothing_and_reports_nothing() -> None:
     assert config["server"]["showEmailPrompt"] is False
     assert config["browser"]["gatherUsageStats"] is False
     assert config["client"]["showErrorDetails"] == "none"
-    assert config["runner"]["postScriptGC"] is False
     assert "http" not in (ROOT / ".streamlit" / "config.toml").read_text("utf-8")  # no font from the network
 
 

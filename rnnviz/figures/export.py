@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup, escape
 
+from rnnviz import sentences
 from rnnviz.errors import ConfigError
 from rnnviz.figures.axes import ticks
 from rnnviz.figures.axes import written as axis_number
@@ -107,7 +108,8 @@ def page(
     """The page, part by part; joined they are one document. `longest` limits the characters shown; the
     figures are the whole text's. `language` is the words' BCP 47 code.
     """
-    count, shown = len(record), min(len(record), longest)
+    count, shown, spoken = len(record), min(len(record), longest), sentences.match(language)
+    said = [one for one in record.score.sentences() if sentences.level(one) == "said"]
     passages = {
         name: record.surprising_passages(PASSAGES, least=least) if count >= SHORT else []
         for name, least in (("most", False), ("least", True))
@@ -117,6 +119,7 @@ def page(
         language=language,
         name=Path(record.score.file).name,
         score=record.score,
+        said=sentences.together((sentences.tell(one, spoken, marked=False) for one in said), spoken),
         rows=_figures(record.score, translate),
         curve=Markup(curve(record.curve(POINTS), translate)),
         passages=passages,
@@ -131,7 +134,6 @@ def page(
 def _words(_: Callable[[str], str]) -> dict[str, str]:
     return {
         "perplexity": _("Perplexity"),
-        "average": _("On average {model} hesitated between about {n} characters each time."),
         "results": _("Results"),
         "along": _("Along the text"),
         "along.notice": _(

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from rnnviz.checks import check_path, checked
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError, TorchMissingError
 from rnnviz.networks import has_torch
 from rnnviz.networks.modelfile import (
@@ -26,7 +27,6 @@ from rnnviz.networks.modelfile import (
 )
 from rnnviz.reprs import Brief
 from rnnviz.text import files
-from rnnviz.text.validate import check_path
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -271,6 +271,7 @@ def is_neural(model: CharModel | NumpyModel | NgramModel) -> TypeIs[CharModel]:
     return hasattr(model, "readout")
 
 
+@checked
 def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
     """The model of a shipped name or a file, on `device` "cpu", "cuda" or "auto" (CUDA where there is one).
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, get_args
 
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.text.characters import Normaliser
@@ -93,6 +94,7 @@ def check_layer(layer: int, layers: int) -> None:
         )
 
 
+@checked
 @dataclass(frozen=True)
 class ModelConfig:
     """The shape of a model.
@@ -193,6 +195,7 @@ class ModelConfig:
         return asdict(self)
 
 
+@checked
 @dataclass(frozen=True)
 class TrainConfig:
     """A training recipe: with the text, it decides the result.

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Array, Arrays, Doubles, Integers
+from rnnviz.checks import checked, received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks import contamination
 from rnnviz.networks.kneser_ney import Counts, Level, count, counts_from, estimate, shorten, smallest
@@ -21,7 +22,6 @@ from rnnviz.networks.prediction import Scores, rank
 from rnnviz.reprs import Pictured
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import sha256
-from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import MUCH, Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _DENSE = 1 << 18
 AnyInts = npt.ArrayLike
 
 
+@checked
 def ngram(text: str, *, order: int = MAX_ORDER, name: str = "") -> NgramModel:
     """The n-gram model of `text`, one document: interpolated modified Kneser–Ney (Chen & Goodman 1999).
 
@@ -71,7 +72,7 @@ class NgramModel(Pictured):
 
     >>> model = NgramModel.fit("abracadabra", order=3)
     >>> model.vocabulary.characters, model.parameter_count
-    (('a', 'b', 'c', 'd', 'r'), 0)
+    (('a', 'b', 'c', 'd', 'r'), 22)
     """
 
     def __repr__(self) -> str:

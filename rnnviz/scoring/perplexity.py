@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Mask
+from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.numpy_engine import StateChange, combined
@@ -41,7 +42,6 @@ from rnnviz.scoring.totals import Progress, Rewriting, Totals, costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.row_files import is_packed_rows, open_rows
-from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import UNKNOWN
 
 
@@ -70,6 +70,7 @@ def running(nll: npt.ArrayLike) -> Doubles:
         return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
 
 
+@checked
 def perplexity(
     model: LanguageModel,
     text: str | os.PathLike[str] | BinaryIO | None = None,

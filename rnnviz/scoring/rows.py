@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
+from rnnviz.checks import received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Clock
 from rnnviz.scoring.interval import Interval
@@ -28,7 +29,6 @@ from rnnviz.scoring.score import RowsScore
 from rnnviz.scoring.totals import Progress, Totals, of_sum
 from rnnviz.text.characters import Normaliser, after, normalise
 from rnnviz.text.row_files import Fault, RowFile, Rows
-from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.word_count import WordCount
 

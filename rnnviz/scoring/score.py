@@ -17,9 +17,6 @@ from rnnviz.sentences import BEYOND
 FEW = 200
 """Characters of a text below which one word matters."""
 
-MANY = 0.1
-"""The share of unknown characters from which the known ones hardly count."""
-
 MATTERS = 1.01
 """Unknown characters are mentioned from this multiple of the known ones' perplexity on."""
 
@@ -230,12 +227,12 @@ class Score(Pictured):
 
     def _codes(self) -> Iterator[str]:
         known = self.perplexity_known
-        if self.unknown < MANY * self.characters and self.perplexity < BEYOND:
-            yield "score.hesitated"
         if known is None:
             yield "score.all-unknown"
         elif self.perplexity > MATTERS * known:
             yield "score.some-unknown"
+        elif self.perplexity <= self.guess and self.perplexity < BEYOND:  # no more than there are
+            yield "score.hesitated"
         if self.perplexity > self.guess:
             yield "score.worse-than-guessing"
         yield from self._range()

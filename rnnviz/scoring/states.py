@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.format import write_array_header_1_0
 
+from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import EmptyTextError
 from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
@@ -18,13 +19,13 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.text import files
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
-from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 2048
 """Characters that are read at a time."""
 
 
+@checked
 def states(
     model: Network,
     text: str | os.PathLike[str] | BinaryIO | None = None,

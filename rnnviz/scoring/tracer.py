@@ -17,6 +17,7 @@ from weakref import ref
 import numpy as np
 
 from rnnviz.arrays import Array, Arrays, Floats, Ids, Integers
+from rnnviz.checks import checked
 from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, Weights, combined
@@ -51,6 +52,7 @@ def trace(  # type: ignore[overload-overlap]  # a str is an iterable of them
 def trace(
     model: Network, text: Iterable[TextOrPath], *, change: StateChange | Sequence[StateChange] | None = None
 ) -> list[Trace]: ...
+@checked
 def trace(
     model: Network,
     text: TextOrPath | Iterable[TextOrPath],

@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Callable
 from functools import partial
 
+from rnnviz.checks import check_text
 from rnnviz.errors import ConfigError
-from rnnviz.text.validate import check_text
 
 _MARKS = {" ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□", "\xa0": "⍽", "\x7f": "␡"}
 _PICTURES = {c: 0x2400 + c for c in range(32) if chr(c) not in "\t\n"} | {0x7F: 0x2421}

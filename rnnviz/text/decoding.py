@@ -25,11 +25,11 @@ from typing import BinaryIO, Literal, TypeVar, cast
 
 import filetype
 
+from rnnviz.checks import check_path, check_text
 from rnnviz.errors import ConfigError, DecodingError, TextError
 from rnnviz.text.characters import NORMALISERS, Normaliser, after
 from rnnviz.text.files import packing, unpacked
 from rnnviz.text.guessing import SAMPLE, guesses
-from rnnviz.text.validate import check_path, check_text
 from rnnviz.text.vocabulary import code_points
 
 # Bytes that are not UTF-8: another encoding, or no text at all.

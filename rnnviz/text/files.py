@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, BinaryIO, cast
 
+from rnnviz.checks import check_path
 from rnnviz.errors import ConfigError, ExportError, Phrase, TextError, install
-from rnnviz.text.validate import check_path
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:

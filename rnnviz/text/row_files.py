@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple
 
+from rnnviz.checks import check_path
 from rnnviz.errors import ConfigError, TextError, install
 from rnnviz.text.decoding import (
     CHUNK,
@@ -31,7 +32,6 @@ from rnnviz.text.decoding import (
     size_of,
 )
 from rnnviz.text.files import packing, unpacked
-from rnnviz.text.validate import check_path
 from rnnviz.text.vocabulary import code_points
 
 Format = Literal["jsonl", "csv", "parquet"]

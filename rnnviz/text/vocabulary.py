@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Ids, Integers, Points
+from rnnviz.checks import check_text, received
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.reprs import Brief
-from rnnviz.text.validate import check_text, received
 
 UNKNOWN = 0
 UNKNOWN_SYMBOL = "<unk>"

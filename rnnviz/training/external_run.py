@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from rnnviz.checks import checked, received
 from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
@@ -55,11 +56,12 @@ def read(given: Any, watched: str) -> Trace:
         raise ConfigError(
             "the sentence to watch needs a model that rnnviz can read: give one, or a function that returns "
             "it, such as lambda: rnnviz.adapt(gru, output, characters); received {received}",
-            received=type(model).__name__,
+            received=received(model),
         )
     return trace(model, watched)
 
 
+@checked
 def follow(
     name: str,
     model: Any = None,
@@ -67,6 +69,7 @@ def follow(
     watched: str = "",
     text: str = "",
     total: int | None = None,
+    log_to: object = None,
 ) -> Followed:
     """A training loop as a run, shown live on the Train page, for a `with` block; `log` reports its progress.
 
@@ -77,6 +80,7 @@ def follow(
     watched   the sentence to watch, which such a model reads as training goes on
     text      the training text: a corpus's name, or a title. Runs on the same text can be compared
     total     all steps of the loop, or characters, if `log` is given those: for the remaining time
+    log_to    of 2.0.0, which wrote the figures for TensorBoard too; refused
 
     The folder is made in RNNVIZ_RUNS, by default ./runs, when the block begins. The run is "finished" at the
     block's end, "stopped" after Stop on the page or Ctrl-C, and "failed" if an exception leaves the block. A
@@ -93,6 +97,8 @@ def follow(
     >>> runs.find(run.id).state
     'finished'
     """
+    if log_to is not None:
+        raise ConfigError("log_to is gone: a run's events.jsonl has every figure, a JSON object a line")
     for called, value in (("name", name), ("watched", watched), ("text", text)):
         if not isinstance(value, str):
             raise ConfigError("{name} is a text; received {value!r}", name=called, value=value)

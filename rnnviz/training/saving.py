@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rnnviz.checks import check_text, checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.modelfile import Sketch
@@ -18,7 +19,6 @@ from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel, no_model
 from rnnviz.scoring.score import NOTABLE
 from rnnviz.text.corpora import Corpus, as_corpus, sha256
-from rnnviz.text.validate import check_text
 from rnnviz.training.card import measured, versions
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ Python's reference, shares 0.43 with its own beginning; a novel 0.00.
 """
 
 
+@checked
 def save(
     model: CharModel | NumpyModel | NgramModel,
     path: str | Path,

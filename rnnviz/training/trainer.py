@@ -22,7 +22,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TrainingError
+from rnnviz.checks import checked
+from rnnviz.errors import CheckpointError, CorpusError, TrainingError
 from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.dropout import Dropout
@@ -32,7 +33,6 @@ from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
-from rnnviz.text.validate import check_text, received
 from rnnviz.text.vocabulary import MUCH, Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
 from rnnviz.training.event_log import LARGEST
@@ -321,6 +321,7 @@ class Trainer:
                 return None
 
 
+@checked
 def train(
     config: TrainConfig,
     corpus: SplittableText | str | os.PathLike[str],
@@ -349,23 +350,13 @@ def train(
     (20, True)
     """
     trainer = prepared(config, corpus, device=device)
-    return trainer.run(prompt=check_text(probe), sample_length=sample_length)
-
-
-def check_config(config: object) -> None:
-    """Raise ConfigError for anything but a recipe, such as a text in its place."""
-    if not isinstance(config, TrainConfig):
-        raise ConfigError(
-            "training takes a rnnviz.TrainConfig first, then the text; received {received} first",
-            received=received(config),
-        )
+    return trainer.run(prompt=probe, sample_length=sample_length)
 
 
 def prepared(
     config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
 ) -> Trainer:
     """The Trainer of `train`, before its first step; raises the same errors."""
-    check_config(config)
     trainer = Trainer(config, as_corpus(corpus), device=device, name=name)
     trainer.model.engine = "torch" if config.is_small else "numba"  # numba, where it is installed
     trainer.model.sketch = contamination.sketch(trainer.text)  # of a report's model, too

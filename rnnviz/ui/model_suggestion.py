@@ -49,6 +49,12 @@ def others(info: ModelInfo) -> list[ModelInfo]:
     return sorted(found, key=lambda one: (not model_cache.in_memory(one), one.path.parent != shipped))[:MOST]
 
 
+def unknown(info: ModelInfo, text: str) -> float:
+    """The share of a text's characters that are not in the model's vocabulary; 0 for an empty text."""
+    known = model_cache.code_points(info)
+    return sum(ord(character) not in known for character in text) / max(len(text), 1)
+
+
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
     """The job that searches a better model for a text's beginning, after at most `patience` seconds."""
     beginning, jobs = text[:READ], of_session("better")

@@ -49,6 +49,12 @@ def built() -> CharModel:
     return model.requires_grad_(False).eval()
 
 
+def telegraph(length: int, dwell: int, seed: int) -> np.ndarray:
+    """(T,): on or off, each for `dwell` characters on average."""
+    drawn = np.random.default_rng(seed).random(length)
+    return np.cumsum(drawn < 1 / dwell) % 2 == 1
+
+
 @cache
 def quoted(length: int = 3000, seed: int = 0) -> str:
     """Lines of 5 to 40 random characters, in which quotes open and close, never across a line."""

@@ -7,11 +7,9 @@ import pytest
 
 import rnnviz
 from rnnviz.analysis import ablation, directions
-from rnnviz.analysis.ablation import Ablation, ablate, ablating
+from rnnviz.analysis.ablation import Ablation, ablate
 from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.effects import effect
 from rnnviz.analysis.interventions import Intervention
-from rnnviz.analysis.targets import target
 from tests.analysis.built import UNUSED, built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -59,8 +57,6 @@ def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
     alike = ablate(built(), quoted(1000))
     assert alike.replicates
     assert alike.needed < 1000
-    two = ablate(tiny("gru"), text, units=[1, 2])
-    assert (two.replicates, two.needed) == (False, np.inf)
 
 
 def test_reading_stops_once_the_ranking_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +88,7 @@ def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() 
 
 def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
     text = quoted(1000)
-    inside = target("quotes", text)
+    inside = rnnviz.units.target("quotes", text)
     found = ablate(built(), text, units=[4, UNUSED], target=inside)
     for named in ("quotes", "(?s)“[^”]*", inside.values):
         assert (
@@ -101,18 +97,8 @@ def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
         )
     assert found.interval.low[0] < found.loss[0] < found.interval.high[0]
     np.testing.assert_allclose(found.interval.estimate, found.loss, atol=1e-9)
-    alone = effect(built(), text, Intervention((4,)), target=inside, controls=1).within
+    alone = rnnviz.units.effect(built(), text, Intervention((4,)), target=inside, controls=1).within
     assert found.within.difference.estimate == pytest.approx([alone.difference.estimate[0], 0], abs=1e-6)
-
-
-def test_an_ablation_can_be_stopped_and_its_progress_reaches_the_end() -> None:
-    steps = ablating(tiny("gru"), TEXT * 20, batch=1)
-    assert 0 < next(steps).fraction < 1
-    steps.close()
-    shares: list[float] = []
-    ablate(tiny("gru"), SHORT, progress=lambda step: shares.append(step.fraction))
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
 
 
 RANKED = ablate(built(), quoted(1000), controls=3)

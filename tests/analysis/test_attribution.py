@@ -10,7 +10,6 @@ from torch.nn import functional as F
 import rnnviz
 from rnnviz import gradients
 from rnnviz.analysis import attribution
-from rnnviz.networks.progress import run
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import UNKNOWN
 from tests.analysis.autograd import NETWORKS, double, log_probs, symbols
@@ -113,12 +112,3 @@ def test_a_path_through_chaos_is_cut_to_what_adds_up() -> None:
     twice = gradients.attribute(model, TEXT, at=160, character="e", last=2 * (160 - found.first))
     assert 0 < found.first < 160
     assert twice.error == pytest.approx(found.beyond, rel=0.5)  # chaos magnifies rounding, too
-
-
-def test_it_says_how_far_it_is_and_can_be_cancelled() -> None:
-    steps = attribution.attributing(tiny("gru"), READ)
-    seen = [next(steps)]
-    steps.close()
-    run(attribution.attributing(tiny("gru"), READ, method="occlusion"), seen.append)
-    assert all(0 < share <= 1 for share in seen)
-    assert seen[-1] == 1

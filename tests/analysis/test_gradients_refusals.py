@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rnnviz import gradients
 from rnnviz.analysis.connectivity import Rows, connectivity_row
 from rnnviz.analysis.memory_length import reach_of
+from rnnviz.analysis.spectra import eigenvalues
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.gradients import connectivity, jacobian, memory_length, remaining
 from rnnviz.networks.ngram import NgramModel
@@ -153,9 +155,15 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         for model, layer, words in (
             (tiny("mlp"), 0, "have no W_hh"),
             (MINGRU, 0, "have no W_hh"),
-            (GRU, 2, "to 0"),
+            (GRU, 1, "from 0 to 0; received 1"),
+            (GRU, -1, "from 0 to 0; received -1"),
         )
     },
+    "a spectrum of no numbers": (
+        lambda: eigenvalues(np.diag([1.0, np.nan])),
+        ConfigError,
+        "not finite",
+    ),
 }
 
 

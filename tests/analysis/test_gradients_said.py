@@ -107,7 +107,6 @@ def test_a_spectrum_is_of_the_matrix_that_makes_the_candidate_beside_the_untrain
     large = replace(found, trained=np.array([3.0 + 4.0j, 0.5]))
     assert codes(large)[1:] == ["grows", but]
     facts = large.facts()
-    assert (facts["radius"], facts["outside"]) == (5.0, 1)
     assert facts["eigenvalues"] == [[3.0, 4.0], [0.5, 0.0]]
     points = {name.code: places for name, places in large.panels()[0].picture.groups}  # type: ignore[union-attr]
     assert points["spectrum.trained"].tolist() == facts["eigenvalues"]

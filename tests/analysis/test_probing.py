@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,9 @@ from rnnviz import units
 from rnnviz.analysis import evidence, ranking
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.probing import Probe, probe, random_labels
+from rnnviz.analysis.probing import probe, random_labels
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import Target
-from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from tests.analysis.built import VOCABULARY, quoted
@@ -54,14 +54,9 @@ def read() -> rnnviz.Trace:
     return rnnviz.trace(written()[0], quoted(24_000))
 
 
-@cache
-def found() -> Probe:
-    return probe(read(), units.target("quotes", read().text), layer=1)
-
-
 def test_what_is_written_along_a_direction_is_found_though_no_unit_holds_it() -> None:
     _, along = written()
-    one = found()
+    one = probe(read(), units.target("quotes", read().text), layer=1)
     assert one.score > 0.999
     assert one.few[0].score < 0.8
     assert one.direction().vector @ along.vector > 0.99
@@ -83,10 +78,6 @@ def test_of_all_layers_there_is_a_direction_for_each() -> None:
     one = probe(read(), units.target("quotes", read().text))
     assert (one.layers, one.weights.shape) == ((0, 1), (2, H))
     assert (one.few[0].units, one.direction(1).layer) == ((Unit(0, 0),), 1)
-    with pytest.raises(ConfigError, match="of layers 0, 1; say which"):
-        one.direction()
-    with pytest.raises(ConfigError, match="received 2"):
-        one.direction(2)
 
 
 def planted(n: int = 24_000, columns: int = 40) -> tuple[Target, np.ndarray]:
@@ -169,12 +160,16 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
     assert 0 < rival.low < one.score - rival.score < rival.high
     assert rival.p < 0.05
     assert one.verdict == "remembers"
-    assert replace(one, context=replace(rival, low=-0.001)).verdict == "context"
-    assert replace(one, context=replace(rival, low=None, high=None)).verdict == "learned"
-    assert replace(one, context=replace(rival, score=one.score - 0.019)).verdict == "context"
-    assert replace(one, context=None).verdict == "learned"
-    assert replace(one, lead=None, untrained=()).verdict == "learned"
-    assert replace(one, control=()).verdict == "learned"
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"context": replace(rival, low=-0.001)}, "context"),
+        ({"context": replace(rival, low=None, high=None)}, "learned"),
+        ({"context": replace(rival, score=one.score - 0.019)}, "context"),
+        ({"context": None}, "learned"),
+        ({"lead": None, "untrained": ()}, "learned"),
+        ({"control": ()}, "learned"),
+    ]
+    for changed, said in changes:
+        assert replace(one, **changed).verdict == said
 
 
 def test_little_text_or_a_rare_target_gets_no_verdict() -> None:
@@ -198,9 +193,7 @@ def runs(mask: np.ndarray) -> list[tuple[bool, int]]:
 def test_a_lead_that_another_text_may_not_have_is_none() -> None:
     target, states = planted()
     states[:, 3] += 3 * target.values
-    shares, copies = list[float](), [np.random.default_rng(3).normal(size=(24_000, 4))]
-    one = probe(states, target, untrained=copies, progress=lambda step: shares.append(step.fraction))
-    assert shares == sorted(shares), "the copies' work is counted"
+    one = probe(states, target, untrained=[np.random.default_rng(3).normal(size=(24_000, 4))])
     assert one.interval[0] < one.score < one.interval[1]
     assert one.lead[0] < one.score - max(one.untrained) < one.lead[1]
     assert (one.verdict, replace(one, lead=(-0.01, 0.2)).verdict) == ("learned", "untrained")
@@ -238,7 +231,6 @@ def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
         assert one.facts() == probe(traced, "vowel", quantity=quantity, controls=1).facts()
         assert one.quantity == quantity == one.direction(1).quantity
         assert one.weights.shape == (2, 12)
-        assert len(one.few) == 4
 
 
 def test_fewer_units_than_eight_and_states_that_exploded() -> None:

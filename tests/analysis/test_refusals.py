@@ -9,20 +9,14 @@ import pytest
 import rnnviz
 from rnnviz import units
 from rnnviz.analysis import directions, evidence, matching
-from rnnviz.analysis.ablation import ablate
 from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.comparison import compare
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.effects import effect
 from rnnviz.analysis.evidence import search
-from rnnviz.analysis.gating import gates
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.matching import Pattern
-from rnnviz.analysis.perturbation import memory, perturb
 from rnnviz.analysis.places import SearchedText
-from rnnviz.analysis.probing import probe
-from rnnviz.analysis.projection import project
-from rnnviz.analysis.scanning import pushes, scan
+from rnnviz.analysis.scanning import pushes
 from rnnviz.analysis.targets import Target, named, pattern_target, span_target, target
 from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.progress import run
@@ -48,15 +42,11 @@ def edited(function: Any, **where: Any) -> Any:
 
 
 def worth(text: str = "a", **options: Any) -> Any:
-    return ablate(GRU, text, **options)
+    return units.ablate(GRU, text, **options)
 
 
 def costs(text: str = "a", units: Any = (1,), quantity: Any = "hidden", **options: Any) -> Any:
     return effect(GRU, text, Intervention(units, quantity=quantity), **options)
-
-
-def scanned(**options: Any) -> Any:
-    return scan(GRU, **options)
 
 
 def patched(at: Any = 20, to: Any = 30, **options: Any) -> Any:
@@ -68,7 +58,7 @@ def searched(name: Any, text: str = "abc abc", **options: Any) -> Any:
 
 
 def probed(where: Any = None, **options: Any) -> Any:
-    return probe(TABLE, Target("half", np.arange(200) % 61 < 25) if where is None else where, **options)
+    return units.probe(TABLE, Target("half", np.arange(200) % 61 < 25) if where is None else where, **options)
 
 
 def matched(pattern: Pattern, **options: Any) -> Any:
@@ -77,7 +67,7 @@ def matched(pattern: Pattern, **options: Any) -> Any:
 
 def a_picture() -> Any:
     Path("b.txt").write_bytes(b"\x89PNG\r\n\x1a\n")
-    return scanned(path="b.txt")
+    return units.scan(GRU, path="b.txt")
 
 
 ONE = Pattern((Unit(0, 0),), (1,))
@@ -87,9 +77,9 @@ REFUSED: Refusals = {
     "ablate: no text": (lambda: worth(""), EmptyTextError, "no characters"),
     "ablate: a unit": (lambda: worth(units=[12]), ConfigError, "units 0 to 11"),
     "ablate: a layer": (lambda: worth(layer=2), ConfigError, "received layer 2"),
-    "ablate: to": (lambda: worth(to="median"), ConfigError, "'zero', its 'mean', or a number"),
+    "ablate: to": (lambda: worth(to="median"), ConfigError, "to is 'zero' or 'mean' or a number"),
     "ablate: batch": (lambda: worth(batch=0), ConfigError, "at least 1 unit"),
-    "ablate: a pair": (lambda: ablate(DEEP, "a", units=(1, 5)), ConfigError, PAIR),
+    "ablate: a pair": (lambda: units.ablate(DEEP, "a", units=(1, 5)), ConfigError, PAIR),
     "change: no intervention": (lambda: rnnviz.trace(GRU, "ab", change=3), ConfigError, "Clamp"),  # type: ignore[arg-type]
     "edit: a shape": (lambda: edited(lambda h: h[:2]), ConfigError, "shape"),
     "edit: no function": (lambda: edited(3), ConfigError, "function"),
@@ -200,11 +190,11 @@ REFUSED: Refusals = {
     ),
     "intervene: a cell": (lambda: held((0,), quantity="cell"), ConfigError, "this network has gru cells"),
     "intervene: a text": (lambda: rnnviz.trace(GRU, "\ud800", change=[]), TextError, "surrogate"),
-    "project": (lambda: project(rnnviz.trace(GRU, "ab"), 13), ConfigError, "1 to 12 axes"),
-    "gates: a cell": (lambda: gates(rnnviz.trace(tiny("rnn"), "a")), ConfigError, "network has rnn cells"),
-    "gates: no text": (lambda: gates(rnnviz.trace(GRU, "")), EmptyTextError, "no characters"),
-    "gates: a layer": (lambda: gates(READ, layer=2), ConfigError, "received layer 2"),
-    "compare": (lambda: compare([], "a"), ConfigError, "at least one model"),
+    "project": (lambda: units.project(rnnviz.trace(GRU, "ab"), 13), ConfigError, "1 to 12 axes"),
+    "gates: a cell": (lambda: units.gates(rnnviz.trace(tiny("rnn"), "a")), ConfigError, "has rnn cells"),
+    "gates: no text": (lambda: units.gates(rnnviz.trace(GRU, "")), EmptyTextError, "no characters"),
+    "gates: a layer": (lambda: units.gates(READ, layer=2), ConfigError, "received layer 2"),
+    "compare": (lambda: units.compare([], "a"), ConfigError, "at least one model"),
     "match: no text": (lambda: SearchedText(GRU, ""), EmptyTextError, "no characters"),
     "match: a surrogate": (lambda: SearchedText(GRU, "a\ud800"), TextError, "surrogate"),
     "match: counts": (
@@ -270,17 +260,28 @@ REFUSED: Refusals = {
     ),
     **{
         f"perturb: {position}, {character!r}": (
-            lambda position=position, character=character: perturb(GRU, TEXT[:80], position, character),
+            lambda position=position, character=character: units.perturb(GRU, TEXT[:80], position, character),
             ConfigError,
             "received",
         )
         for position, character in ((80, "x"), (-1, "x"), (0, TEXT[0]), (0, "xy"), (0, ""), (0, "\r"))
     },
-    "memory: a short text": (lambda: memory(GRU, "short"), ConfigError, "more than 100"),
-    "memory: one letter": (lambda: memory(GRU, "a" * 200), ConfigError, "at least two kinds"),
-    "memory: steps": (lambda: memory(GRU, TEXT, steps=0), ConfigError, "at least 1"),
-    "probe: controls": (lambda: probed(controls=-1), ConfigError, "received -1 and 0"),
-    "probe: seed": (lambda: probed(seed=-1), ConfigError, "received 5 and -1"),
+    "memory: a short text": (lambda: units.memory(GRU, "short"), ConfigError, "more than 100"),
+    "memory: one letter": (lambda: units.memory(GRU, "a" * 200), ConfigError, "at least two kinds"),
+    "memory: steps": (lambda: units.memory(GRU, TEXT, steps=0), ConfigError, "at least 1"),
+    "probe: controls": (lambda: probed(controls=-1), ConfigError, "^controls is a whole number from 0"),
+    "Probe.direction: which layer": (
+        lambda: units.probe(READ, "vowel", controls=0).direction(), ConfigError, "of layers 0, 1; say which",
+    ),
+    "Probe.direction: a layer": (
+        lambda: units.probe(READ, "vowel", controls=0).direction(2), ConfigError, "received 2",
+    ),
+    "find: a network": (
+        lambda: units.find(GRU, TEXT, "quotes", models=DEEP),  # type: ignore[call-overload]
+        ConfigError,
+        "models is a list or None; received",
+    ),
+    "probe: seed": (lambda: probed(seed=-1), ConfigError, "^seed is a whole number from 0; received -1$"),
     "probe: short": (
         lambda: probed(Target("short", np.ones(3, np.bool_))),
         ConfigError,
@@ -293,24 +294,24 @@ REFUSED: Refusals = {
         lambda: Target("steps", np.array([1.0, np.nan])), ConfigError, "received nan at character 1",
     ),
     "scan: a picture": (a_picture, DecodingError, "PNG"),
-    "scan: no text": (lambda: scanned(text=""), EmptyTextError, "no characters"),
+    "scan: no text": (lambda: units.scan(GRU, text=""), EmptyTextError, "no characters"),
     "scan: which layer": (
-        lambda: scan(DEEP, text="a", units=[1]), ConfigError, "say which one",
+        lambda: units.scan(DEEP, text="a", units=[1]), ConfigError, "say which one",
     ),
-    "scan: a unit": (lambda: scanned(text="a", layer=0, units=[12]), ConfigError, "units 0 to 11"),
-    "scan: bins": (lambda: scanned(text="a", bins=10), ConfigError, "multiple of 4"),
+    "scan: a unit": (lambda: units.scan(GRU, text="a", layer=0, units=[12]), ConfigError, "units 0 to 11"),
+    "scan: bins": (lambda: units.scan(GRU, text="a", bins=10), ConfigError, "multiple of 4"),
     "scan: a gate": (
-        lambda: scanned(text="a", quantity="forget"),
+        lambda: units.scan(GRU, text="a", quantity="forget"),
         ConfigError,
         "gru cells has hidden, reset, update, candidate",
     ),
-    "scan: two texts": (lambda: scanned(path="a", text="a"), ConfigError, "received both"),
+    "scan: two texts": (lambda: units.scan(GRU, path="a", text="a"), ConfigError, "received both"),
     "scan: another unit": (
-        lambda: scanned(text="a", layer=0, units=[3])[0, 4],
+        lambda: units.scan(GRU, text="a", layer=0, units=[3])[0, 4],
         ConfigError,
         r"unit \(0, 4\) was not scanned; ask for \(layer, unit\), such as \(0, 3\)",
     ),
-    "scan: a number": (lambda: scanned(text="a", layer=0, units=[3])[3], ConfigError, "unit 3 was not"),
+    "scan: a number": (lambda: units.scan(GRU, text="a", layer=0, units=[3])[3], ConfigError, "unit 3 was"),
     "pushes: a unit": (lambda: pushes(GRU, 12), ConfigError, "units 0 to 11"),
     "pushes: k": (lambda: pushes(GRU, 1, k=0), ConfigError, "k counts symbols"),
     "pushes: a layer": (
@@ -353,9 +354,6 @@ REFUSED: Refusals = {
     },
     "search: edges": (
         lambda: searched("vowel", edges=-1), ConfigError, "^edges counts characters, from 0 on; received -1$",
-    ),
-    "search: seed": (
-        lambda: searched("vowel", seed=-1), ConfigError, "^seed is a whole number from 0 on; received -1$",
     ),
     "search: no table": (
         lambda: search(np.zeros(7), target("vowel", "abc abc")),

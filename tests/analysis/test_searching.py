@@ -37,7 +37,6 @@ def test_the_unit_that_was_built_for_it_is_first_and_perfect(name: str, unit: in
     ignores = next(f for f in found.found if f.unit.unit == IGNORES)
     assert ignores.score == (0.5 if name == "quotes" else 0.0)
     assert ignores not in found.above_chance
-    assert len(found.found) == 8
 
 
 def test_edges_ask_that_the_unit_be_off_beside_the_span() -> None:
@@ -53,7 +52,6 @@ def test_edges_ask_that_the_unit_be_off_beside_the_span() -> None:
     assert scores[2] == 1.0
     assert scores[0] < next(f.score for f in whole.found if f.unit.unit == 0) - 0.1
     assert scores[1] == pytest.approx(0.5, abs=0.1)
-    assert near.chance == whole.chance
 
 
 def test_a_unit_that_is_off_where_the_target_holds_tells_as_well() -> None:
@@ -108,15 +106,6 @@ def test_auc_and_correlation_equal_other_libraries(ties: bool) -> None:
         assert found == pytest.approx(spearmanr(values[:, u], graded).statistic, abs=1e-12)
 
 
-def test_shifted_products_are_those_of_the_shifted_target() -> None:
-    random = np.random.default_rng(4)
-    ranked, mask = ranking.ranks(random.normal(size=(50, 4))), random.random(50) < 0.4
-    shifts = np.array([1, 7, 49])
-    found = ranking.shifted_products(ranked, mask.astype(float), shifts)
-    for row, shift in zip(found, shifts, strict=True):
-        np.testing.assert_allclose(row, np.roll(mask, shift) @ ranked, atol=1e-3)
-
-
 @pytest.mark.parametrize("graded", [False, True])
 @pytest.mark.parametrize("shifts", [300, 40])
 def test_chance_is_the_score_either_way_for_the_shifted_target(graded: bool, shifts: int) -> None:
@@ -157,10 +146,9 @@ def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
         assert (found.best.score, found.chance, found.above_chance) == (1.0, 1.0, ())
 
 
-@pytest.mark.parametrize(("cell", "expected"), [("gru", 4), ("lstm", 6), ("rnn", 1), ("mlp", 1)])
-def test_any_layer_and_any_quantity(cell: str, expected: int) -> None:
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+def test_any_layer_and_any_quantity(cell: str) -> None:
     traced, capital = rnnviz.trace(tiny(cell, layers=2), TEXT), target("capital", TEXT)
-    assert len(KINDS[cell].quantities) == expected
     for quantity in KINDS[cell].quantities:
         both = activations(traced, quantity=quantity)
         assert both.shape == (len(TEXT), 24)
@@ -192,10 +180,7 @@ def test_untrained_copies_are_searched_by_the_same_procedure_on_the_same_parts(e
     text = quoted(4000)
     asked = [target("quotes", text), target("line-position", text), target("capital", text)]
     made = [rnnviz.trace(copy, text) for copy in untrained(built())]
-    steps: list[float] = []
-    together = run(echoes(built(), text, asked, edges=edges), lambda now: steps.append(now.fraction))
-    assert steps == sorted(steps)
-    assert (len(steps) > 6, steps[-1]) == (True, 1.0)
+    together = run(echoes(built(), text, asked, edges=edges))
     for one, columns in zip(asked, together, strict=True):
         near = 0 if one.graded else edges
         found = search(rnnviz.trace(built(), text), one, edges=near, shifts=0, untrained=made)

@@ -5,11 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz import gradients
 from rnnviz.analysis.spectra import Spectrum, eigenvalues
-from rnnviz.errors import ConfigError
-from rnnviz.findings import Number, Points, words
-from tests.conftest import tiny
+from rnnviz.findings import Number
 
 
 def found(trained: Any, *, gated: bool = False) -> Spectrum:
@@ -21,11 +18,6 @@ def test_eigenvalues_come_largest_first() -> None:
     # Of the same modulus the smaller real part first, then the smaller imaginary part.
     np.testing.assert_allclose(eigenvalues(np.diag([2.0, -2.0])), [-2, 2])
     np.testing.assert_allclose(eigenvalues([[0.0, -2.0], [2.0, 0.0]]), [-2j, 2j], atol=1e-12)
-
-
-def test_those_of_a_damaged_network_are_none() -> None:
-    with pytest.raises(ConfigError, match="not finite"):
-        eigenvalues(np.diag([1.0, np.nan]))
 
 
 @pytest.mark.parametrize(
@@ -62,19 +54,4 @@ def test_its_table_its_sentences_and_its_picture_have_the_facts_numbers() -> Non
     }
     radii = [spectrum.sentences()[0].values[name] for name in ("radius", "untrained")]
     assert radii == [Number(5, digits=2), Number(0.5, digits=2)]
-    (panel,) = spectrum.panels()
-    assert (panel.title, *panel.notice, panel.limits) == tuple(
-        words(f"spectrum.{part}") for part in ("title", "notice", "limits")
-    )
-    picture = panel.picture
-    assert isinstance(picture, Points)
-    assert picture.bound == "circle"
-    assert (picture.x, picture.y) == (words("spectrum.real"), words("spectrum.imaginary"))
-
-
-def test_the_last_layer_is_one_less_than_their_number() -> None:
-    model = tiny("rnn", layers=2)
-    assert [gradients.spectrum(model, layer=layer).layer for layer in (0, 1)] == [0, 1]
-    for layer in (-1, 2):
-        with pytest.raises(ConfigError, match=f"from 0 to 1; received {layer}"):
-            gradients.spectrum(model, layer=layer)
+    assert spectrum.panels()[0].picture.bound == "circle"  # type: ignore[union-attr]

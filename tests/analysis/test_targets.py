@@ -13,52 +13,25 @@ def shown(found: Target) -> str:
     return "".join(f"{v:.0f}" if found.graded else ".x"[int(v)] for v in found.values)
 
 
-def marks(name: str, text: str, **options: str) -> str:
-    return shown(target(name, text, **options))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('He said "yes" and', "........xxxx....."),
-        ("don't 'go, don't' x", "......xxxxxxxxxx..."),
-        ("“A ‘b’ c’s” d", "xxxxxxxxxx..."),
-        ("‘isn’t it’ e", "xxxxxxxxx..."),
-        ("他说：“走！”就走", "...xxx..."),
-        ("«a» ‹b› „c“ 「d」", "xx..xx..xx..xx."),
-        ('"it\'s" x', "xxxxx..."),
-        ('"one\n\nother" y', "xxxx.......xxx"),
-        ('"one\nother" y', "xxxxxxxxxx..."),
-        ("\"a 'b' c\" d", "xxxxxxxx..."),
-        ('"a \'b" d', "xxxxx..."),
-        ('""', "x."),
-        ("", ""),
-    ],
-)
-def test_quotes(text: str, expected: str) -> None:
-    assert marks("quotes", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('a "b\nc', "..xx.."),
-        ("x = 'it\\'s'", "....xxxxxx."),
-        ('"""doc\n\n"in" x""" y', "x" * 14 + "....."),
-        ("f(a\nb)", ".xx..."),
-    ],
-)
-def test_what_is_left_open_ends_with_its_line_in_a_program(text: str, expected: str) -> None:
-    name = "brackets" if "(" in text else "quotes"
-    assert marks(name, text, unclosed="line") == expected
-
-
 LINES = "  ab\n    c d\n\n \n\te"
 
 
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
+        ("quotes", 'He said "yes" and', "........xxxx....."),
+        ("quotes", "don't 'go, don't' x", "......xxxxxxxxxx..."),
+        ("quotes", "“A ‘b’ c’s” d", "xxxxxxxxxx..."),
+        ("quotes", "‘isn’t it’ e", "xxxxxxxxx..."),
+        ("quotes", "他说：“走！”就走", "...xxx..."),
+        ("quotes", "«a» ‹b› „c“ 「d」", "xx..xx..xx..xx."),
+        ("quotes", '"it\'s" x', "xxxxx..."),
+        ("quotes", '"one\n\nother" y', "xxxx.......xxx"),
+        ("quotes", '"one\nother" y', "xxxxxxxxxx..."),
+        ("quotes", "\"a 'b' c\" d", "xxxxxxxx..."),
+        ("quotes", '"a \'b" d', "xxxxx..."),
+        ("quotes", '""', "x."),
+        ("quotes", "", ""),
         ("brackets", "f(a[1]) ) (x\n\ny)", ".xxxxx....xx...."),
         ("bracket-depth", "f(a[1]) ) (x\n\ny)", "0112210000110000"),
         ("brackets", "（甲）[乙》]", "xx.xxx."),
@@ -72,8 +45,21 @@ LINES = "  ab\n    c d\n\n \n\te"
         ("digit", "a1²b9", ".xx.x"),
     ],
 )
-def test_other_kinds(name: str, text: str, expected: str) -> None:
-    assert marks(name, text) == expected
+def test_what_holds_where(name: str, text: str, expected: str) -> None:
+    assert shown(target(name, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("quotes", 'a "b\nc', "..xx.."),
+        ("quotes", "x = 'it\\'s'", "....xxxxxx."),
+        ("quotes", '"""doc\n\n"in" x""" y', "x" * 14 + "....."),
+        ("brackets", "f(a\nb)", ".xx..."),
+    ],
+)
+def test_what_is_left_open_ends_with_its_line_in_a_program(name: str, text: str, expected: str) -> None:
+    assert shown(target(name, text, unclosed="line")) == expected
 
 
 @given(st.text(alphabet="a B\n\"'“”‘’()[]1.\\", max_size=40), st.sampled_from(sorted(KINDS)))

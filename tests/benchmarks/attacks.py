@@ -50,8 +50,11 @@ async def asked(port: int, data: bytes, source: str = "127.0.0.1") -> bytes:
     found = await opened(port, data, source)
     if found is None:
         return b""
-    with suppress(OSError, TimeoutError):
-        return await asyncio.wait_for(found[0].read(4096), 5)
+    with suppress(OSError, TimeoutError, EOFError):
+        async with asyncio.timeout(5):
+            head = await found[0].readuntil(b"\r\n\r\n")
+            length = int((re.findall(rb"content-length: (\d+)", head) or [0])[0])
+            return head + await found[0].readexactly(min(length, 4096))
     found[1].close()
     return b""
 

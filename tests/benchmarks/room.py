@@ -82,7 +82,11 @@ async def phone(host: str, port: int, n: int) -> None:
 
 
 def own_processors() -> None:
-    """Phones bring their own: where the app was given some of the machine's, take the others."""
+    """Phones bring their own: where the app was given some of the machine's, take the others; on shared ones
+    give way to the app and the lecturer's browser.
+    """
+    if hasattr(os, "nice"):
+        os.nice(19)
     if hasattr(os, "sched_setaffinity"):
         others = set(range(os.cpu_count() or 1)) - os.sched_getaffinity(0)
         os.sched_setaffinity(0, others or os.sched_getaffinity(0))

@@ -187,13 +187,19 @@ class Lectern:
 
     def wrong(self) -> list[str]:
         """What is wrong with the layout."""
-        found: list[str] = self.page.evaluate(AUDIT)
-        return found
+        return list(self.page.evaluate(AUDIT))
 
     def small(self) -> list[str]:
         """Words on the stage that are too small, presenting at 1280 × 720."""
-        found: list[str] = self.page.evaluate(SMALL)
-        return found
+        return list(self.page.evaluate(SMALL))
+
+    def notes(self) -> Page:
+        """The lecturer's window, opened."""
+        self.rest()
+        with self.page.expect_popup() as window:
+            self.press("n")
+        expect(window.value.locator("#title")).not_to_be_empty()
+        return window.value
 
     def control(self, name: str) -> Any:
         """A control of the scene, by the name its module gives it."""

@@ -1,7 +1,5 @@
 """A text that is foreign to the model: one sentence, one click; and examples that choose a model."""
 
-import re
-
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Live
@@ -30,15 +28,11 @@ def test_a_foreign_text_is_said_to_be_and_read_by_another_model_in_one_click(
     live.painted(len(TEXT) + 1)  # the conversation goes on
 
 
-def test_an_example_names_and_chooses_its_model_and_says_what_to_notice(page: Page, app_url: str) -> None:
+def test_an_example_chooses_its_model_and_says_what_to_notice(page: Page, app_url: str) -> None:
     Live(page, app_url, "timemachine-gru")
     examples = page.get_by_role("group", name="Examples").get_by_role("button")
-    own = ["A sentence", "A strange sentence", "One word", "Code", "Chinese"]
-    expect(examples).to_have_text(own)
-    expect(examples.nth(3)).to_have_attribute("title", "Read it with Python code, GRU")
     examples.nth(3).click()
     expect(page.locator(MODEL)).to_have_value("Python code, GRU")
-    expect(examples.first).to_have_attribute("title", "Read it with Sherlock Holmes, LSTM")
     note = page.locator(".rv-note-notice")
     expect(note).to_contain_text("Indentation costs next to nothing")
     examples.nth(4).click()
@@ -47,9 +41,6 @@ def test_an_example_names_and_chooses_its_model_and_says_what_to_notice(page: Pa
     page.get_by_role("textbox", name="Your text").press("End")
     page.keyboard.type("。")
     expect(note).to_be_hidden()  # it is another text now
-    page.go_back()
-    expect(page.locator(MODEL)).to_have_value("Python code, GRU")
-    expect(page.locator(".rv-text")).to_have_value(re.compile("^def mean"))
 
 
 def test_a_text_is_rewritten_where_the_network_would_know_more_of_it(page: Page, app_url: str) -> None:

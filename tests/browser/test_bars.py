@@ -47,13 +47,13 @@ def expect_reshaped(live: Live, t: int, **shape: float) -> None:
         assert width == pytest.approx(p, abs=1e-4)
 
 
+# Characters before the caret, the bar that is taken, the bar that keeps the focus, and how it is taken.
 WRITING: dict[str, tuple[int, int, int | None, Callable[[Live], object]]] = {
     "a click": (3, 1, None, lambda live: bar(live, 1).click()),
     "Alt and a number": (18, 2, None, lambda live: live.press("Alt+Digit3")),
     "a number": (9, 4, 0, lambda live: bar(live, 0).press("5")),
     "an arrow and Enter": (9, 1, 1, lambda live: [bar(live, 0).press("ArrowDown"), live.press("Enter")]),
 }
-"""Characters before the caret, the bar that is taken, the bar that keeps the focus, and how it is taken."""
 
 
 @pytest.mark.parametrize("way", WRITING)

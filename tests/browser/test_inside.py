@@ -23,24 +23,15 @@ MOVED = """(board) => {
   new MutationObserver(count).observe(board.querySelector('.bd-grid'), { childList: true });
 }"""
 MATCHED = f"(row) => ({HIGHLIGHTED})(row, 'passage').map((one) => one[1]).join('|')"
-BARS = "(board) => board.querySelector('[data-name=next] .barlayer')?.innerHTML"
 
 
 pytestmark = pytest.mark.usefixtures("kept")
 
 
-PARTS = {
-    "units": "Units",
-    "memory": "Memory",
-    "match": "Match",
-    "cause": "Cause",
-}
-
-
 def open_part(page: Page, url: str, part: str) -> Locator:
     """The first board of a part, drawn; by a click on its name where the page is there."""
     if page.url.startswith(f"{url}/inside?") and "model=tiny-gru" in page.url:
-        page.locator(".st-key-part").get_by_text(PARTS[part], exact=True).click()
+        page.locator(".st-key-part").get_by_text(part.title(), exact=True).click()
         expect(page).to_have_url(re.compile(f"part={part}"))
         expect(page.locator(IDLE)).to_be_visible()
     else:
@@ -68,7 +59,6 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(page.get_by_label("The unit, 0 to")).not_to_have_value(unit)
     changed(board, COLOURS, before)
-    expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
 def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, app_url: str) -> None:
@@ -76,6 +66,7 @@ def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, a
     page.get_by_role("slider", name="Threshold").press("Home")  # 0.05: the network is small, and random
     rows = page.get_by_test_id("rnnviz-board").nth(1)
     expect(rows.locator(".bd-flow.bd-one").first).to_be_visible()
+    chosen = re.findall(r"at=\d+", page.url)  # by another test in this tab, perhaps
     drag(text_of(board), 4, 6)
     until_highlighted(text_of(board), "passage", 3)
     expect(page.locator(IDLE)).to_be_visible()  # before, the rows are those of another passage
@@ -86,27 +77,7 @@ def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, a
     page.keyboard.press("Enter")
     until_highlighted(text_of(board), "passage", len(matched))
     assert highlighted(text_of(board), "passage") == [matched]
-    assert "at=" not in page.url, "where a drag ends is not chosen"
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-
-
-def test_pointing_finds_the_character_in_every_picture(page: Page, app_url: str) -> None:
-    board = open_part(page, app_url, "match")
-    page.mouse.move(*letter(text_of(board), 3))
-    expect(board.locator(".bd-said")).to_contain_text("character 4")
-    expect(board.locator("[data-name=pattern] .bd-upright")).to_be_visible()
-    page.mouse.move(5, 5)
-    expect(board.locator(".bd-said")).to_contain_text("Point at a character")
-    expect(board.locator("[data-name=pattern] .bd-upright")).to_be_hidden()
-
-
-def test_holding_units_changes_the_probabilities(page: Page, app_url: str) -> None:
-    board = open_part(page, app_url, "cause")
-    expect(board.locator("[data-name=next] .barlayer .point")).not_to_have_count(0)
-    before = board.evaluate(BARS)
-    page.get_by_role("textbox", name="Units, 0 to 11").fill("0-5")
-    page.keyboard.press("Enter")
-    changed(board, BARS, before)
+    assert re.findall(r"at=\d+", page.url) == chosen, "where a drag ends is not chosen"
 
 
 def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
@@ -136,10 +107,7 @@ def test_two_networks_share_a_cursor(page: Page, app_url: str) -> None:
     expect(board.locator(".bd-open")).to_have_count(3)
     page.mouse.move(*letter(text_of(board), 5))
     until_highlighted(board, "point", 3)
-    expect(board.locator(".bd-said")).to_contain_text("tiny-lstm")
+    expect(board.locator(".bd-said")).to_contain_text(re.compile("character 6.*tiny-lstm"))
     expect(board.locator("[data-name=heat-tiny-lstm] .bd-upright")).to_be_visible()
-
-
-def test_colours_follow_the_appearance(page: Page, app_url: str) -> None:
-    page.emulate_media(color_scheme="dark")
-    expect(open_part(page, app_url, "memory")).to_have_attribute("data-theme", "dark")
+    page.mouse.move(5, 5)
+    expect(board.locator(".bd-said")).not_to_contain_text("character 6")  # but the page's own character

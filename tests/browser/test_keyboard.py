@@ -64,7 +64,6 @@ def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
     live.press(*" was")
     live.painted(22)
     live.press("Home", "ArrowRight")
-    expect(page.locator(".rv-next-lead")).to_have_text("Expected after")
     tab_to(page, css="rv-pad")
     live.press("Home", "ArrowRight")
     expect(live.readout).to_contain_text("character 2 ·")
@@ -83,9 +82,6 @@ def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
     live.area.focus()
     tab_to(page, "^More$")
     live.press("Enter")
-    tab_to(page, css="rv-temperature")
-    live.press("Home")
-    expect(page.get_by_role("slider", name="temperature")).to_have_value("0")
     tab_to(page, css="rv-fold")
     live.press("Enter")
     expect(page.get_by_role("button", name="Show", exact=True)).to_be_focused()
@@ -119,8 +115,9 @@ def test_perplexity_takes_a_file(page: Page, app_url: str) -> None:
     with page.expect_file_chooser() as chosen:
         tab_to(page, r"(^|\n)Upload$")
         page.keyboard.press("Enter")
-    text = b"The Time Traveller smiled.\n" * 20
-    chosen.value.set_files({"name": "a.txt", "mimeType": "text/plain", "buffer": text})
+    chosen.value.set_files(
+        {"name": "a.txt", "mimeType": "text/plain", "buffer": b"The Time Traveller.\n" * 20}
+    )
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
     curve = page.locator(".vw-plot")
     expect(curve).to_have_count(1)  # the example's goes

@@ -83,10 +83,7 @@ def repeat(source: Path, target: Path, length: int) -> None:
     target.mkdir()
     times = -(-length // len(ColumnFiles(source)))
     for name in COLUMNS:
-        data = (source / name).read_bytes()
-        with (target / name).open("wb") as file:
-            for _ in range(times):
-                file.write(data)
+        (target / name).write_bytes((source / name).read_bytes() * times)
     nll = np.fromfile(target / "nll.f4", "<f4")
     sums = np.add.reduceat(nll, np.arange(0, len(nll), BLOCK), dtype=np.float64)
     np.concatenate([[0], np.cumsum(sums)]).astype("<f8").tofile(target / "sums.f8")
@@ -178,9 +175,7 @@ def test_a_character_is_told_about_as_a_trace_says(page: Page, url: str) -> None
     assert f"character {position + 1:,} of {len(trace):,}" in said
     for nats in (trace.nll[position], trace.entropy[position]):
         assert f"{nats / np.log(2):.2f} bits" in said
-    rows = page.locator(".vw-top li")
-    expect(rows).to_have_count(6)
-    chance = rows.first.locator(".rv-chance").inner_text()
+    chance = page.locator(".vw-top li").first.locator(".rv-chance").inner_text()
     assert float(chance.removesuffix(" %")) == pytest.approx(100 * trace.top(position, 1)[0][1], rel=0.02)
     viewer.pane.press("ArrowRight")
     assert f"{trace.nll[position + 1] / np.log(2):.2f} bits" in viewer.told(position + 1)
@@ -257,7 +252,6 @@ def test_any_length_scrolls_alike(page: Page, url: str, text: str) -> None:
     viewer.go(length // 2)
     assert f"character {length // 2:,}" in viewer.told(length // 2 - 1)
     viewer.at(length // 2 - 4000, length // 2)
-    assert viewer.page.locator(".ct-chunk:not(:empty)").count() <= 12
 
 
 def test_a_click_on_the_curve_and_keys_on_it_go_there(page: Page, url: str) -> None:

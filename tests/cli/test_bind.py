@@ -7,10 +7,8 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from rnnviz import cli
 from rnnviz.cli import bind
 from rnnviz.cli.bind import FieldsOf, Gone, Help, Misspelt, OneOf
-from rnnviz.errors import ConfigError
 
 WHERE = OneOf(required=True)
 GOT: list[dict[str, Any]] = []
@@ -113,11 +111,6 @@ def test_of_a_recipe_what_was_given_is_passed_on() -> None:
     assert found["recipe"] == {"size": 1_000, "tied": True, "rule": "c"}
 
 
-def test_a_dash_is_a_files_name() -> None:
-    found = got("look - -m gru -f -")
-    assert (found["names"], found["source"].file) == (["-"], "-")
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -139,17 +132,6 @@ def test_what_is_misspelt_says_the_usage_and_ends_with_2(words: str, capsys: Any
     assert capsys.readouterr().err.startswith("usage: rnnviz")
 
 
-def test_our_own_errors_stay_ours() -> None:
-    with pytest.raises(ConfigError, match="controls is at least 0; received -1"):
-        main(f"{LEAST} --controls -1")
-
-
-def test_an_option_that_is_gone_says_in_a_line_what_to_write(capsys: Any) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(f"{LEAST} --value 3")
-    assert capsys.readouterr() == ("", "rnnviz: --value is gone: write quantity\n")
-
-
 def test_the_help_is_the_docstring_and_the_annotations(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main("look --help")
@@ -161,18 +143,3 @@ def test_the_help_is_the_docstring_and_the_annotations(capsys: Any) -> None:
     assert "how many (default: 1,000)" in flat
     assert "recipe: --size SIZE how large (default: 1,000) --rate RATE how fast (default: 0.003)" in flat
     assert "--value" not in said
-
-
-def test_the_commands_fit_one_screen(capsys: Any) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(["--help"])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 24
-    assert max(map(len, lines)) <= 80
-    (names,) = (a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction))
-    listed = {line[9:].split()[0] for line in lines if line[9:].strip() and line[:9].strip() in GROUPS}
-    assert listed == {*names.choices, "app", "host", "page"} - {"dev"}
-    assert "dev                    what maintainers use: rnnviz dev --help" in lines
-
-
-GROUPS = ("", "look", "score", "train", "inside", "share")

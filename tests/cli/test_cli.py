@@ -105,20 +105,34 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "said"),
     [
-        *("", "nonsense", "perplexity", "dev", "trace --model tiny-gru", "patch --units x"),
-        *("ablate --to median", "match --span 3-7"),
+        ("", "name a command, such as app, which opens the app; rnnviz --help lists them"),
+        *(
+            (words, "usage:")
+            for words in (
+                *("", "nonsense", "perplexity", "dev", "trace --model tiny-gru", "patch --units x"),
+                *("ablate --to median", "match --span 3-7"),
+            )
+        ),
     ],
 )
-def test_a_misspelt_command_ends_with_2(run: Run, arguments: str) -> None:
+def test_a_misspelt_command_ends_with_2(run: Run, arguments: str, said: str) -> None:
     done = run(arguments)
     assert done.code == 2
-    assert "usage:" in done.err
+    assert said in done.err
 
 
-def test_where_no_command_is_given_one_is_named(run: Run) -> None:
-    assert "name a command, such as app, which opens the app; rnnviz --help lists them" in run("").err
+GROUPS = ("", "look", "score", "train", "inside", "share")
+
+
+def test_the_commands_fit_one_screen(run: Run) -> None:
+    lines = run("--help").out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    listed = {line[9:].split()[0] for line in lines if line[9:].strip() and line[:9].strip() in GROUPS}
+    assert listed == {*commands(), "app", "host", "page"} - {"dev"}
+    assert "dev                    what maintainers use: rnnviz dev --help" in lines
 
 
 @needs.signals

@@ -4,6 +4,8 @@ find is tested with them, how a table is printed in test_cli.py.
 
 import json
 from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +23,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.scoring import sampling
 from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
+from tests.closeness import close
 from tests.conftest import TEXT, tiny
 
 DEEP, BUILT, BOOK = tiny("lstm", layers=2), built(), quoted(4000)
@@ -143,22 +146,6 @@ def look(run: Run) -> Run:
     return run
 
 
-def same(found: Any, wanted: Any, at: str = "") -> None:
-    """Of the same keys and values, to a few digits; what else the command knows comes on top."""
-    if isinstance(wanted, dict):
-        assert wanted.keys() <= found.keys(), at
-        for key, value in wanted.items():
-            same(found[key], value, f"{at}.{key}")
-    elif isinstance(wanted, list):
-        assert len(found) == len(wanted), at
-        for one, other in zip(found, wanted, strict=True):
-            same(one, other, f"{at}[]")
-    else:
-        assert found == (
-            pytest.approx(wanted, rel=1e-3, abs=1e-5) if isinstance(wanted, float) else wanted
-        ), at
-
-
 def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> None:
     """With --json the facts; without, for some, a row for each row of the table."""
     found = look(command, "--json")
@@ -166,7 +153,8 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
     model = command.split()[2]
     assert len(found.objects) == len(wanted)
     for one, finding in zip(found.objects, wanted, strict=True):
-        same(one, json.loads(as_json({"model": model, **known, **finding.facts()})))
+        facts = json.loads(as_json({"model": model, **known, **finding.facts()}))
+        assert close({key: one[key] for key in facts}, facts, rel=1e-3, least=1e-5)
     if command.split()[0] not in ("units", "connectivity", "perturb"):
         return
     shown = [line.split() for line in look(command).out.splitlines()]
@@ -193,7 +181,7 @@ def test_weights_of_a_probe_come_when_they_are_asked_for(look: Run) -> None:
     command = CASES["probe"].command
     (found,) = look(command, "--json", "--weights").objects
     (wanted,) = CASES["probe"].make()
-    same(found["weights"], wanted.weights.tolist())  # type: ignore[attr-defined]
+    assert close(found["weights"], wanted.weights.tolist(), rel=1e-3, least=1e-5)  # type: ignore[attr-defined]
     assert "weights" not in look(command, "--json").objects[0]
 
 
@@ -204,3 +192,28 @@ def test_units_are_not_ranked_where_halves_of_the_text_disagree(
     lines = {name: len(look(CASES[name].command).out.splitlines()) for name in ("ablate", "ablate some")}
     assert lines["ablate"] < 8
     assert lines["ablate some"] > 4, "chosen units are shown as they are"
+
+
+def test_the_passage_can_come_through_a_pipe(look: Run) -> None:
+    asked = partial(look, "match -m built.safetensors -f book.txt --span 3:7 --threshold 0.9 --text")
+    first = asked("ab “cde” f")
+    assert first.code == 0
+    assert asked("-", data="ab “cde” f".encode()) == first
+
+
+@pytest.mark.parametrize("command", ["probe", "units"])
+def test_how_copies_of_a_network_begin_is_said_where_it_may_have_begun_otherwise(
+    command: str, look: Run
+) -> None:
+    begun_here = copy(BUILT)
+    begun_here.card = {"recipe": {"cell": "gru"}}
+    for model, more, said in (
+        (BUILT, ["1"], "untrained copies have torch's default initial weights\n"),
+        (BUILT, ["1", "--quiet"], ""),
+        (BUILT, ["0"], ""),
+        (begun_here, ["1"], ""),
+    ):
+        save(model, "./built.safetensors")
+        asked = f"{command} -m built.safetensors -f book.txt --characters 500 --target quotes --untrained"
+        done = look(asked, *more)
+        assert (done.code, done.err) == (0, said)

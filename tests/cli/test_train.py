@@ -15,7 +15,7 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from tests import needs
 from tests.cli.conftest import Run, process
-from tests.training.test_trainer import CORPUS, TEXT, same
+from tests.training.test_trainer import TEXT, same
 
 RECIPE = [
     "--hidden-size",
@@ -47,8 +47,6 @@ def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> Non
     measured = perplexity(model, text=split.held_out)
     assert model.card["held_out"]["perplexity"] == pytest.approx(measured.perplexity, rel=1e-5)
     assert model.card["command"].startswith("python -m rnnviz train --corpus smiles.txt")
-    assert model.card["sha256"] == CORPUS.sha256
-    assert model.card["parameters"] == model.parameter_count
     assert set(model.card["units"]["unanswered"].values()) == {"absent", "short"}
     assert "Named units: none" in done.out
 
@@ -106,17 +104,6 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     assert checkpoint.is_neural(b)
     assert same(a.state_dict(), b.state_dict())
     assert ["units" in one.card for one in (a, b)] == [True, False]
-
-
-def test_bfloat16_on_a_processor_is_refused_before_anything_starts(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "smiles.txt").write_text(TEXT, "utf-8")
-    done = run("train --corpus smiles.txt --name x --run-dir run --precision bfloat16 --device cpu")
-    assert (done.code, done.out) == (1, "")
-    assert done.err == (
-        "rnnviz: this version trains in bfloat16 on CUDA devices only; use precision float32 or auto, or "
-        "rnnviz 2.0.0 to go on with a run that it began in bfloat16\n"
-    )
-    assert not (tmp_path / "run").exists()
 
 
 CHANGED = {

@@ -12,11 +12,10 @@ import rnnviz
 from rnnviz.cli import main
 from rnnviz.errors import CheckpointError, DecodingError
 from rnnviz.networks import checkpoint
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.compression import decompress
 from rnnviz.training import runs
 from rnnviz.training.folder import RunFolder
-from tests.training.processes import train
+from tests.training.processes import train_to_its_end
 
 HERE = Path(__file__).parent
 OLDEST, OLD = HERE / "made_by_0_1_0", HERE / "made_by_1_0_0"
@@ -34,7 +33,7 @@ PERPLEXITY = {  # of SENTENCE, in float32, by the version that wrote the file
     "made_by_1_0_0/whole": 51.303620254,
 }
 GONE = ("minlstm", "rglru", "s6")
-KIND = {"3gram": "ngram", "tiny-3gram": "ngram", "tiny": "lstm", "whole": "gru"}
+KIND = {"3gram": "ngram", "whole": "gru"}
 CARD = {
     "characters command corpus example held_out language licence name parameters recipe seed sha256",
     "sha256_held_out sha256_trained_on split title trained_on training_seconds versions",
@@ -46,10 +45,9 @@ timemachine-mlp timemachine-rnn"""
 
 @pytest.mark.parametrize("name", PERPLEXITY)
 def test_a_model_predicts_what_it_predicted(name: str) -> None:
-    model = rnnviz.load(HERE / f"{name}.safetensors")
-    assert rnnviz.perplexity(model, text=SENTENCE).perplexity == pytest.approx(PERPLEXITY[name], rel=1e-5)
-    again = checkpoint.load_numpy(HERE / f"{name}.safetensors")
-    assert rnnviz.perplexity(again, text=SENTENCE).perplexity == pytest.approx(PERPLEXITY[name], rel=1e-5)
+    for load in (rnnviz.load, checkpoint.load_numpy):
+        found = rnnviz.perplexity(load(HERE / f"{name}.safetensors"), text=SENTENCE)
+        assert found.perplexity == pytest.approx(PERPLEXITY[name], rel=1e-5)
 
 
 @pytest.mark.parametrize("name", [name for name in PERPLEXITY if name.startswith("made_by_1")])
@@ -60,10 +58,7 @@ def test_a_card_has_what_it_had(name: str) -> None:
     assert wanted <= model.card.keys()
     assert (model.card["name"], model.card["title"]) == (kind, "A lamp and a coat")
     assert model.vocabulary.size == 41
-    assert (kind == "3gram") == isinstance(model, NgramModel)
-    if not isinstance(model, NgramModel):
-        assert model.config.cell == KIND.get(kind, kind)
-    assert model.card["held_out"]["perplexity"] > 1
+    assert checkpoint.read_info(HERE / f"{name}.safetensors").kind == KIND.get(kind, kind)
 
 
 def test_the_shipped_models_have_their_names() -> None:
@@ -115,10 +110,7 @@ def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(s
     assert runs.snapshots("run")[-1] == snapshot
     first, now = runs.snapshot("run", 0), runs.snapshot("run")
     assert (first.text, first.step, now.step) == ("the lamp", 0, step)
-    process = train(folder.path)
-    process.join()
-    assert process.exitcode == 0, folder.log.read_text("utf-8")
-    assert runs.find("run").state == "finished"
+    train_to_its_end(folder)
     held_out = runs.follow("run")[0][-1]["held_out"]
     card = checkpoint.load_numpy(made / f"{whole}.safetensors").card
     assert held_out == pytest.approx(card["held_out"]["perplexity"], rel=1e-3)
@@ -131,15 +123,11 @@ def test_a_run_that_2_0_0_began_in_bfloat16_on_a_processor_is_shown_and_says_wha
     about = json.loads(folder.path.joinpath("run.json").read_text("utf-8"))
     about["config"]["precision"] = "bfloat16"
     folder.path.joinpath("run.json").write_text(json.dumps(about), "utf-8")
-    said = folder.events.read_text("utf-8")
-    folder.events.write_text(said.replace('"bfloat16": false', '"bfloat16": true'), "utf-8")
     assert runs.find("run").state == "stopped"
-    assert next(e for e in runs.follow("run")[0] if e["event"] == "start")["bfloat16"] is True
     before = folder.state.read_bytes()
     assert main(["train", "--resume", str(folder.path), "--device", "cpu", "--quiet"]) == 1
     assert "rnnviz 2.0.0 to go on with a run that it began in bfloat16" in capsys.readouterr().err
     assert folder.state.read_bytes() == before
-    assert runs.find("run").state == "failed"
 
 
 def test_what_is_no_model_any_more_says_so() -> None:

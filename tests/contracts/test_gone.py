@@ -2,29 +2,40 @@
 
 import pytest
 
+import rnnviz
 from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.errors import ConfigError
 from tests.conftest import TEXT, tiny
+from tests.refused import one_sentence
+
+OPTIONS = {
+    "match --text abc --span 0:3 --index kept": (
+        "--index is gone: states stay in memory, and a folder of indexes is of no use any more: remove it"
+    ),
+    "perplexity book.txt --mix counts": "--mix is gone: the repository's examples/6_mix_and_adapt.py",
+    "train --corpus machine --log-to tensorboard": "--log-to is gone: a run's events.jsonl has every figure",
+    "perplexity --dynamic book.txt": "--dynamic is gone: the repository's examples/6_mix_and_adapt.py",
+}
 
 
-def test_matchs_index_on_disk(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["match", "--text", "abc", "--span", "0:3", "--index", "kept"]
-    with pytest.raises(SystemExit) as ended:
-        main(asked)
-    assert ended.value.code == 2
-    assert capsys.readouterr().err == (
-        "rnnviz: --index is gone: states stay in memory, and a folder of indexes is of no use any more: "
-        "remove it\n"
-    )
+@pytest.mark.parametrize("words", OPTIONS)
+def test_an_option_says_in_one_line_what_to_write_and_ends_with_2(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(words.split())
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"rnnviz: {OPTIONS[words]}")
+    one_sentence(said.err.removesuffix("\n"))
+
+
+def test_matchs_folder_of_an_index() -> None:
     with pytest.raises(ConfigError, match=r"^folder is gone: states stay in memory"):
         units.match(tiny("gru"), "the", 0, 3, TEXT, folder="kept")
 
 
-def test_tensorboard(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["train", "--corpus", "machine", "--log-to", "tensorboard"])
-    assert ended.value.code == 2
-    assert capsys.readouterr().err == (
-        "rnnviz: --log-to is gone: a run's events.jsonl has every figure, a JSON object a line\n"
-    )
+def test_a_log_for_tensorboard() -> None:
+    with pytest.raises(ConfigError, match=r"^log_to is gone: a run's events\.jsonl has every figure"):
+        rnnviz.follow("mine", log_to="tensorboard")

@@ -117,8 +117,10 @@ def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """One run that comes to its end, one that is stopped, one whose text is gone, one of another program."""
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
     text = "".join(random.Random(0).choices("ab", k=3000))
-    small = {"cell": "rnn", "hidden_size": 4, "embedding_size": 0, "precision": "float32", "batch": 4}
-    config = TrainConfig(**small, epochs=2, steps=10, evaluate_every=20, learning_rate=0.03)
+    config = TrainConfig(
+        cell="rnn", hidden_size=4, embedding_size=0, precision="float32", batch=4, epochs=2, steps=10,
+        evaluate_every=20, learning_rate=0.03,
+    )  # fmt: skip
     folders = {name: RunFolder(tmp_path / name) for name in ("whole", "stopped", "failed")}
     for name, folder in folders.items():
         folder.path.mkdir()
@@ -131,8 +133,10 @@ def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     runs.stop("stopped")
     for process in processes:
         process.join()
-    told = {"event of another program": events(RunFolder(run.path))}
-    told["event"] = [event for folder in folders.values() for event in events(folder)]
+    told = {
+        "event of another program": events(RunFolder(run.path)),
+        "event": [event for folder in folders.values() for event in events(folder)],
+    }
     for about, name in TABLE:
         if about in told:
             check(about, name, [event for event in told[about] if event["event"] == name])

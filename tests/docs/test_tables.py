@@ -21,8 +21,7 @@ def first_cells(rows: str) -> list[str]:
 def test_the_page_of_the_command_line_begins_with_all_commands() -> None:
     lines = (line.strip() for line in LISTED.splitlines())
     listed = [found[1] for line in lines if (found := re.match(r"(?:\w+ +)?(\w+) {2,}", line))]
-    assert {"app", "perplexity", "train", "units", "page"} <= set(listed)
-    assert first_cells(PAGE[: PAGE.index("```")]) == listed
+    assert first_cells(PAGE[: PAGE.index("```")]) == listed != []
 
 
 def test_it_ends_with_all_variables_of_the_environment() -> None:

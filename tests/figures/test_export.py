@@ -28,7 +28,6 @@ from tests.scoring.recorded import recorded, told
 # What a table could trip over: quotes, separators, line ends, NUL, formulas, the words for "nothing there".
 NUL = "\0" if pd.__version__ >= "3.1" else ""  # older ones read none
 AWKWARD = f'a,"b";\tc\n\n=1+1 {NUL}\x1a\u2028\u202e道🎉 \'" NA null -1\n'
-MODELS = ["tiny-gru", "tiny-lstm", "tiny-3gram"]
 FORMATS = ["csv", "parquet"]
 
 
@@ -41,7 +40,7 @@ def opened(path: Path) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["tiny-gru", "tiny-lstm", "tiny-3gram"])
 def test_a_table_holds_what_scoring_says_to_every_digit(
     name: str, format: str, models_folder: Path, tmp_path: Path
 ) -> None:
@@ -156,8 +155,6 @@ def test_without_pyarrow_parquet_says_what_to_install(
     for attempt in (export.format_of, lambda path: export.per_character(source, path)):
         with pytest.raises(ConfigError, match=r'needs pyarrow: pip install ".*\[app\]", or write a .csv'):
             attempt(tmp_path / "out.parquet")
-    export.per_character(source, tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_text("utf-8").count("\n") == 4
 
 
 def test_the_module_loads_neither_pandas_nor_pyarrow(tmp_path: Path) -> None:

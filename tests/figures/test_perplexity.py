@@ -1,7 +1,6 @@
 """The curve of a scored text: exact values on axes that show them."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,24 +12,17 @@ from hypothesis import strategies as st
 from rnnviz.figures import perplexity
 from rnnviz.figures.axes import ticks
 from rnnviz.figures.themes import LIGHT, THEMES
+from rnnviz.scoring.breakdown import Curve
 
 
-@dataclass
-class Drawn:
-    position: Any
-    running: Any
-    rolling: Any
-    window: int
-
-
-def curve(running: list[float], rolling: list[float], window: int = 2) -> Drawn:
-    return Drawn(np.arange(1, len(running) + 1) * 10, np.array(running), np.array(rolling), window)
+def curve(running: list[float], rolling: list[float], window: int = 2) -> Curve:
+    return Curve(np.arange(1, len(running) + 1) * 10, np.array(running), np.array(rolling), window)
 
 
 CURVE = curve([900, 12, 8, 6, 5.5], [900, 9, 4, 3, 5], window=20)
 
 
-def figure(*curves: Drawn, theme: Any = LIGHT) -> Any:
+def figure(*curves: Curve, theme: Any = LIGHT) -> Any:
     named = dict(zip(("<b>gru</b>", "3gram"), curves, strict=False))
     ends = perplexity.extent(named)
     cuts = perplexity.beyond(named, ends)
@@ -99,8 +91,14 @@ def test_every_axis_has_a_few_numbers_within_it(low: float, span: float) -> None
     assert all(len(text) <= 12 for text in texts)
 
 
-def test_large_numbers_are_powers() -> None:
-    assert ticks(0, 7)[1] == ["1", "100", "10,000", "10⁶"]
-    assert ticks(5.1, 6.1)[1] == ["2·10⁵", "5·10⁵", "10⁶"]
-    assert ticks(0, 2)[1] == ["1", "2", "5", "10", "20", "50", "100"]
-    assert ticks(math.log10(3.19), math.log10(4.1))[1] == ["3.2", "3.4", "3.6", "3.8", "4"]
+@pytest.mark.parametrize(
+    ("low", "high", "written"),
+    [
+        (0, 7, ["1", "100", "10,000", "10⁶"]),
+        (5.1, 6.1, ["2·10⁵", "5·10⁵", "10⁶"]),
+        (0, 2, ["1", "2", "5", "10", "20", "50", "100"]),
+        (math.log10(3.19), math.log10(4.1), ["3.2", "3.4", "3.6", "3.8", "4"]),
+    ],
+)
+def test_large_numbers_are_powers(low: float, high: float, written: list[str]) -> None:
+    assert ticks(low, high)[1] == written

@@ -1,74 +1,33 @@
 """What cannot be drawn or written is refused in a sentence."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
 
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
-from rnnviz.scoring.record import Record
 from rnnviz.text.files import check_output
 from tests.refused import refused
+from tests.scoring.recorded import told
 
-
-class Empty(Record):
-    """A record of nothing: what can't be written is refused all the same."""
-
-    def __init__(self) -> None:
-        pass
-
-    def __len__(self) -> int:
-        return 0
-
-
-def taken(folder: Path) -> Path:
-    (folder / "out.csv").mkdir()
-    return folder / "out.csv"
-
-
-def written(path: Path) -> Any:
-    return export.per_character(Empty(), path)
-
-
-def asked(path: Path) -> Any:
-    return check_output(path, ".csv")
-
-
-REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
-    **{
-        f"{what} {name}": (
-            lambda tmp, act=act, name=name: act(tmp / name),
-            ConfigError,
-            "is csv or parquet; received '",
-        )
-        for what, act in (
-            ("write", lambda path: export.per_character(Empty(), path)),
-            ("format", export.format_of),
-        )
-        for name in ("out", "out.xlsx", "out.csv.gz")
-    },
-    **{
-        f"{act.__name__} in no folder": (
-            lambda tmp, act=act: act(tmp / "absent" / "out.csv"),
-            ExportError,
-            "can't be written",
-        )
-        for act in (written, asked)
-    },
-    **{
-        f"{act.__name__} over a folder": (
-            lambda tmp, act=act: act(taken(tmp)),
-            ExportError,
-            "can't be written",
-        )
-        for act in (written, asked)
-    },
+REFUSED: dict[str, tuple[str, str, type[Exception], str]] = {
+    "write another kind": ("write", "out.xlsx", ConfigError, "is csv or parquet; received '"),
+    "format of no kind": ("format", "out", ConfigError, "is csv or parquet; received '"),
+    "format of a packed one": ("format", "out.csv.gz", ConfigError, "is csv or parquet; received '"),
+    "write in no folder": ("write", "absent/out.csv", ExportError, "can't be written"),
+    "check in no folder": ("check", "absent/out.csv", ExportError, "can't be written"),
+    "write over a folder": ("write", "folder.csv", ExportError, "can't be written"),
+    "check over a folder": ("check", "folder.csv", ExportError, "can't be written"),
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    refused(*REFUSED[what], tmp_path)
+    write = partial(export.per_character, told(tmp_path, "time", np.ones(4)))
+    (tmp_path / "folder.csv").mkdir()
+    way, name, error, words = REFUSED[what]
+    ways = {"write": write, "format": export.format_of, "check": partial(check_output, kind=".csv")}
+    refused(ways[way], error, words, tmp_path / name)
     assert not [path for path in tmp_path.iterdir() if path.is_file()]

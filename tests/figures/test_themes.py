@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnviz.figures import themes
+from rnnviz.figures import live, themes
 from rnnviz.figures.themes import CELL, GATE, LEVELS, TANH, THEMES, Theme, contrast, palette, ramp
 
 EACH = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
@@ -19,11 +19,10 @@ BLINDNESS = {
 @EACH
 def test_nothing_is_the_background_itself(theme: Theme) -> None:
     background = [int(theme.background[i : i + 2], 16) for i in (1, 3, 5)]
-    assert palette(theme.diverging)[LEVELS // 2].tolist() == background
-    assert palette(theme.sequential)[0].tolist() == background
-    assert palette(theme.surprisal)[0].tolist() == background
     assert theme.bands[0] == theme.background
-    for both in (theme.reason, theme.versus):
+    for one in (theme.sequential, theme.surprisal):
+        assert palette(one)[0].tolist() == background
+    for both in (theme.diverging, theme.reason, theme.versus):
         assert palette(both)[LEVELS // 2].tolist() == background
 
 
@@ -32,10 +31,22 @@ def test_every_text_is_readable(theme: Theme) -> None:
     scales = (theme.surprisal, theme.reason, theme.versus)
     for behind in (*theme.bands, *(colour for anchors in scales for colour in ramp(anchors, 15))):
         assert contrast(theme.text, behind) >= 4.5
-    for ink in (theme.text, theme.muted, theme.model, theme.ngram, theme.uniform):
+    for ink in (theme.text, theme.muted, theme.model, theme.ngram, theme.uniform, *theme.runs):
         assert contrast(ink, theme.background) >= 4.5
     for mark in (theme.came, theme.cursor, theme.pinned):
         assert contrast(mark, theme.background) >= 3
+
+
+@EACH
+def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
+    scales = (theme.surprisal, theme.reason, theme.versus, theme.diverging, theme.sequential, theme.bands)
+    ends = {anchors[end] for anchors in scales for end in (0, -1)} - {theme.background}
+    figure = live.skeleton(theme, vocabulary_size=89, columns=24)
+    filled = {trace["fillcolor"] for trace in figure["data"] if "fillcolor" in trace}
+    lines = {theme.memoryless, *theme.runs}
+    assert filled
+    for colour in (theme.bar, *ends, *filled, *lines):
+        assert contrast(colour, theme.background) >= 3, colour
 
 
 @EACH

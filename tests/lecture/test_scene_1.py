@@ -9,6 +9,7 @@ from rnnviz.lecture.prediction import nats
 from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.readers import load, reader
 from rnnviz.lecture.scenes import scenes
+from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 
 DARK, GREY = "the dark machine stood", "the grey machine stood"
@@ -43,17 +44,9 @@ def test_what_each_rule_has_left_of_a_difference() -> None:
     everything, last, left = curves("any", first=DARK, second=GREY, t=22)
     assert everything == [1] * 22
     assert last == [1] * 8 + [0] * 14  # "dark" and "grey" are letters 5 to 8
-    rnn = load("timemachine-rnn")
-    h = {text: np.zeros(256) for text in (DARK, GREY)}
-    layer = rnn.weights.layers[0]
-    assert layer.W_h is not None
-    apart = []
-    for t in range(-1, 22):
-        for text in h:
-            x = rnn.vocabulary.start if t < 0 else rnn.vocabulary.encode(text)[t]
-            h[text] = np.tanh(layer.table[x] + layer.W_h @ h[text])
-        apart.append(float(np.linalg.norm(h[DARK] - h[GREY])))
-    assert left[8:] == pytest.approx([d / max(apart) for d in apart[9:]], rel=1e-3)
+    dark, grey = (trace(load("timemachine-rnn"), text).hidden[:, 0] for text in (DARK, GREY))
+    apart = np.linalg.norm(dark - grey, axis=1)
+    assert left[8:] == pytest.approx(apart[8:] / apart.max(), rel=1e-3)
 
 
 @pytest.mark.parametrize("n", [1, 4, 6])

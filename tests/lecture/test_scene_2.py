@@ -9,18 +9,15 @@ import pytest
 from rnnviz.lecture import scene_2_memoryless as scene
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine
 from rnnviz.lecture.primitives import Node
-from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import SEEN
+from tests.lecture.test_steps import named, of
 
 NET = Machine().net
 
 
 def matrices(picture: Node) -> dict[str, Node]:
     """The matrices of a picture, by what they stand for."""
-    found = {picture["stands"]: picture} if picture["kind"] == "matrix" and "stands" in picture else {}
-    for part in picture.get("parts", ()):
-        found |= matrices(part)
-    return found
+    return {part["stands"]: part for part in of(picture, "matrix") if "stands" in part}
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
@@ -28,11 +25,9 @@ def test_every_row_of_the_layer_is_a_row_of_weights_and_the_bias_bent(seed: int)
     shown = matrices(scene.hidden(seed)[0])
     pairs = shown["X"]["rows"]
     assert len(set(pairs)) == 3
-    for i, pair in enumerate(pairs):
-        assert pair.replace("→", "") in WORD
-        w, b = NET.W_xh[SYMBOLS.index(pair[0])], NET.b_h
-        by_hand = [math.tanh(w[j] + b[j]) for j in range(4)]
-        assert shown["H"]["values"][i] == pytest.approx(by_hand, abs=1e-4)
+    assert all(pair.replace("→", "") in WORD for pair in pairs)
+    by_hand = np.tanh([NET.W_xh[SYMBOLS.index(pair[0])] + NET.b_h for pair in pairs])
+    np.testing.assert_allclose(shown["H"]["values"], by_hand, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
@@ -52,8 +47,7 @@ def test_probabilities_and_the_loss_of_the_same_pairs(seed: int) -> None:
 def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_same(
     left: str, right: str
 ) -> None:
-    step = next(one for one in scenes()[1].steps if one.name == "prediction")
-    picture, _notice = step.shown({"left": left, "right": right, "pick": SEEN})
+    picture, _notice = named("prediction").shown({"left": left, "right": right, "pick": SEEN})
     before, between, after = picture["parts"]
     assert before["parts"][2:] == after["parts"][2:]  # the layer's strip and the bars
     table = dict(between["parts"][2]["rows"])
@@ -71,6 +65,5 @@ def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_sam
     ],
 )
 def test_characters_that_the_model_has_never_read_are_named(name: str, texts: dict[str, object]) -> None:
-    step = next(one for scene in scenes() for one in scene.steps if one.name == name)
-    _picture, notice = step.shown({**step.usual, **texts})
+    _picture, notice = named(name).shown({**named(name).usual, **texts})
     assert "has never read 今 天 晴" in str(notice)

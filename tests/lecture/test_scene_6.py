@@ -1,7 +1,6 @@
 """Perplexity: the scene's numbers, recomputed."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,14 +8,8 @@ import pytest
 import rnnviz
 from rnnviz.lecture import scene_6_perplexity as scene
 from rnnviz.lecture.number_format import fixed, rough, ten_to
-from rnnviz.lecture.primitives import Node
-from rnnviz.lecture.readers import recorded
 from rnnviz.ui.pages.learn.lecture import Lecture
-from tests.lecture.test_steps import parts
-
-
-def of(picture: Node, kind: str) -> list[dict[str, Any]]:
-    return [part for part in parts(picture) if part["kind"] == kind]
+from tests.lecture.test_steps import of
 
 
 def test_what_models_pay_is_what_the_package_measures() -> None:
@@ -69,16 +62,6 @@ def test_the_game_says_what_its_bars_are_worth(case: str, p: list[float] | None,
     picture, notice = scene.game(case, p)
     assert said in notice
     assert any("harmonic" in part["words"] for part in of(picture, "text"))
-
-
-def test_the_recording_shows_what_the_lecture_says() -> None:
-    run = recorded("memorising")
-    train, held_out = run["train"], run["held_out"]
-    assert len(train) == len(held_out) == 500
-    assert train[-1] < 1.05
-    assert held_out[-1] > 5 * run["uniform"], "far worse than a uniform guess"
-    assert min(held_out) < run["uniform"] / 2, "and it had been better"
-    assert held_out[9] < train[9], "at first the mean over a pass lags behind"
 
 
 def test_guesses_are_counted_and_bound_the_entropy() -> None:

@@ -3,7 +3,6 @@
 import math
 from itertools import pairwise
 from statistics import geometric_mean
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +12,8 @@ from rnnviz import gradients
 from rnnviz.lecture import scene_7_backwards as scene
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.number_format import fixed, rough
-from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.readers import recorded
-from tests.lecture.test_steps import computed, parts
-
-
-def of(picture: Node, kind: str) -> list[dict[str, Any]]:
-    return [part for part in parts(picture) if part["kind"] == kind]
+from tests.lecture.test_steps import computed, of
 
 
 def test_three_steps_back_add_up_to_the_gradient() -> None:
@@ -193,7 +187,6 @@ def test_a_random_cut_is_drawn_beside_a_regular_one(pi: float, after: int, said:
     if pi == 0.7:
         assert notice.endswith(f"is {rough(spread)}.")
     above, below, full, regular, drawn = of(picture, "line")
-    assert (drawn["xs"][0], drawn["xs"][-1]) == (3, 10_000)
     room = 2 * spread / np.sqrt(drawn["xs"])
     np.testing.assert_allclose(above["ys"], terms.sum() + room, rtol=1e-3)
     np.testing.assert_allclose(below["ys"], terms.sum() - room, rtol=1e-3, atol=1e-4)

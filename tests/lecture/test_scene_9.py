@@ -7,20 +7,16 @@ import pytest
 
 from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.scene_9_summary import points
-from rnnviz.lecture.scenes import place, scenes
-from tests.lecture.test_steps import parts, values
+from tests.lecture.test_steps import named, of, values
 
-LINKS = [one for one in parts(points()[0]) if one["kind"] == "button"]
+LINKS = of(points()[0], "button")
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda one: one["step"])
 def test_a_points_number_is_where_it_leads_to(link: Node) -> None:
-    found = place(link["step"])
-    assert found is not None
-    number, at = found
-    step = scenes()[number - 1].steps[at]
+    step = named(link["step"])
     picture, notice = step.shown(values(step))
-    sizes = [f"{len(m['values'])} × {len(m['values'][0])}" for m in parts(picture) if m["kind"] == "matrix"]
+    sizes = [f"{len(m['values'])} × {len(m['values'][0])}" for m in of(picture, "matrix")]
     words = re.findall(r'"((?:[^"\\]|\\.)*)"', json.dumps(picture, ensure_ascii=False))
     said = "\n".join([notice, *sizes, *words])
     assert re.search(rf"(?<![\d.,]){re.escape(link['words'])}(?![\d,]|\.\d)", said)

@@ -49,9 +49,14 @@ def settings(step: Step) -> Iterator[dict[str, Any]]:
             yield from ({**first, name: end} for end in ends(control, first[name]))
 
 
+def named(name: str) -> Step:
+    """The step of a name."""
+    return next(one for _module, one in STEPS if one.name == name)
+
+
 def computed(name: str, **given: Any) -> dict[str, Any]:
     """Every name that a step's code leaves behind."""
-    step = next(one for _module, one in STEPS if one.name == name)
+    step = named(name)
     found: dict[str, Any] = {}
     exec(step.code(step.usual | given), found)
     return found
@@ -61,6 +66,11 @@ def parts(node: Node) -> Iterator[Node]:
     yield node
     for inner in (*node.get("parts", ()), *node.get("lines", ())):
         yield from parts(inner)
+
+
+def of(picture: Node, kind: str) -> list[Node]:
+    """The parts of a kind, wherever in a picture."""
+    return [part for part in parts(picture) if part["kind"] == kind]
 
 
 @each
@@ -111,4 +121,4 @@ def test_a_step_says_what_to_say_and_what_to_ask(module: str, step: Step) -> Non
 def test_names_are_the_lectures_and_minutes_are_45() -> None:
     names = [one.name for _module, one in STEPS]
     assert len(names) == len(set(names))
-    assert math.fsum(one.minutes for _module, one in STEPS) <= 45
+    assert math.fsum(one.minutes for _module, one in STEPS) == 45

@@ -1,5 +1,6 @@
 """The lecture's formulas: no symbol that nothing explains, and no explanation without a symbol."""
 
+import json
 import re
 
 import pytest
@@ -44,14 +45,11 @@ def test_every_explanation_is_of_a_symbol_that_is_shown() -> None:
     assert SYMBOLS.keys() - found == set()
 
 
-def _named(part: object) -> set[str]:
+def _named(picture: object) -> set[str]:
     """The symbols in a picture: what stands for one, and those of its formulas."""
-    if isinstance(part, dict):
-        here = set(str(part.get("stands", "")).split())
-        return here.union(*map(_named, part.values()))
-    if isinstance(part, list):
-        return set().union(*map(_named, part))
-    return set(re.findall(r"symbol=([^}]*)\}", part)) if isinstance(part, str) else set()
+    said = json.dumps(picture)
+    stand = " ".join(re.findall(r'"stands": "([^"]*)"', said)).split()
+    return {*stand, *re.findall(r"symbol=([^}]*)\}", said)}
 
 
 def test_a_symbol_is_ascii_by_name_and_explained_in_words() -> None:

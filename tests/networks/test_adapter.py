@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 import rnnviz
-from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.networks.torch_model import CharModel
 from tests.closeness import assert_states
@@ -104,7 +103,6 @@ def test_an_unknown_character_is_read_as_the_mean_and_hardly_expected() -> None:
     traced = rnnviz.trace(adapted(parts), "eat?")
     assert not traced.known[3]
     assert traced.log_probs[:, 0].max() < -20 - math.log(len(CHARACTERS)) + 1e-3
-    assert np.isfinite(traced.nll).all()
     with torch.no_grad():
         x = parts["encoder"](torch.tensor([indices("eat")]))
         x = torch.cat([x, parts["encoder"].weight.mean(dim=0).view(1, 1, -1)], dim=1)
@@ -215,4 +213,4 @@ def test_what_is_wrapped_is_a_copy() -> None:
 
 
 def test_everything_of_units_says_what_it_is() -> None:
-    assert all((getattr(units, name).__doc__ or "").strip() for name in units.__all__)
+    assert all((getattr(rnnviz.units, name).__doc__ or "").strip() for name in rnnviz.units.__all__)

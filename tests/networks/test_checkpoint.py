@@ -14,12 +14,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from rnnviz.errors import CheckpointError, ModelNotFoundError
+from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
 from tests.closeness import assert_states
@@ -56,8 +55,6 @@ def test_a_network_comes_back_as_it_was_with_torch_and_without(
     assert {k: tuple(w.shape) for k, w in model.state_dict().items()} == model.config.shapes()
     path = checkpoint.save(model, tmp_path / "m.safetensors")
     loaded, light = checkpoint.load(path), checkpoint.load_numpy(path)
-    assert checkpoint.is_neural(loaded)
-    assert isinstance(light, NumpyModel)
     assert (loaded.config, loaded.vocabulary) == (model.config, model.vocabulary)
     for again in (loaded, light):
         assert again.name == "m"
@@ -79,7 +76,6 @@ def test_half_precision_is_half_the_size_and_close(tmp_path: Path) -> None:
     full, half = (checkpoint.save(model, tmp_path / f"{h}.safetensors", half=h) for h in (False, True))
     assert half.stat().st_size < 0.6 * full.stat().st_size
     loaded = checkpoint.load(half)
-    assert checkpoint.is_neural(loaded)
     assert loaded.readout.weight.dtype == torch.float32
     torch.testing.assert_close(loaded.readout.weight, model.readout.weight, atol=1e-3, rtol=1e-3)
 
@@ -92,8 +88,6 @@ def test_the_description_is_read_without_the_weights(
     info = checkpoint.read_info(path)
     assert (info.name, info.kind) == ("m", request.node.callspec.id)
     assert (info.vocabulary_size, info.bytes) == (model.vocabulary.size, path.stat().st_size)
-    ids = model.vocabulary.encode("the machine")
-    assert_states(checkpoint.load(path).scorer().advance(ids), model.scorer().advance(ids))
 
 
 def test_models_are_listed_and_damaged_ones_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,8 +100,6 @@ def test_models_are_listed_and_damaged_ones_named(tmp_path: Path, monkeypatch: p
     assert checkpoint.find("mine") == tmp_path / "mine.safetensors"
     checkpoint.save(tiny("gru"), tmp_path / "broken.safetensors")  # another file is read again
     assert checkpoint.available()[1] == []
-    with pytest.raises(ModelNotFoundError, match=r"no model is called 'thine'; there are: .*mine"):
-        checkpoint.load("thine")
 
 
 def written(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:

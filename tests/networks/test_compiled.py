@@ -73,8 +73,7 @@ class Case:
         loss = sum(
             (one * torch.linspace(-1, 1, one.numel(), dtype=one.dtype).view(one.shape)).sum() for one in found
         )
-        slopes = torch.autograd.grad(loss, given, allow_unused=True, materialize_grads=True)
-        return list(slopes)
+        return list(torch.autograd.grad(loss, given, allow_unused=True, materialize_grads=True))
 
 
 @needs_numba

@@ -65,7 +65,6 @@ def test_every_shipped_model_has_one_and_its_example_is_our_own() -> None:
         sketch = modelfile.read_sketch(info.path)
         assert sketch is not None, info.name
         assert 10_000 < len(sketch.hashes) <= contamination.LARGEST
-        assert sketch.hashes.nbytes <= 1 << 16
         assert contamination.share(OTHER, sketch).share < 0.001
 
 
@@ -162,29 +161,17 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     assert checkpoint.read_info(path).card == info.card
 
 
-def test_training_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = words(5, 3_000)
-    (tmp_path / "book.txt").write_text(text, "utf-8")
-    common = ["train", "--corpus", str(tmp_path / "book.txt")]
-    recipes = {
-        "counted": ["--cell", "ngram", "--order", "2"],
-        "part": ["--hidden-size", "4", "--embedding-size", "4", "--epochs", "0.1"],
-        "all": ["--hidden-size", "4", "--epochs", "0.1", "--train-on", "train+validation"],
-    }
-    for name, recipe in recipes.items():
-        path = tmp_path / f"{name}.safetensors"
-        folder = ["--run-dir", str(tmp_path / name)]
-        assert main([*common, "--name", name, "--output", str(path), *folder, *recipe]) == 0
-        sketch = modelfile.read_sketch(path)
-        n = len(text)
-        assert contamination.share(text[: int(0.85 * n)], sketch).share == 1
-        validation = contamination.share(text[int(0.85 * n) : int(0.9 * n)], sketch)
-        assert validation.sampled > 500
-        assert validation.share < 0.1 if name == "part" else validation.share == 1
-        assert contamination.share(text[int(0.9 * n) :], sketch).share < 0.1
-        before = path.read_bytes()
-        assert main(["dev", "sketch", str(path), "--corpus", str(tmp_path / "book.txt")]) == 0
-        assert path.read_bytes() == before  # what training stored, over again
+def test_counting_a_text_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, book, path = words(5, 3_000), tmp_path / "book.txt", tmp_path / "counted.safetensors"
+    book.write_text(text, "utf-8")
+    train = ["train", "--corpus", str(book), "--run-dir", str(tmp_path / "run"), "--name", "counted"]
+    assert main([*train, "--output", str(path), "--cell", "ngram", "--order", "2"]) == 0
+    sketch, read = modelfile.read_sketch(path), int(0.9 * len(text))
+    assert contamination.share(text[:read], sketch).share == 1
+    assert contamination.share(text[read:], sketch).share < 0.1
+    before = path.read_bytes()
+    assert main(["dev", "sketch", str(path), "--corpus", str(book)]) == 0
+    assert path.read_bytes() == before  # what training stored, over again
     assert "hashes, one n-gram in" in capsys.readouterr().out
 
 

@@ -1,5 +1,6 @@
 """A network given as a Python function is read, changed and scored as the same network of torch's layers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,11 @@ from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring import sampling
 from rnnviz.scoring.tracer import Tracer
+from tests.networks.test_adapter import CHARACTERS, N, adapted, network
 from tests.written import ROOT, blocks
 
-CHARACTERS = list("eat ofshn\n,xT世")
-N, H, X = len(CHARACTERS), 9, 6
 TEXT = "The fox\neats, no hat on ,,the fence of ten"
 KNOWN = "".join(c for c in TEXT if c in CHARACTERS)
-
-
-def layers(count: int = 1, kind: type[nn.RNNBase] = nn.GRU) -> nn.ModuleDict:
-    """An embedding, `count` recurrent layers and an output, with weights that make states vary."""
-    torch.manual_seed(7)
-    parts = {"embedding": nn.Embedding(N, X), "rnn": kind(X, H, count), "output": nn.Linear(H, N)}
-    made = nn.ModuleDict(parts)
-    with torch.no_grad():
-        for parameter in made.parameters():
-            parameter.mul_(2)
-    return made.eval()
 
 
 def cell_of(rnn: nn.RNNBase, layer: int = 0) -> Any:
@@ -45,44 +34,28 @@ def cell_of(rnn: nn.RNNBase, layer: int = 0) -> Any:
     return cell
 
 
-def torchs(parts: Any, **options: Any) -> CharModel:
-    return rnnviz.adapt(parts["rnn"], parts["output"], CHARACTERS, embedding=parts["embedding"], **options)
+def own_of(parts: Any, **options: Any) -> CustomModel:
+    """GRUCells in a loop, each layer a step of its own."""
 
+    def reading(part: str, cell: Any) -> Any:
+        def step(below: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+            x = below if below.is_floating_point() else parts["encoder"](below)
+            h = cell(x, state[part])
+            return h, {part: h}
 
-def gru_loop(parts: Any, **options: Any) -> CustomModel:
-    """A GRUCell in a loop."""
-    cell = cell_of(parts["rnn"])
+        return step
 
-    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h = cell(parts["embedding"](ids), state["h"])
-        return h, {"h": h}
-
-    given = {"state": {"h": torch.zeros(H)}, "readout": parts["output"], "characters": CHARACTERS}
-    return rnnviz.adapt_step(step, **{**given, **options})
-
-
-def stacked(parts: Any, **options: Any) -> CustomModel:
-    """Two GRUCells, each a step of its own."""
-    lower, upper = (cell_of(parts["rnn"], n) for n in range(2))
-
-    def first(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h = lower(parts["embedding"](ids), state["below"])
-        return h, {"below": h}
-
-    def second(x: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h = upper(x, state["above"])
-        return h, {"above": h}
-
-    state = {"below": torch.zeros(H), "above": torch.zeros(H)}
-    return rnnviz.adapt_step(
-        [first, second], readout=parts["output"], state=state, characters=CHARACTERS, **options
-    )
+    names = [f"h{layer}" for layer in range(parts["rnn"].num_layers)]
+    steps = [reading(part, cell_of(parts["rnn"], layer)) for layer, part in enumerate(names)]
+    state = {part: torch.zeros(parts["rnn"].hidden_size) for part in names}
+    given = {"state": state, "readout": parts["decoder"], "characters": CHARACTERS, **options}
+    return rnnviz.adapt_step(steps if len(steps) > 1 else steps[0], **given)
 
 
 def pair() -> tuple[CustomModel, CharModel]:
     """Two layers as functions and as torch's."""
-    parts = layers(2)
-    return stacked(parts, start="\n"), torchs(parts, start="\n")
+    parts = network(nn.GRU, N, num_layers=2)
+    return own_of(parts, start="\n"), adapted(parts, start="\n")
 
 
 def same(one: rnnviz.Trace, other: rnnviz.Trace, atol: float = 2e-5) -> None:
@@ -92,20 +65,20 @@ def same(one: rnnviz.Trace, other: rnnviz.Trace, atol: float = 2e-5) -> None:
 
 
 def test_a_grucell_in_a_loop_is_torchs_gru() -> None:
-    parts = layers()
-    own, theirs = gru_loop(parts), torchs(parts)
+    parts = network(nn.GRU, N)
+    own, theirs = own_of(parts), adapted(parts)
     same(rnnviz.trace(own, KNOWN), rnnviz.trace(theirs, KNOWN))
-    assert own.parts == ("h",)
+    assert own.parts == ("h0",)
     # A function doesn't read what it has no index for.
     odd = rnnviz.trace(own, "ea?t")
     np.testing.assert_array_equal(odd.hidden[2], odd.hidden[1])
     assert odd.known.tolist() == [True, True, False, True]
 
     def whole(ids: list[int]) -> torch.Tensor:
-        out, _ = parts["rnn"](parts["embedding"](torch.tensor(ids)))
-        return parts["output"](out)  # type: ignore[no-any-return]
+        out, _ = parts["rnn"](parts["encoder"](torch.tensor(ids)))
+        return parts["decoder"](out)  # type: ignore[no-any-return]
 
-    begun, with_start = gru_loop(parts, start="\n", check=whole), torchs(parts, start="\n")
+    begun, with_start = own_of(parts, start="\n", check=whole), adapted(parts, start="\n")
     same(rnnviz.trace(begun, KNOWN), rnnviz.trace(with_start, KNOWN))
 
 
@@ -136,57 +109,56 @@ def test_the_guides_rg_lru_is_the_papers() -> None:
     np.testing.assert_allclose(found.log_probs[1:, 1:], logits.log_softmax(1).detach(), atol=1e-4)
 
 
-def test_a_bidirectional_taggers_forward_half() -> None:
-    torch.manual_seed(1)
-    embedding, rnn = nn.Embedding(N, X), nn.GRU(X, H, bidirectional=True, batch_first=True)
-    cell = cell_of(rnn)  # weight_ih_l0 …: those that end in _reverse are the other half's
-
-    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h = cell(embedding(ids), state["forward"])
-        return h, {"forward": h}
-
-    own = rnnviz.adapt_step(step, readout=None, state={"forward": torch.zeros(H)}, characters=CHARACTERS)
-    traced = rnnviz.trace(own, KNOWN)
-    with torch.no_grad():
-        both, _ = rnn(embedding(torch.tensor([[CHARACTERS.index(c) for c in KNOWN]])))
-    np.testing.assert_allclose(traced.hidden[:, 0], both[0, :, :H], atol=1e-6)
-    assert traced.perplexity[-1] == pytest.approx(own.vocabulary.size)  # it predicts no characters
+def test_a_network_that_predicts_no_characters_has_states_alone() -> None:
+    parts = network(nn.GRU, N)
+    own = rnnviz.trace(own_of(parts, readout=None), KNOWN)
+    np.testing.assert_allclose(own.hidden, rnnviz.trace(adapted(parts), KNOWN).hidden, atol=1e-6)
+    assert own.perplexity[-1] == pytest.approx(own.vocabulary.size)
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_changing_a_layer_reaches_the_layers_above_at_once(layer: int) -> None:
     own, theirs = pair()
-    assert own.parts == ("below", "above")
+    assert own.parts == ("h0", "h1")
     for action, value in (("clamp", 0.7), ("zero", 0.0), ("scale", 0.5)):
         held = Intervention((2, 5), action, value, layer=layer, start=3, stop=20)
         same(rnnviz.trace(own, KNOWN, change=held), rnnviz.trace(theirs, KNOWN, change=held))
-        drawn = [rnnviz.sample(m, "The ", 30, change=held, seed=4) for m in (own, theirs)]
-        assert drawn[0] == drawn[1]
 
 
-def test_ablations_scans_and_changed_letters_are_the_same() -> None:
-    pairs = pair()
-    for to in ("zero", "mean"):
-        losses = [units.ablate(m, KNOWN, layer=0, to=to).loss for m in pairs]
-        np.testing.assert_allclose(*losses, atol=1e-5)
-    one, other = (units.scan(m, text=KNOWN)[1, 3] for m in pairs)
-    assert one.top[0].position == other.top[0].position
-    assert one.highest == pytest.approx(other.highest, abs=1e-5)
-    np.testing.assert_allclose(*(units.perturb(m, KNOWN, 5, "x").bits for m in pairs), atol=1e-5)
-    ours, theirs = ([name for name, _ in pushes(m, 4)[0]] for m in pairs)
-    assert ours == theirs
+HELD = Intervention((2, 5), "scale", 0.5, layer=1, start=3, stop=20)
+SAME: dict[str, Callable[[Any], Any]] = {
+    "ablations": lambda m: units.ablate(m, KNOWN, layer=0).loss,
+    "ablations to means": lambda m: units.ablate(m, KNOWN, layer=0, to="mean").loss,
+    "the highest of a scan": lambda m: units.scan(m, text=KNOWN)[1, 3].highest,
+    "its place": lambda m: units.scan(m, text=KNOWN)[1, 3].top[0].position,
+    "a changed letter": lambda m: units.perturb(m, KNOWN, 5, "x").bits,
+    "what a unit speaks for": lambda m: "".join(name for name, _ in pushes(m, 4)[0]),
+    "a perplexity": lambda m: rnnviz.perplexity(m, text=KNOWN * 5).perplexity,
+    "a sample": lambda m: rnnviz.sample(m, "The", 40, seed=2),
+    "a changed sample": lambda m: rnnviz.sample(m, "The ", 30, change=HELD, seed=4),
+    "what goes on": lambda m: sampling.resume(rnnviz.trace(m, KNOWN), 7, 20, seed=3),
+    "a patch": lambda m: units.patch(m, "the fox eats", 5, "no hat on", 4).after.log_probs,
+    "a layer's patch": lambda m: units.patch(m, "the fox eats", 5, "no hat on", 4, layer=0).after.hidden,
+    "a unit's patch": lambda m: units.patch(m, "the fox eats", 5, "no hat on", 4, units=Unit(1, 3)).after.nll,
+    "a patch of itself": lambda m: units.patch(m, "the fox eats", 5, "the fox eats", 5).divergence,
+    "all patches": lambda m: units.patch(m, "the fox", "all", "no hat", layer=0),
+}
 
 
-def test_perplexity_and_samples_are_those_of_the_same_network() -> None:
-    parts = layers()
-    own, theirs = gru_loop(parts), torchs(parts)
-    ours, expected = (rnnviz.perplexity(m, text=KNOWN * 5).perplexity for m in (own, theirs))
-    assert ours == pytest.approx(expected, rel=1e-5)
-    assert rnnviz.sample(own, "The", 40, seed=2) == rnnviz.sample(theirs, "The", 40, seed=2)
-    read, tracer = rnnviz.trace(own, KNOWN), Tracer(own)
-    assert sampling.resume(read, 7, 20, seed=3) == rnnviz.sample(own, KNOWN[:7], 20, seed=3)
+@pytest.mark.parametrize("what", SAME)
+def test_what_is_asked_of_it_is_what_torchs_layers_say(what: str) -> None:
+    ours, theirs = (SAME[what](model) for model in pair())
+    if isinstance(ours, str):
+        assert ours == theirs
+    else:
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=2e-5)
+
+
+def test_after_an_edit_a_tracer_holds_a_fresh_trace() -> None:
+    own, _ = pair()
+    tracer = Tracer(own)
     tracer.extend(KNOWN[:9] + "x")
-    same(tracer.extend(KNOWN), read)
+    same(tracer.extend(KNOWN), rnnviz.trace(own, KNOWN))
 
 
 def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_come_last() -> None:
@@ -203,7 +175,6 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
     )  # fmt: skip
     assert own.parts == ("h", "count", "both")
     traced = rnnviz.trace(own, "eat")
-    assert traced.hidden.shape == (3, 3, 6)
     np.testing.assert_array_equal(traced.hidden[:, 1, 0], [12, 13, 14])  # 11 after the start
     np.testing.assert_array_equal(traced.hidden[:, 2, 3:], -traced.hidden[:, 0, :3])
     assert not traced.hidden[:, 0, 3:].any()
@@ -217,14 +188,3 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
 def echo(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     h = F.one_hot(ids, N).float()
     return h, {"h": h}
-
-
-def test_a_state_is_patched_from_text_to_text() -> None:
-    own, theirs = pair()
-    for given in ({}, {"layer": 0}, {"units": Unit(1, 3)}):
-        one, other = (units.patch(m, "the fox eats", 5, "no hat on", 4, **given) for m in (own, theirs))
-        same(one.after, other.after)
-    whole = units.patch(own, "the fox eats", 5, "the fox eats", 5)
-    same(whole.after, whole.into)
-    grids = [units.patch(m, "the fox", "all", "no hat", layer=0) for m in (own, theirs)]
-    np.testing.assert_allclose(*grids, atol=1e-5)

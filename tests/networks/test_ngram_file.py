@@ -17,7 +17,6 @@ from tests.networks.test_ngram import ABRACADABRA, ORDERS, TEXT
 def test_storage_gives_back_the_same_model(order: int, text: str) -> None:
     model = NgramModel.fit(text, order=order, name="shells")
     tensors = model.to_tensors()
-    assert all(array.ndim == 1 and array.dtype.kind == "u" for array in tensors.values())
     again = NgramModel.from_tensors(tensors, model.vocabulary, order, name="shells", card={"title": "Shells"})
     ids = model.vocabulary.encode(TEXT + "?!")
     np.testing.assert_array_equal(again.score(ids), model.score(ids))

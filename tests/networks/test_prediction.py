@@ -90,28 +90,3 @@ def test_equals_share_a_rank_however_the_text_is_read(cell: str, tmp_path: Path)
     kept = recorded(tmp_path, model, OTHER)
     for found in (trace(model, OTHER).rank, part.rank, kept.ranks(0, len(kept))):
         np.testing.assert_array_equal(found, 1 + more_probable)
-
-
-@pytest.mark.parametrize("kind", ["mlp", "gru", "lstm", "mingru", "precise"])
-def test_whole_predictions_are_those_that_scoring_reads_off(kind: str) -> None:
-    """Before every symbol, however the text is cut and whatever else the scorer was asked in between."""
-    model = tiny("gru" if kind == "precise" else kind)
-
-    def fresh() -> Any:
-        return model.precise_scorer() if kind == "precise" else model.scorer()
-
-    ids = model.vocabulary.encode(OTHER * 30)  # longer than what is read at once
-    whole = fresh().advance_predictions(ids)
-    assert (whole.shape, whole.dtype) == ((len(ids), model.vocabulary.size), np.float64)
-    np.testing.assert_allclose(np.exp(whole).sum(1), 1, rtol=1e-6)
-    expected = fresh().advance(ids)
-    np.testing.assert_allclose(whole[np.arange(len(ids)), ids], expected, atol=1e-6)
-    cut = fresh()
-    first, scored, last = (
-        cut.advance_predictions(ids[:7]),
-        cut.advance(ids[7:50]),
-        cut.advance_predictions(ids[50:]),
-    )
-    np.testing.assert_allclose(first, whole[:7], atol=1e-6)
-    np.testing.assert_allclose(scored, expected[7:50], atol=1e-6)
-    np.testing.assert_allclose(last, whole[50:], atol=1e-6)

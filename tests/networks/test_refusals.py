@@ -22,14 +22,14 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel, pick_device
 from rnnviz.scoring.compression import compress
 from tests.conftest import tiny
-from tests.networks.test_adapter import CHARACTERS, GRU, N
-from tests.networks.test_custom import echo, gru_loop, layers
+from tests.networks.test_adapter import CHARACTERS, GRU, N, network
+from tests.networks.test_custom import echo, own_of
 from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
 from tests.networks.test_torch_model import GOOD, VOCABULARY, make
 from tests.networks.test_untrained import adapted
 from tests.refused import refused
 
-OWN = gru_loop(layers(), readout=lambda h: h[:, :1].expand(-1, N))
+OWN = own_of(network(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
 
 
 def dropping(ids: Any, state: Any) -> Any:
@@ -67,7 +67,7 @@ LAYERS: list[tuple[str, nn.Module, dict[str, Any]]] = [
 ]
 FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     ("state names the parts .* received no parts", {"state": {}}),
-    ("state names the parts .* received Tensor", {"state": torch.zeros(3)}),
+    ("state is a mapping; received Tensor", {"state": torch.zeros(3)}),
     (r"\(units,\) or \(1, units\) each.* received h \(2, 14\)", {"state": {"h": torch.zeros(2, N)}}),
     (r"parts g \(1, 14\) those .* received h \(1, 14\)", {"state": {"g": torch.zeros(N)}}),
     (r"received h \(1, 14\)$", {"state": {"h": torch.zeros(N), "g": torch.zeros(N)}}),
@@ -82,8 +82,8 @@ FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     ("no row may change another", {"step": lambda ids, state: echo(ids.flip(0), state)}),
     ("two texts side by side", {"readout": lambda h: h * h.sum()}),
     (rf"a number for each of the {N} characters, .* \(1, 3\)", {"readout": lambda h: h[:, :3]}),
-    ("received step=function, readout=str", {"readout": "output"}),
-    ("received step=int, readout=function", {"step": 3}),
+    ("readout is a function or None; received 'output'", {"readout": "output"}),
+    ("step is a function or a list; received 3", {"step": 3}),
     ("a list of functions, one for each layer.* received step=list", {"step": []}),
     ("unknown_gap is a number", {"unknown_gap": math.nan}),
     (r"another one than check: after '.' its log P of '.'", {"check": lambda ids: np.zeros((len(ids), N))}),
@@ -105,13 +105,13 @@ WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
 ]
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
-    ({"cell": "rnn", "activation": "gelu"}, r"activation is one of tanh, relu; received 'gelu'"),
+    ({"cell": "rnn", "activation": "gelu"}, r"activation is 'tanh' or 'relu'; received 'gelu'"),
     ({"cell": "s6"}, r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does; get it from"),
     ({"activation": "relu"}, r"cell 'gru' has its own functions built in; .*'relu' is for mlp and rnn"),
     ({"cell": "mingru", "activation": "relu"}, "cell 'mingru' has its own functions"),
     ({"vocabulary_size": 1}, r"vocabulary_size is a whole number from 2 to 1,112,065; received 1"),
     ({"hidden_size": 0}, r"hidden_size is a whole number from 1 to 16,384; received 0"),
-    ({"hidden_size": 2.0}, r"hidden_size is a whole number .* received 2\.0"),
+    ({"hidden_size": 2.0}, r"hidden_size is a whole number; received 2\.0"),
     ({"layers": 17}, r"layers is a whole number from 1 to 16; received 17"),
     ({"embedding_size": -1}, r"embedding_size is a whole number from 0 to 16,384; received -1"),
     ({"tied": 1}, r"tied is true or false; received 1"),
@@ -121,6 +121,14 @@ COPIES: list[tuple[Any, str]] = [
     (partial(adapted, hidden=6), r"of 'adapted': 1 × 8 and 4; received 1 × 6 and 4"),
     (partial(adapted, letters="abc"), r"received 1 × 8 and 3"),
     (lambda seed: nn.GRU(4, 8), r"a model is what rnnviz.load or rnnviz.adapt gives; received"),
+]
+WRONG: list[tuple[list[Any], str]] = [
+    ([-1], "[-1]"),
+    ([[1, 2]], "[[1 2]]"),
+    ([0.5], "[0.5]"),
+    ([True], "[ True]"),
+    ([99] * 10, "int64 of shape (10,)"),
+    (["a"], "['a']"),
 ]
 NAMES = ("../m", "a/b", "/etc/passwd", "..", "a..b", ".hidden", "", "a\\b", "a\0b", "x" * 200)
 
@@ -134,11 +142,6 @@ def of_function(options: dict[str, Any]) -> Any:
     torch.manual_seed(0)
     given = {"step": echo, "readout": lambda h: h, "state": {"h": torch.zeros(N)}, "characters": CHARACTERS}
     return rnnviz.adapt_step(**{**given, **options})
-
-
-def in_the_way(path: Path) -> Path:
-    path.write_text("in the way", "utf-8")
-    return path
 
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
@@ -230,6 +233,16 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         ConfigError,
         r"^this model counts up to 4-grams; received order 5$",
     ),
+    "no order": (lambda _: fitted(4).shortened(0), ConfigError, "integer from 1 to 6; received 0"),
+    **{
+        f"{ask}: {wrong}": (
+            lambda _, ask=ask, wrong=wrong: getattr(fitted(3), ask)(wrong),
+            ConfigError,
+            f"symbols are integers from 0 to {highest}, in one row; received {received}",
+        )
+        for ask, highest in (("score", 24), ("predictions", 24), ("log_probs", 25), ("occurs", 24))
+        for wrong, received in WRONG
+    },
     "counts of nothing": (
         lambda _: NgramModel.fit("", order=3),
         EmptyTextError,
@@ -256,7 +269,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "a name of no model": (
         lambda _: checkpoint.load("thine"),
         ModelNotFoundError,
-        "no model is called 'thine'",
+        "no model is called 'thine'; there are: .*timemachine-gru",
     ),
     "a path of no model": (
         lambda tmp: checkpoint.load(tmp / "thine.safetensors"),
@@ -269,7 +282,9 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "a model file ends in",
     ),
     "a file in the way": (
-        lambda tmp: checkpoint.save(tiny("gru"), in_the_way(tmp / "file") / "m.safetensors"),
+        lambda tmp: checkpoint.save(
+            tiny("gru"), checkpoint.save(tiny("gru"), tmp / "m.safetensors") / "m.safetensors"
+        ),
         CheckpointError,
         "can't be written",
     ),

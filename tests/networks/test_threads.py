@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -59,7 +59,6 @@ def test_the_fastest_number_is_found_and_hopeless_ones_are_not_tried(
     assert list(dict.fromkeys(used)) == tried
     assert not one.trying
     assert (one.now, one.speed) == (best, pytest.approx(speed(best)))
-    assert used[-20:] == [best] * 20
     assert used.count(best) > 0.7 * len(used)
 
 
@@ -137,24 +136,18 @@ def untold(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("untold")
 def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "cores", lambda: 4)
-    found = []
 
-    def elsewhere() -> None:
-        found.append(worth_trying())
+    def elsewhere() -> tuple[list[int], int]:
+        tried = worth_trying()
         with Threads([1]).piece():
             pass
-        found.append([torch.get_num_threads()])
-
-    def in_a_thread() -> None:
-        thread = Thread(target=elsewhere)
-        thread.start()
-        thread.join()
+        return tried, torch.get_num_threads()
 
     torch.set_num_threads(3)
-    with Threads([1]).piece():  # torch tells threads to come that 1 is the number
-        in_a_thread()
-    in_a_thread()
-    assert found == [[1, 2, 3], [3]] * 2
+    with Threads([1]).piece(), ThreadPoolExecutor(1) as pool:  # tells threads to come that 1 is the number
+        assert pool.submit(elsewhere).result() == ([1, 2, 3], 3)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(elsewhere).result() == ([1, 2, 3], 3)
     assert torch.get_num_threads() == 3
 
 

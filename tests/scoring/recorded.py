@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel
 from rnnviz.scoring.record import Record, record
 from rnnviz.text.vocabulary import Vocabulary
+from tests.conftest import TEXT
+
+NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 
 
 class Told:

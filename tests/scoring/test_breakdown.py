@@ -10,15 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring import column_files as columns_module
 from rnnviz.scoring.breakdown import difference
-from rnnviz.scoring.perplexity import UniformModel, running
+from rnnviz.scoring.perplexity import running
 from rnnviz.scoring.record import Record
-from tests.conftest import TEXT, tiny
-from tests.scoring.recorded import recorded, told
-
-NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
+from tests.conftest import tiny
+from tests.scoring.recorded import NGRAM, recorded, told
 
 
 @pytest.fixture(params=[1 << 18, 7, 64], ids="stretches of {}".format)
@@ -47,13 +44,6 @@ def test_the_curve_is_the_running_perplexity_at_its_points(book: Record, points:
     nll = book.read("nll").astype(np.float64)
     rolling = [math.exp(nll[max(p - window, 0) : p].mean()) for p in curve.position]
     np.testing.assert_allclose(curve.rolling, rolling, rtol=1e-9)
-
-
-def test_a_curve_of_costs_known_beforehand(tmp_path: Path) -> None:
-    curve = told(tmp_path, "abcab", np.log([2, 8, 2, 2, 8])).curve(window=2)
-    assert curve.position.tolist() == [1, 2, 3, 4, 5]
-    assert curve.running.tolist() == pytest.approx([2, 4, 2 ** (5 / 3), 2**1.5, 2 ** (9 / 5)], rel=1e-6)
-    assert curve.rolling.tolist() == pytest.approx([2, 4, 4, 2, 4], rel=1e-6)
 
 
 @pytest.mark.parametrize(("n", "window"), [(1, 50), (9_999, 50), (10_000, 100), (49_000, 200), (70_000, 500)])
@@ -105,7 +95,6 @@ def test_passages_without_borders_are_the_greedy_choice(
     assert sorted((p.start, p.stop) for p in found) == sorted(chosen)
     for passage in found:
         assert passage.mean == pytest.approx(costs[passage.start : passage.stop].mean(), rel=1e-5)
-        assert passage.text == "x" * (passage.stop - passage.start)
     means = [p.mean for p in found]
     assert means == sorted(means, reverse=not least)
 
@@ -120,9 +109,7 @@ def test_passages_stay_apart_and_within_reach(book: Record, stretch: int) -> Non
     assert most[-1].mean > math.log(book.score.perplexity) > least[-1].mean
 
 
-def test_a_short_text_is_one_passage_and_equals_come_in_order(tmp_path: Path) -> None:
-    (only,) = told(tmp_path, "abc", [1, 2, 3]).surprising_passages()
-    assert (only.start, only.stop, only.text, only.mean) == (0, 3, "abc", pytest.approx(2))
+def test_equals_come_in_order(tmp_path: Path) -> None:
     level = told(tmp_path, "道" * 1000, np.ones(1000))
     assert sorted((p.start, p.stop) for p in level.surprising_passages(3, 10)) == [
         (0, 10),
@@ -140,8 +127,6 @@ def test_lines_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
         lines, total = made.lines()
     assert [made.text(s.start, s.stop) for s in lines] == text.splitlines(keepends=True)
     assert total == len(lines)
-    assert sum(s.characters for s in lines) == len(text)
-    assert sum(s.bits for s in lines) == pytest.approx(made.score.bits_per_character * len(text), rel=1e-6)
     for s in lines:
         assert s.perplexity == pytest.approx(math.exp(costs[s.start : s.stop].mean()), rel=1e-5)
         assert s.bits == pytest.approx(costs[s.start : s.stop].sum() / math.log(2), rel=1e-5)
@@ -165,10 +150,6 @@ def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
     np.testing.assert_array_equal(values, other.read("nll").astype(np.float64) - book.read("nll"))
     np.testing.assert_array_equal(d.values(5, 9), values[5:9])
     assert d.total == pytest.approx(values.sum(), rel=1e-5)
-    n = len(book)
-    assert d.total / n == pytest.approx(
-        math.log(other.score.perplexity) - math.log(book.score.perplexity), rel=1e-6
-    )
     assert difference(other, book).total == -d.total
     passages = d.passages(10, 30)
     assert len(passages) == 10
@@ -177,7 +158,6 @@ def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
         assert one.text == text[one.start : one.stop]
     sizes = [abs(one.mean) for one in passages]
     assert sizes == sorted(sizes, reverse=True)
-    assert difference(book, book).total == 0
 
 
 def test_where_either_model_is_better_it_is_told(tmp_path: Path) -> None:
@@ -194,8 +174,3 @@ def test_where_two_texts_differ_is_said(tmp_path: Path, stretch: int) -> None:
     one, other = (told(tmp_path, "a" * 70 + c + "a" * 29, np.ones(100)) for c in "ab")
     with pytest.raises(ConfigError, match="differ at character 71: score the same text"):
         difference(one, other)
-
-
-def test_a_uniform_model_surprises_nowhere(book: Record) -> None:
-    flat = recorded(book.folder.parent, UniformModel(NGRAM.vocabulary), TEXT)
-    assert flat.curve().running == pytest.approx(NGRAM.vocabulary.size, rel=1e-6)

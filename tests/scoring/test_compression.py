@@ -57,19 +57,14 @@ def make(kind: str) -> Any:
     return tiny(**{"cell": kind, "name": kind, **options.get(kind, {})})
 
 
-def promised(model: Any, text: str) -> float:
-    """Bytes that the perplexity promises."""
-    if not text:
-        return 0.0
-    score = perplexity(model, text=text)
-    return score.bits_per_character * score.characters / 8
-
-
 def assert_kept(model: Any, text: str) -> None:
     """It comes back, and is as large as promised."""
     data = compress(model, text)
     assert decompress(model, data) == normalise(text)
-    expected = promised(model, text)
+    expected = 0.0
+    if text:
+        score = perplexity(model, text=text)
+        expected = score.bits_per_character * score.characters / 8  # bytes
     assert abs(len(data) - expected) <= 0.001 * expected + 32
 
 
@@ -106,15 +101,6 @@ def test_long_texts_of_many_kinds_are_as_large_as_promised(kind: str, text: str)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["timemachine-lstm", "shakespeare-6gram", "chinese-gru"])
-def test_a_shipped_model_keeps_the_promise(name: str) -> None:
-    """Trained models are sure of themselves: what they don't expect costs more than 24 bits a character."""
-    model = checkpoint.load(name)
-    for text in (model.card["example"] * 4, "一二三😀" * 50, "import os\nZZZZ{}[]#" * 10):
-        assert_kept(model, text)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "threads"), [("timemachine-lstm", 1), ("timemachine-lstm", 5), ("python-gru", 2)]
 )
@@ -137,7 +123,7 @@ def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: st
     assert done.stdout == TEXT
 
 
-def test_both_ways_say_how_far_they_are_and_stop_when_they_are_closed(
+def test_both_ways_say_how_far_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
@@ -150,10 +136,6 @@ def test_both_ways_say_how_far_they_are_and_stop_when_they_are_closed(
         seen: list[float] = []
         run(way(), seen.append)
         assert seen == [pytest.approx(n / 7) for n in range(8)]
-        begun = way()
-        next(begun)
-        begun.close()
-        assert list(begun) == []
 
 
 def sealed(body: bytes) -> bytes:
@@ -241,17 +223,6 @@ def test_without_the_coder_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 # What stands below: symbols under any probabilities
 
 
-def coded(distributions: list[np.ndarray], symbols: list[int]) -> tuple[int, list[int]]:
-    """How many bytes the symbols take, and what is read back."""
-    encoder = Encoder()
-    steps = Steps(encoder)
-    for log_p, symbol in zip(distributions, symbols, strict=True):
-        assert steps.symbol(log_p, symbol) == symbol
-    payload = encoder.finish()
-    steps = Steps(Decoder(payload))
-    return len(payload), [steps.symbol(log_p) for log_p in distributions]
-
-
 SHAPES = [  # 60,000 are more symbols than 2^-14 goes into one; many of many sharp ones are passed over singly
     (size, sharpness)
     for size in (2, 3, 50, 4000, 60_000)
@@ -266,17 +237,21 @@ def test_any_distribution_keeps_its_promise(shape: tuple[int, float], seed: int)
     size, sharpness = shape
     random = np.random.default_rng(seed)
     distributions, symbols, bits = [], [], 0.0
+    encoder = Encoder()
+    steps = Steps(encoder)
     for _ in range(30):
         logits = random.normal(size=size) * sharpness
         logits -= logits.max()
         log_p = logits - math.log(np.exp(logits).sum())
         symbol = int(random.integers(size))
+        assert steps.symbol(log_p, symbol) == symbol
         distributions.append(log_p)
         symbols.append(symbol)
         bits -= log_p[symbol] / math.log(2)
-    length, back = coded(distributions, symbols)
-    assert back == symbols
-    assert abs(length - bits / 8) <= 0.001 * bits / 8 + 11
+    payload = encoder.finish()
+    steps = Steps(Decoder(payload))
+    assert [steps.symbol(log_p) for log_p in distributions] == symbols
+    assert abs(len(payload) - bits / 8) <= 0.001 * bits / 8 + 11
 
 
 @given(

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, ExportError, TextError
@@ -41,7 +40,7 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"top_p": 0}, r"^top_p is above 0 and at most 1, or None for all characters; received 0$"),
     ({"top_p": 1.5}, r"top_p is above 0 and at most 1, or None for all characters; received 1\.5"),
     ({"top_p": math.nan}, r"top_p is above 0 and at most 1.*received nan"),
-    ({"seed": -1}, r"^seed is a whole number from 0 on, or None for chance; received -1$"),
+    ({"seed": -1}, r"^seed is a whole number from 0 or None; received -1$"),
 ]
 ASKED: list[tuple[Callable[[Trace], Any], str]] = [
     (lambda t: t.log_probs_at(0, 5), r"rows 0 to 5 were asked for; this trace has 4 predictions"),
@@ -59,6 +58,7 @@ ASKED: list[tuple[Callable[[Trace], Any], str]] = [
         lambda t: t.values("charm"),
         r"^a network of gru cells has hidden, reset, update, candidate; received 'charm'$",
     ),
+    (lambda t: t.frame(k=-1), "received -1"),
     (lambda t: t.states_frame(layer=2), "this trace has 2 layers, 0 to 1; received 2"),
     (lambda t: t.states_frame(units=[0, -1]), "this trace has 10 units, 0 to 9; received -1"),
     (lambda t: t.states_frame(units=[1.5]), "received 1.5"),  # type: ignore[list-item]
@@ -84,23 +84,16 @@ class Own:
         return np.full(len(ids), self.log_p)
 
 
-def broken(cell: str = "gru") -> Any:
-    model = tiny(cell, name="broken")
-    with torch.no_grad():
-        model.readout.bias[2] = math.nan
-    return model
-
-
-def nudged() -> Any:
-    model = tiny("gru", name="nudged")
-    with torch.no_grad():
-        model.readout.bias[3] += 1e-6
+def biased(name: str, by: float) -> Any:
+    """The network with one of its logits raised."""
+    model = tiny("gru", name=name)
+    model.readout.bias[2] += by
     return model
 
 
 OTHERS: list[tuple[Any, Any]] = [
     (LSTM, GRU),
-    (nudged(), GRU),
+    (biased("nudged", 1e-6), GRU),
     (THREES, GRU),
     (tiny("gru", embedding_size=7), GRU),
     (PAIRS, THREES),
@@ -217,7 +210,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     },
     "half a prompt": (lambda _: stream(make(), "a\ud83d", 3), TextError, "half of a surrogate pair"),
     "a diverged model": (
-        lambda _: sample(broken(), "a", 3),
+        lambda _: sample(biased("broken", math.nan), "a", 3),
         CheckpointError,
         (
             "^the model 'broken' gave no probabilities: its weights are damaged, "
@@ -239,7 +232,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "half of a surrogate pair",
     ),
     "a broken model's text": (
-        lambda _: compress(broken(), TEXT),
+        lambda _: compress(biased("broken", math.nan), TEXT),
         CheckpointError,
         "'broken' gives no probability",
     ),

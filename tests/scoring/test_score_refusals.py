@@ -10,16 +10,13 @@ import numpy as np
 import pytest
 
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.column_files import ColumnFiles, filename
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import averages
-from tests.conftest import TEXT
 from tests.refused import refused
-from tests.scoring.recorded import Told, told
-
-NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
+from tests.scoring.recorded import NGRAM, Told, told
+from tests.scoring.test_refusals import Own
 
 
 def abc(folder: Path) -> Record:
@@ -105,6 +102,11 @@ UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         lambda tmp: kept(tmp, source=io.BytesIO("é".encode()), encoding="ascii"),
         DecodingError,
         "is not ascii",
+    ),
+    "no details": (
+        lambda tmp: kept(tmp, Own(-1.0), text="ab"),
+        ConfigError,
+        r"'own', Own, has no method advance_details\(ids\)",
     ),
     "no text": (lambda tmp: kept(tmp), ConfigError, "received neither"),
 }

@@ -71,7 +71,6 @@ def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
         np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5, err_msg=name)
     assert (found.cell is None) != kind.has_cell
     assert found.log_probs.dtype == np.float32
-    assert found.nll.shape == found.perplexity.shape == found.rank.shape == (steps,)
     log_probs = right.of("log_probs")[:, 0].numpy()
     np.testing.assert_allclose(found.log_probs, log_probs, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(found.logits, right.logits[:, 0], rtol=1e-5, atol=1e-5)
@@ -109,7 +108,6 @@ def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
         for state, rows in zip(found.state_after(t), (found.hidden, found.cell), strict=True):
             assert_states(state, None if rows is None else rows[t - 1])
     assert found.log_probs_at(len(TEXT), len(TEXT) + 1).shape == (1, VOCABULARY.size)
-    assert repr(found) == f"<Trace of 29 characters by tiny-{cell}, perplexity {found.perplexity[-1]:.3f}>"
 
 
 @pytest.mark.parametrize("ties", [True, False])

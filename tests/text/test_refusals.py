@@ -59,11 +59,6 @@ def written(path: Path, content: str | bytes = b"") -> Path:
     return path
 
 
-def folder_of(path: Path) -> str:
-    path.mkdir()
-    return str(path)
-
-
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     # corpora
     **{
@@ -199,7 +194,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         r"^\S+ is a device, or a pipe that can't be read",
     ),
     "a folder without files": (
-        lambda tmp: gathered(folder_of(tmp / "empty")),
+        lambda tmp: gathered(str(tmp)),
         TextError,
         "is a folder without files",
     ),

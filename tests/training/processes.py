@@ -12,6 +12,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import other_processor
 import psutil
 
 from rnnviz.training import event_log
@@ -71,19 +72,31 @@ def _parent() -> BaseContext:
 
 def train(folder: Path, *, queued: bool = False, **settings: Any) -> BaseProcess:
     """Train the run in `folder` in a new process. See `_train` for the settings."""
-    process = _parent().Process(target=_train, args=(folder, queued, settings))
+    process = _parent().Process(target=_train, args=(folder, queued, settings, other_processor.active))
     process.start()
     return process
 
 
-def _train(folder: Path, queued: bool, settings: dict[str, Any]) -> None:
+def train_to_its_end(folder: RunFolder, *, status: int = 0, **settings: Any) -> None:
+    """Train a run in a new process, which ends with this exit status."""
+    process = train(folder.path, **settings)
+    process.join()
+    assert process.exitcode == status, folder.log.read_text("utf-8")
+
+
+def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) -> None:
     """`file_limit`: bytes of the largest file; `step_seconds`: how long a step takes; else constants of
-    rnnviz.training.journal, such as SAVE, or SHARE of snapshots."""
+    rnnviz.training.journal, such as SAVE, or SHARE of snapshots.
+
+    other  whether products are another processor's: the environment is that of the fork server's start, in an
+           earlier test
+    """
     import torch
 
     from rnnviz.training import journal, snapshots, trainer
     from rnnviz.training import process as run_process
 
+    other_processor.active = other
     torch.set_num_threads(1)
     sys.stderr = sys.stdout = open(folder / "log.txt", "a", encoding="utf-8")  # noqa: SIM115 - the process ends with it
     if limit := settings.pop("file_limit", None):

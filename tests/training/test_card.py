@@ -47,12 +47,7 @@ def test_the_figures_are_the_models_own_and_the_yardsticks(tmp_path: Path) -> No
     assert held_out["characters"] == len(split.held_out)
     assert held_out["unknown"] == sum(character not in split.train for character in split.held_out) > 0
     assert held_out["ngram_name"] == card["ngram"] == "beads-1gram"
-    assert card["sha256_held_out"] == corpora.sha256(split.held_out)
     assert card["sha256_trained_on"] == corpora.sha256(split.train)
-    assert card["recipe"] == {"order": 3}
-    assert (card["command"], card["training_seconds"]) == ("python -m rnnviz train", 1.3)
-    assert card["split"] == "train 85 %, validation 5 %, held out 10 %, in order"
-    assert card["parameters"] == model.parameter_count
 
 
 def test_a_card_says_what_the_text_is_and_how_it_was_read() -> None:

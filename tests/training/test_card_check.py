@@ -58,7 +58,6 @@ def test_a_figure_that_does_not_come_out_again_is_told(
         "perplexity",
         "bits_per_character",
     }
-    capsys.readouterr()
     assert cli.main(["dev", "check-models", "--corpora", str(folder)]) == 1
     assert "in the card, computed" in capsys.readouterr().out
 

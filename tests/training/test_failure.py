@@ -50,20 +50,19 @@ MEMORY = ("Memory ran out", "smaller batch", "memory")
         (RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"), *MEMORY),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), *MEMORY),
         (grown(1 << 55), *MEMORY),
+        (
+            RuntimeError("CUDA error: unspecified launch failure\nCompile with TORCH_USE_CUDA_DSA"),
+            "The GPU was lost (CUDA error: unspecified launch failure)",
+            "resume the run when the GPU works",
+            "gpu",
+        ),
     ],
 )
-def test_what_ran_out_is_said(error: Exception, begins: str, advice: str, of: str) -> None:
+def test_what_ran_out_or_was_lost_is_said(error: Exception, begins: str, advice: str, of: str) -> None:
     cause, words = explained(error)
     assert str(words).startswith(begins)
     assert advice in str(words)
     assert cause == of
-
-
-def test_a_lost_gpu() -> None:
-    error = RuntimeError("CUDA error: unspecified launch failure\nCompile with TORCH_USE_CUDA_DSA")
-    cause, said = explained(error)
-    assert cause == "gpu"
-    assert str(said).startswith("The GPU was lost (CUDA error: unspecified launch failure)")
 
 
 def test_our_own_errors_speak_for_themselves_and_mistakes_have_no_words(tmp_path: Path) -> None:

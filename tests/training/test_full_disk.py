@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from rnnviz.training import runs
-from tests.training.processes import train
-from tests.training.test_runs import begin, final, home, whole
+from tests.training.processes import train_to_its_end
+from tests.training.test_runs import begin, final, whole
 from tests.training.test_trainer import same
 
-__all__ = ["home", "whole"]
+__all__ = ["whole"]
 
 
 @pytest.mark.exact
@@ -22,12 +22,9 @@ def test_a_file_that_may_not_grow_ends_the_run_in_words_and_it_goes_on_later(
 ) -> None:
     """The promise of `--resume`: an interruption changes no number of a run, on a CPU."""
     folder = begin(home)
-    process = train(folder.path, SAVE=0.0, PROGRESS=0.01, file_limit=20_000)
-    process.join()
+    train_to_its_end(folder, status=1, SAVE=0.0, PROGRESS=0.01, file_limit=20_000)
     run = runs.find("run")
-    assert (process.exitcode, run.state) == (1, "failed")
+    assert run.state == "failed"
     assert run.reason.startswith("The disk is full")
-    process = train(folder.path)
-    process.join()
-    assert process.exitcode == 0, folder.log.read_text("utf-8")
+    train_to_its_end(folder)
     assert same(final(folder), whole)

@@ -1,7 +1,6 @@
 """The queue: in the order of the starts, whoever is killed, however many may train."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
@@ -16,25 +15,6 @@ from rnnviz.training.folder import Description, RunFolder
 from tests.training.processes import kill, pid_of, until
 
 TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("RNNVIZ_NICE", "0")
-    yield tmp_path / "runs"
-    for run in runs.listed():
-        runs.stop(run.id)
-    until(lambda: not any(RunFolder(run.path).locked() for run in runs.listed()))
-
-
-@pytest.fixture
-def busy(home: Path) -> Iterator[IO[bytes]]:
-    """The lock of a run that trains until it is closed, as when a process is killed: it tidies nothing up."""
-    folder = RunFolder(home / "busy")
-    folder.path.mkdir(parents=True)
-    with folder.take_lock() as lock:
-        queue.take_ticket(folder)
-        yield lock
 
 
 def start(name: str = "toy") -> str:
@@ -74,9 +54,6 @@ def test_as_many_train_as_the_limit_says(busy: IO[bytes]) -> None:
     runs.set_limit(2)
     until(lambda: state(first) != "waiting")
     assert state(second) == "waiting"
-    runs.set_limit(1)
-    assert runs.limit() == 1
-    assert state(second) == "waiting"
 
 
 def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: IO[bytes]) -> None:
@@ -84,19 +61,14 @@ def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: IO[byte
     runs.stop(id)  # perhaps before it can take a signal
     until(lambda: not runs.find(id).alive, within=60)
     assert state(id) == "stopped"
-    assert runs.find(id).reason == ""
     runs.resume(id)
     assert state(id) == "waiting"
     with pytest.raises(TrainingError, match="going on already"):
         runs.resume(id)
-    with pytest.raises(TrainingError, match="is alive; stop it"):
-        runs.delete(id)
     runs.stop(id)
     until(lambda: state(id) == "stopped")
     runs.delete(id)
     assert id not in [run.id for run in runs.listed()]
-    with pytest.raises(TrainingError, match="there is no run"):
-        runs.follow(id)
 
 
 def test_starts_at_the_same_instant_are_different_runs_with_different_places(

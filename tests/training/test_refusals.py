@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TextError, 
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
 from rnnviz.training import estimate, replay, runs
+from rnnviz.training.fitting import fit
 from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.presets import preset
 from rnnviz.training.snapshots import read
@@ -56,15 +58,9 @@ def resumed(trainer: Trainer) -> Any:
     return restore(folder, trainer)
 
 
-def begun_twice() -> Any:
-    folder = RunFolder(Path("run"))
-    folder.begin(TOY)
-    return folder.begin(TOY)
-
-
-def nowhere(do: Callable[[], Any]) -> Callable[[], Any]:
+def no_folder() -> None:
     """Where a file stands in the place of the folder of runs."""
-    return after(lambda: Path("runs").write_text("", "utf-8"), do)
+    Path("runs").write_text("", "utf-8")
 
 
 def unwatched() -> Any:
@@ -96,6 +92,9 @@ REFUSED: Refusals = {
     "delete: alive": (lambda: while_alive(runs.delete), TrainingError, "is alive"),
     "set_limit": (lambda: runs.set_limit(0), ConfigError, "from 1 to 64; received 0"),
     "start: no text": (lambda: runs.start(replace(TOY, corpus="")), TrainingError, "needs a text"),
+    "start: an empty text": (
+        lambda: runs.start(replace(TOY, corpus="", text="")), TrainingError, "needs a text",
+    ),
     "Description: a name": (
         lambda: Description("../toy", SMALL), ConfigError, "no folder; received '../toy'",
     ),
@@ -105,12 +104,17 @@ REFUSED: Refusals = {
     "Description: minutes": (
         lambda: Description("toy", SMALL, minutes=0), ConfigError, "minutes is a number from 0.001 to 100000",
     ),
-    "start: no folder": (nowhere(lambda: runs.start(TOY)), TrainingError, "no run can be kept in"),
-    "set_limit: no folder": (nowhere(lambda: runs.set_limit(2)), TrainingError, "no run can be kept in"),
+    "start: no folder": (after(no_folder, lambda: runs.start(TOY)), TrainingError, "no run can be kept in"),
+    "set_limit: no folder": (
+        after(no_folder, lambda: runs.set_limit(2)), TrainingError, "no run can be kept in",
+    ),
     **{
         f"find: {id!r}": (lambda id=id: runs.find(id), TrainingError, "there is no run")
         for id in ("", ".", "..", "a/b", ".queue", "gone")
     },
+    "find: a long id, of which the beginning is quoted": (
+        lambda: runs.find("x" * 200), TrainingError, "^there is no run 'x{100}' in ",
+    ),
     "follow: gone": (lambda: runs.follow("gone"), TrainingError, "there is no run"),
     **{
         f"rnnviz.follow: {odd!r}": (
@@ -160,7 +164,11 @@ REFUSED: Refusals = {
     "RunFolder: not there": (
         lambda: RunFolder(Path("gone")).description(), TrainingError, "there is no run in",
     ),
-    "RunFolder: twice": (begun_twice, TrainingError, "already holds a run"),
+    "RunFolder: twice": (
+        after(lambda: RunFolder(Path("run")).begin(TOY), lambda: RunFolder(Path("run")).begin(TOY)),
+        TrainingError,
+        "already holds a run",
+    ),
     "speed: no time": (
         lambda: estimate.measured(TINY, 30, 1, timeout=0.01), TrainingError, "after 0.01 s",
     ),
@@ -177,6 +185,11 @@ REFUSED: Refusals = {
         lambda: list(train(WILD, CORPUS, sample_length=0)),
         TrainingError,
         r"^the loss is no longer a number at step \d+: the run diverged\. Lower learning_rate \(now 100\)",
+    ),
+    "fit: what has no card": (
+        lambda: fit(SMALL, SimpleNamespace(split=CORPUS.split)),  # type: ignore[arg-type]
+        ConfigError,
+        "received SimpleNamespace",
     ),
     "train: a short text": (
         lambda: Trainer(SMALL, corpora.from_text("a", "a")),

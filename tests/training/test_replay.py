@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import rnnviz
 from rnnviz import cli
 from rnnviz.networks import checkpoint
 from rnnviz.training import replay as run_replay
@@ -43,21 +42,6 @@ def test_many_events_are_thinned_and_the_last_one_stays() -> None:
     assert [e.get("sample") for e in kept[-2:]] == [None, "x"]
 
 
-def test_it_stands_beside_a_model_and_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models_folder: Path
-) -> None:
-    made("tiny-gru")
-    folder = tmp_path / "models"
-    folder.mkdir()
-    model = folder / "tiny-gru.safetensors"
-    model.write_bytes((models_folder / "tiny-gru.safetensors").read_bytes())
-    run_replay.write("tiny-gru", folder / "tiny-gru.snapshots.safetensors")
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [folder])
-    models, damaged = checkpoint.available()
-    assert [m.path for m in models] == [model]
-    assert damaged == []
-
-
 def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +60,3 @@ def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(
     assert replay.events[-1]["held_out"] == pytest.approx(card["held_out"]["perplexity"], 1e-4)
     start = next(e for e in replay.events if e["event"] == "start")
     assert start["ngram"] == pytest.approx(card["held_out"]["ngram"], rel=1e-4)
-    assert start["ngram_order"] == 3
-    assert start["uniform"] > start["unigram"] > 1
-    last = rnnviz.trace(checkpoint.load("net.safetensors"), "lamp")
-    assert replay.snapshot().nll == pytest.approx(last.nll, abs=2e-3)

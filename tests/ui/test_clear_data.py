@@ -14,9 +14,8 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from tests import needs
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open
-from tests.ui.test_perplexity import section, upload
+from tests.ui.apptest import Open, settled
+from tests.ui.test_perplexity import paste, section, upload
 
 OTHER = Key("of no text")
 
@@ -45,7 +44,7 @@ def files() -> list[Path]:
 
 
 def test_only_the_owner_can_read_what_is_kept(open_app: Open) -> None:
-    upload(open_app("perplexity"), a__txt="The machine. " * 9, b__txt="A lever of brass. " * 9)
+    upload(open_app("perplexity"), ("a.txt", "The machine. " * 9), ("b.txt", "A lever of brass. " * 9))
     assert {"codes.u4", "nll.f4"} <= {path.name for path in files()}
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [*files(), store.shared().folder().parent]}
     if os.name == "posix":
@@ -65,11 +64,9 @@ def origins(app: AppTest) -> list[str]:
 
 
 def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
-    app = upload(open_app("perplexity", model="tiny-lstm"), mine__txt="A lever of brass. " * 9)
+    app = upload(open_app("perplexity", model="tiny-lstm"), ("mine.txt", "A lever of brass. " * 9))
     assert tell("A lever") == ["codes.u4"]
-    app.text_area(key="pasted").set_value("The secret machine. " * 9)
-    next(button for button in app.button if button.label == "Score this text").click().run()
-    app = settled(app, "perplexity")
+    paste(app, "The secret machine. " * 9)
     assert "Perplexity of pasted text" in [metric.label for metric in app.metric]
     assert tell("The secret") == ["codes.u4"]
     shown = [app.session_state[name] for name in origins(app)]
@@ -80,9 +77,7 @@ def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
         with pytest.raises(ConfigError, match="was closed"):
             one.record.read("codes")
     app = settled(app.run(), "perplexity")
-    labels = [metric.label for metric in app.metric]
-    assert "Perplexity of an example" in labels
-    assert not [label for label in labels if "mine" in label or "pasted" in label]
+    assert [one.label for one in app.metric if "Perplexity" in one.label] == ["Perplexity of an example"]
     assert app.text_area(key="pasted").value == ""
     assert not app.warning
     assert not [button for button in app.button if button.key == "forget-texts"]
@@ -99,11 +94,10 @@ def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: p
 
     app = settled(open_app("perplexity"), "perplexity")
     monkeypatch.setattr(Store, "put", seen)
-    app = upload(app, mine__txt="A lever of brass. " * 9)
+    app = upload(app, ("mine.txt", "A lever of brass. " * 9))
     for part in ("against", "compression"):
         settled(section(app, part), "perplexity")
-    app.button(key="pack").click().run()
-    settled(app, "perplexity")
+    settled(app.button(key="pack").click().run(), "perplexity")
     assert {key.what for key in made} == {"full", "plain", "baselines", "pack"}
     kept, theirs = store.shared(), made.copy()
     assert all(kept.get(key) is not None for key in theirs)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.training import runs
 from rnnviz.ui import model_cache
 from tests.training.made_runs import made
-from tests.ui.conftest import Open
+from tests.ui.apptest import Open
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_model_whose_file_is_gone_or_broken_is_named(open_app: Open, models: P
     file.unlink()
     app.run()
     assert "no model called **tiny-lstm** here" in warned(app)
-    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+    assert app.session_state["model"] == "tiny-gru"
     file.write_bytes(whole)
     assert not warned(app.run())
     app.sidebar.selectbox(key="model").select("tiny-lstm").run()
@@ -77,7 +77,6 @@ def test_an_unknown_run_is_named_until_another_is_chosen(open_app: Open) -> None
     app = open_app("train", run="nobody")
     assert "no run called **nobody** here" in warned(app)
     assert "This is **two**" in warned(app)
-    assert "**nobody**" in warned(app.run())
     assert not warned(app.radio(key="run").set_value("one").run())
     runs.delete("one")  # in another window
     assert "no run called **one** here" in warned(app.run())

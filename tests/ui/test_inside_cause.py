@@ -11,14 +11,14 @@ from rnnviz import units
 from rnnviz.analysis import ablation, directions
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.networks.checkpoint import save
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.pages.inside import unit_changes
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import GRU, _short_texts, ask, boards, write
+from tests.ui.apptest import Open, everything, settled
+from tests.ui.test_inside import GRU, ask, cause, write
 
-__all__ = ["_short_texts", "boards"]
+pytestmark = pytest.mark.usefixtures("short_texts")
 
 
 def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boards: dict[str, Any]) -> None:
@@ -47,12 +47,10 @@ def test_the_address_names_the_unit_and_its_quantity(open_app: Open) -> None:
 def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
     app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
     assert "of 16 changes of random units" in everything(app)
-    app.button(key="inside.effect.longer.start").click().run()
-    app = settled(app, "inside")
+    settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
     assert "nothing to compare" in everything(app)
     app.selectbox(key="inside.effect.target").set_value("vowel").run()
-    app.button(key="inside.effect.longer.start").click().run()
-    app = settled(app, "inside")
+    settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
     assert "elsewhere" in everything(app)
     app.text_input(key="inside.units").set_value("0-11").run()
     assert "leave too few others" in everything(settled(app, "inside"))
@@ -73,10 +71,7 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
-    app.session_state["inside.way"] = "rank"
-    app.run()
-    app.button(key="inside.ablate.start").click().run()
-    app = settled(app, "inside")
+    settled(cause(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
     assert "inside.ablation" not in boards
     monkeypatch.setattr(ablation, "REPLICATES", -2.0)
     app.run()
@@ -87,9 +82,7 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
 
 def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
-    app.session_state["inside.way"] = "letter"
-    app.run()
-    ask(app, "inside.changed", what="at", value=3)
+    ask(cause(app, "letter"), "inside.changed", what="at", value=3)
     app = settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
     lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
     assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
@@ -118,6 +111,18 @@ def offered(app: AppTest) -> bool:
     return any(box.key == "inside.cause.what" for box in app.selectbox)
 
 
+def shows_what_holding_does(
+    app: AppTest, boards: dict[str, Any], model: CharModel, quantity: str = "hidden"
+) -> None:
+    """The text is coloured by what it gains where the difference of means is held at the slider's value."""
+    read = trace(model, TEXT[:300])
+    along = directions.mean_difference(read, units.target("word-start", TEXT[:300]), quantity=quantity)
+    value = next(s for s in app.slider if s.label == "value").value
+    held = trace(model, TEXT[:300], change=Intervention(along, "clamp", value))
+    shown = boards["inside.cause"]["arrays"][boards["inside.cause"]["texts"][0]["values"]]
+    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
+
+
 def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:
     app = write(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
     assert not offered(app)  # none was found yet
@@ -125,13 +130,7 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
     app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
     assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
-    read = trace(GRU, TEXT[:300])
-    along = directions.mean_difference(read, units.target("word-start", TEXT[:300]))
-    value = next(s for s in app.slider if s.label == "value").value
-    held = trace(GRU, TEXT[:300], change=Intervention(along, "clamp", value))
-    sent = boards["inside.cause"]
-    shown = sent["arrays"][sent["texts"][0]["values"]]
-    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
+    shows_what_holding_does(app, boards, GRU)
     app = app.selectbox(key="inside.cause.what").set_value("unit").run()
     assert app.text_input(key="inside.units").value
 
@@ -139,7 +138,6 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
 def test_a_direction_is_offered_for_the_states_in_which_it_was_found(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
-    lstm = tiny("lstm", card=tiny_card())
     app = settled(write(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside")
     app = app.segmented_control(key="part").set_value("cause").run()
     assert offered(app)
@@ -148,12 +146,5 @@ def test_a_direction_is_offered_for_the_states_in_which_it_was_found(
     app = settled(app.segmented_control(key="part").set_value("units").run(), "inside")
     app = settled(app.selectbox(key="inside.quantity").set_value("cell").run(), "inside")
     app = app.segmented_control(key="part").set_value("cause").run()
-    assert offered(app)
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
-    read = trace(lstm, TEXT[:300])
-    along = directions.mean_difference(read, units.target("word-start", TEXT[:300]), quantity="cell")
-    value = next(s for s in app.slider if s.label == "value").value
-    held = trace(lstm, TEXT[:300], change=Intervention(along, "clamp", value))
-    sent = boards["inside.cause"]
-    shown = sent["arrays"][sent["texts"][0]["values"]]
-    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
+    shows_what_holding_does(app, boards, tiny("lstm"), "cell")

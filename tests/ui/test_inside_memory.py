@@ -12,12 +12,9 @@ from rnnviz.networks.progress import run
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import memory
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import ask, boards, write
+from tests.ui.apptest import Open, everything, settled
+from tests.ui.test_inside import ask, write
 from tests.ui.test_jobs import SOON, Endless
-
-__all__ = ["boards"]
 
 GRU = tiny("gru", card=tiny_card())
 
@@ -80,10 +77,8 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
 def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
     app = settled(write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside")
     assert memory.ADDED not in boards
-    app.toggle(key="inside.attribution.on").set_value(True).run()
-    app = settled(app, "inside")
-    ask(app, memory.ADDED, what="at", value=41)
-    app = settled(app, "inside")
+    settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
+    settled(ask(app, memory.ADDED, what="at", value=41), "inside")
     found = run(attribution.contributions(GRU, TEXT[:90], at=41))
     sent = boards[memory.ADDED]
     assert len(sent["texts"]) == 3
@@ -93,6 +88,5 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     assert np.isnan(values(sent, 1)[41:]).all()
     assert render_finding.told(found.sentences()) in everything(app)
     # Another baseline gives other numbers.
-    next(c for c in app.segmented_control if c.key == "inside.instead").set_value("unknown").run()
-    app = settled(app, "inside")
+    settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
     assert not np.array_equal(values(boards[memory.ADDED], 2)[:41], found.occluded.values)

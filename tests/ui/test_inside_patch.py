@@ -15,11 +15,8 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import patch, unit_changes
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import ask, boards, cause
-
-__all__ = ["boards"]
+from tests.ui.apptest import Open, everything, settled
+from tests.ui.test_inside import ask, cause
 
 KEY = patch.KEY
 SOURCE, TARGET = (text.replace("|", "") for text in patch.OTHER)
@@ -51,8 +48,8 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert texts[0] == TARGET
     assert texts[2] == done.continuation(unit_changes.LENGTH, temperature=0.8, seed=unit_changes.SEED)
     unrelated = app.text_area(key="inside.text").value
-    found = done.controls(GRU, unrelated)
-    assert render_finding.told(found.sentences(), "said", "hint") in everything(app)
+    said = done.controls(GRU, unrelated).sentences()
+    assert render_finding.told(said, "said", "hint") in everything(app)
     # A click in each text moves its place.
     ask(app, f"{KEY}.source", what="at", value=3)
     ask(app, f"{KEY}.target", what="at", value=7)
@@ -87,8 +84,7 @@ def test_a_random_direction_lies_in_the_layer_in_view(
     deep = tiny("gru", layers=2, card=tiny_card())
     save(deep, tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = cause(open_app("inside", part="cause", model="deep", layer="1"), "patch")
-    app = choose(app, "part", "part")
+    app = choose(cause(open_app("inside", part="cause", model="deep", layer="1"), "patch"), "part", "part")
     assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
     settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
     shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random(12, layer=1)))

@@ -82,9 +82,19 @@ def test_a_port_that_there_cannot_be_is_refused_in_a_sentence(
     assert served == []
 
 
-@pytest.mark.parametrize("terminal", [(True, True), (False, True), (True, False), (None, True)])
+@pytest.mark.parametrize(
+    ("terminal", "code", "said"),
+    [
+        ((True, True), 0, ""),
+        ((False, True), 2, "name a command"),  # a script that forgot its command hears so
+        ((True, False), 2, "name a command"),
+        ((None, True), 2, "name a command"),
+    ],
+)
 def test_without_a_command_the_app_opens_on_a_terminal_alone(
     terminal: tuple[bool | None, bool],
+    code: int,
+    said: str,
     served: Served,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -97,13 +107,8 @@ def test_without_a_command_the_app_opens_on_a_terminal_alone(
             monkeypatch.setattr(getattr(sys, name), "isatty", lambda is_one=is_one: is_one)
     with pytest.raises(SystemExit) as ended:
         entry.main()
-    if all(terminal):
-        assert ended.value.code == 0
-        assert served == [("app", {})]
-    else:
-        assert ended.value.code == 2  # a script that forgot its command hears so, and no server starts
-        assert served == []
-        assert "name a command" in capsys.readouterr().err
+    assert (ended.value.code, served) == (code, [] if code else [("app", {})])
+    assert said in capsys.readouterr().err
 
 
 def test_the_apps_own_settings_come_along_wherever_it_is_installed(

@@ -12,8 +12,7 @@ from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
 from rnnviz.ui.pages.learn import page
 from rnnviz.ui.pages.learn.lecture import ADDRESS, Lecture
-from tests.ui.apptest import components
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, components, everything
 
 STEPS = [(scene.number, at, step) for scene in scenes() for at, step in enumerate(scene.steps)]
 each = pytest.mark.parametrize(("number", "at", "step"), STEPS, ids=lambda part: getattr(part, "name", ""))
@@ -143,8 +142,7 @@ def test_a_step_beyond_the_last_is_the_last() -> None:
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
 def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale: str) -> None:
     app = open_app("learn", locale=locale, step="outputs", pick="0")  # with the tiny models alone
-    (component,) = components(app)
-    sent = json.loads(component.proto.bytes)
+    sent = json.loads(components(app)[0].proto.bytes)
     assert "timemachine-" in sent["error"]
     assert "Traceback" not in everything(app)
     assert sent["titles"] == [i18n.translations(locale[:2]).gettext(one.title) for one in scenes()]

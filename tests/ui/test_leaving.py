@@ -5,9 +5,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.inside import search_texts
-from tests.ui.apptest import addressed, settled
-from tests.ui.conftest import Open, everything, turn
+from tests.ui.apptest import Open, addressed, everything, settled, turn
 from tests.ui.test_inside import PARTS
+from tests.ui.test_perplexity import paste
 
 PAGES = ("explore", "perplexity", "inside", "train", "learn")
 
@@ -50,11 +50,9 @@ def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
 def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_app: Open) -> None:
     app = open_app("perplexity", model="tiny-gru", section="sum")
     app.file_uploader[0].upload("one.txt", b"the time machine").upload("two.txt", b"a machine of time")
-    app.text_area(key="pasted").set_value("and a pasted one")
-    next(b for b in app.button if b.label == "Score this text").click().run()
+    paste(app, "and a pasted one")
     assert listed(app) == ["one.txt", "two.txt", "pasted text"]
-    turn(app, "learn")
-    turn(app, "perplexity")
+    turn(turn(app, "learn"), "perplexity")
     assert listed(app) == ["one.txt", "two.txt", "pasted text"]
     assert app.segmented_control(key="section").value == "sum"
     app.file_uploader[0].upload("three.txt", b"the time machine, again").run()
@@ -77,7 +75,6 @@ def test_lost_files_are_spoken_of_until_one_is_there_again(
     assert "upload them again" in everything(app)
     app.file_uploader[0].upload("one.txt", b"the time machine").run()
     assert "upload them again" not in everything(app)
-    turn(app, "learn")
-    turn(app, "perplexity")
+    turn(turn(app, "learn"), "perplexity")
     assert "Uploaded before:" in everything(app)
     assert "upload them again" not in everything(app)

@@ -9,12 +9,9 @@ from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.tracer import trace
 from rnnviz.training import runs
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import PARTS, boards
+from tests.ui.apptest import Open, everything, settled
+from tests.ui.test_inside import PARTS
 from tests.ui.test_train import button, pick
-
-__all__ = ["boards"]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,15 @@ from rnnviz.ui import error_messages, model_cache, model_card, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import titles
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import addressed
-from tests.ui.conftest import Open, everything
-
-SHIPPED = checkpoint.folders()[-1]
+from tests.ui.apptest import SHIPPED, Open, addressed, everything
 
 
-def test_the_first_model_is_the_one_for_newcomers(monkeypatch: pytest.MonkeyPatch) -> None:
+def listed() -> dict[str, checkpoint.ModelInfo]:
+    """The models that are there, by name."""
+    return {one.name: one for one in model_cache.listed()[0]}
+
+
+def test_the_first_model_is_the_one_for_newcomers() -> None:
     def info(name: str, kind: str) -> checkpoint.ModelInfo:
         return checkpoint.ModelInfo(name, Path(f"{name}.safetensors"), kind, {}, 1, 3)
 
@@ -37,28 +40,29 @@ def test_the_first_model_is_the_one_for_newcomers(monkeypatch: pytest.MonkeyPatc
             assert model_cache.first([counts]) is counts
 
 
-def test_every_shipped_model_has_a_title_of_its_own_in_each_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED])
-    listed, _damaged = checkpoint.available()
-    for language, gru, counts, mlp in (
-        ("en", "Python code, GRU", "The Time Machine, counts of 6", "The Time Machine, MLP (no memory)"),
-        ("zh", "Python 代码，GRU", "时间机器，6 元计数", "时间机器，MLP（没有记忆）"),
-    ):
-        with i18n.speaking(language):
-            found = titles(listed)
-        assert (found["python-gru"], found["timemachine-6gram"], found["timemachine-mlp"]) == (
-            gru,
-            counts,
-            mlp,
-        )
-        assert len(set(found.values())) == len(listed)
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("en", ("Python code, GRU", "The Time Machine, counts of 6", "The Time Machine, MLP (no memory)")),
+        ("zh", ("Python 代码，GRU", "时间机器，6 元计数", "时间机器，MLP（没有记忆）")),
+    ],
+)
+def test_every_shipped_model_has_a_title_of_its_own_in_each_language(
+    monkeypatch: pytest.MonkeyPatch, language: str, shown: tuple[str, ...]
+) -> None:
+    models, _damaged = checkpoint.available()
+    with i18n.speaking(language):
+        found = titles(models)
+        assert (found["python-gru"], found["timemachine-6gram"], found["timemachine-mlp"]) == shown
+        assert len(set(found.values())) == len(models)
         assert not set(found) & set(found.values())
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED, SHIPPED.parent])
-    assert all(name == title for name, title in titles(listed).items())  # somebody's own, of the same names
+    assert all(name == title for name, title in titles(models).items())  # somebody's own, of the same names
 
 
-def test_the_picker_has_titles_and_the_card_the_name(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED])
+@pytest.mark.usefixtures("shipped")
+def test_the_picker_has_titles_and_the_card_the_name(open_app: Open) -> None:
     app = open_app("perplexity", model="python-gru")
     assert app.sidebar.selectbox(key="model").value == "python-gru"
     assert "Python code, GRU" in app.sidebar.selectbox(key="model").options
@@ -74,7 +78,6 @@ def test_the_picker_has_titles_and_the_card_the_name(open_app: Open, monkeypatch
     assert r"No unit could be named from text it never read" in everything(app)
     app.session_state[i18n.STATE] = "zh"
     app.run()
-    assert app.sidebar.selectbox(key="model").value == "timemachine-rnn"
     assert "时间机器，RNN" in app.sidebar.selectbox(key="model").options
 
 
@@ -93,15 +96,20 @@ def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app
     assert "tiny-3gram" not in app.title[0].value
 
 
-def test_the_language_is_the_addresss_or_the_browsers(open_app: Open) -> None:
-    for locale, query, language in (
+@pytest.mark.parametrize(
+    ("locale", "query", "language"),
+    [
         ("zh_TW", {}, "zh"),
         ("zh-CN", {"lang": "en"}, "en"),
         ("zh-CN", {"lang": "../../etc"}, "en"),
-    ):
-        app = open_app("perplexity", locale=locale, **query)
-        assert app.session_state[i18n.STATE] == language
-        assert app.title[0].value == i18n.translations(language).gettext("Perplexity of your texts")
+    ],
+)
+def test_the_language_is_the_addresss_or_the_browsers(
+    open_app: Open, locale: str, query: dict[str, str], language: str
+) -> None:
+    app = open_app("perplexity", locale=locale, **query)
+    assert app.session_state[i18n.STATE] == language
+    assert app.title[0].value == i18n.translations(language).gettext("Perplexity of your texts")
 
 
 def test_switching_the_language_changes_the_page_and_the_address(open_app: Open) -> None:
@@ -128,13 +136,12 @@ def test_bars_grow_with_the_bits_and_hold_no_markup() -> None:
     assert "width:100.0%" in sidebar.bars([("alone", 4.0, "4")])
 
 
+@pytest.mark.parametrize("page", ["explore", "perplexity"])
 def test_no_models_at_all_is_explained(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str
 ) -> None:
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path / "nothing"])
-    for page in ("explore", "perplexity"):
-        app = open_app(page)
-        assert "python -m rnnviz train" in app.info[0].value
+    assert "python -m rnnviz train" in open_app(page).info[0].value
 
 
 def test_damaged_files_are_named_and_the_rest_is_listed(
@@ -144,7 +151,6 @@ def test_damaged_files_are_named_and_the_rest_is_listed(
     (tmp_path / "cut.safetensors").write_bytes((models_folder / "tiny-gru.safetensors").read_bytes()[:-5])
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path, models_folder])
     app = open_app("perplexity")
-    assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]
     assert "Files that can't be used (2)" in [e.label for e in app.sidebar.expander]
     assert r"broken\.safetensors" in everything(app)
     assert r"cut\.safetensors" in everything(app)
@@ -198,8 +204,7 @@ def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
         assert list(model_card.in_words({**card, "name": name})) == []
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     for page, name in product(("explore", "perplexity"), ("bare", "odd")):
-        app = open_app(page, model=name)
-        assert app.sidebar.selectbox(key="model").value == name
+        assert open_app(page, model=name).sidebar.selectbox(key="model").value == name
 
 
 def test_a_recipe_reads_as_sentences() -> None:
@@ -228,33 +233,28 @@ def test_a_card_says_among_what_its_settings_were_chosen() -> None:
 
 
 def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:
-    models, _ = model_cache.listed()
-    by_name = {m.name: m for m in models}
-    found = model_cache.yardstick(by_name["tiny-gru"], models)
-    assert found.name == "tiny-3gram"
-    assert model_cache.yardstick(by_name["tiny-3gram"], models) is None
-    assert model_cache.yardstick(by_name["tiny-gru"], [by_name["tiny-gru"]]) is None
+    network, counts = listed()["tiny-gru"], listed()["tiny-3gram"]
+    assert model_cache.yardstick(network, [network, counts]).name == "tiny-3gram"
+    assert model_cache.yardstick(replace(network, card={}), [network, counts]) is None
+    assert model_cache.yardstick(counts, [network, counts]) is None
+    assert model_cache.yardstick(network, [network]) is None
 
 
 @pytest.mark.usefixtures("shipped")
 def test_the_memoryless_network_is_the_mlp_of_the_same_text_and_symbols(tmp_path: Path) -> None:
-    models, _ = model_cache.listed()
-    by_name = {m.name: m for m in models}
-
-    def beside(name: str) -> str | None:
-        found = model_cache.memoryless(model_cache.reader(by_name[name]), models)
+    def beside(name: str, *others: checkpoint.ModelInfo) -> str | None:
+        found = model_cache.memoryless(model_cache.reader(listed()[name]), others or [*listed().values()])
         return found and found.name
 
     assert beside("timemachine-gru") == beside("timemachine-rnn") == "timemachine-mlp"
     assert [beside(name) for name in ("timemachine-mlp", "python-gru")] == [None, None]
-    other = tmp_path / "other-mlp.safetensors"
-    checkpoint.save(tiny("mlp", card=by_name["timemachine-gru"].card), other)
-    models = [checkpoint.read_info(other)]
-    assert beside("timemachine-gru") is None, "other symbols"
+    other = tiny("mlp", card=listed()["timemachine-gru"].card)
+    of_other_symbols = checkpoint.read_info(checkpoint.save(other, tmp_path / "other-mlp.safetensors"))
+    assert beside("timemachine-gru", of_other_symbols) is None
 
 
 def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -> None:
-    info = next(m for m in model_cache.listed()[0] if m.name == "tiny-gru")
+    info = listed()["tiny-gru"]
     first = model_cache.load(info)
     assert model_cache.load(info) is first
     checkpoint.save(tiny("gru", card=tiny_card()), info.path)
@@ -282,20 +282,21 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
 
 
 def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> None:
-    by_name = {m.name: m for m in model_cache.listed()[0]}
-    counts, network = by_name["tiny-3gram"], by_name["tiny-gru"]
+    counts, network = listed()["tiny-3gram"], listed()["tiny-gru"]
     assert Context(model_cache.load(network), None, network, 0.8).network is model_cache.load(network)
     with pytest.raises(ConfigError, match="no hidden state; choose a network"):
         _ = Context(model_cache.load(counts), None, counts, 0.8).network
 
 
-def test_words_for_every_kind_of_model(only_tiny_models: Path) -> None:
-    for kind, words in {
-        "mlp": "MLP without a hidden state, 12 units",
-        "rnn": "RNN, 12 hidden units",
-        "lstm": "LSTM, 2 layers of 12 hidden units",
-        "mingru": "minGRU, 12 hidden units",
-    }.items():
-        model = tiny(kind, layers=2 if kind == "lstm" else 1)
-        info = checkpoint.ModelInfo("x", Path("x.safetensors"), kind, {}, 1, 3)
-        assert sidebar.kind(info, model) == words
+@pytest.mark.parametrize(
+    ("kind", "layers", "words"),
+    [
+        ("mlp", 1, "MLP without a hidden state, 12 units"),
+        ("rnn", 1, "RNN, 12 hidden units"),
+        ("lstm", 2, "LSTM, 2 layers of 12 hidden units"),
+        ("mingru", 1, "minGRU, 12 hidden units"),
+    ],
+)
+def test_words_for_every_kind_of_model(kind: str, layers: int, words: str) -> None:
+    info = checkpoint.ModelInfo("x", Path("x.safetensors"), kind, {}, 1, 3)
+    assert sidebar.kind(info, tiny(kind, layers=layers)) == words

@@ -15,10 +15,8 @@ from rnnviz.text import corpora
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import match, search_texts
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import ask, write
-from tests.ui.test_inside import boards as boards  # a fixture
 
 GRU = tiny("gru", card=tiny_card())
 SPAN = (30, 34)
@@ -34,13 +32,6 @@ def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
     app = write(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
     app.slider(key="inside.match.threshold").set_value(threshold).run()
     return settled(ask(app, "inside.match", what="span", value=list(SPAN)), "inside")
-
-
-def on_corpus(monkeypatch: pytest.MonkeyPatch, **limits: int) -> str:
-    """The help of Python is the one corpus here; returns as much of it as is searched."""
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, most=30_000))
-    return corpora.read("python-docs").text[:30_000]
 
 
 def choose(app: AppTest, where: str) -> AppTest:
@@ -107,7 +98,9 @@ def test_a_click_makes_a_match_the_text_in_view(
 def test_a_long_text_is_read_on_request_and_kept_if_its_states_fit(
     kept: bool, open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = 2 * 12 * len(on_corpus(monkeypatch))
+    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, most=30_000))
+    size = 2 * 12 * 30_000
     monkeypatch.setattr(places, "KEPT", size if kept else size - 1)
     app = settled(choose(opened(open_app), "python-docs"), "inside")
     said = "Their states take 1 MB of memory" if kept else "more than the 1 MB that are kept"

@@ -14,8 +14,7 @@ from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view
-from tests.ui.apptest import addressed, sent, settled
-from tests.ui.conftest import SHIPPED, Open, everything
+from tests.ui.apptest import SHIPPED, Open, addressed, everything, sent, settled
 from tests.ui.test_perplexity import upload
 
 GERMAN = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
@@ -40,10 +39,9 @@ def looked(name: str, text: str) -> Better:
 def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> None:
     text = TEXTS["journey"]
     found = looked("timemachine-gru", text)
-    assert found.name == "chinese-gru"
     model: Any = checkpoint.load_numpy(info("chinese-gru").path)
     assert found.bits == pytest.approx(float(trace(model, text).nll.mean()) / math.log(2), rel=1e-5)
-    assert found.own > 20
+    assert (found.name, found.own > 20) == ("chinese-gru", True)
     assert looked("shakespeare-lstm", TEXTS["python-source"]).name == "python-gru"
     assert looked("timemachine-gru", GERMAN) == Better(pytest.approx(5.4, abs=0.5))
     assert looked("python-gru", TEXTS["python-source"]).name is None
@@ -58,15 +56,9 @@ def test_the_best_of_a_short_beginning_read_on() -> None:
 
 @pytest.mark.usefixtures("shipped")
 def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
-    tried = [one.path.stem for one in model_suggestion.others(info("timemachine-gru"))]
-    assert sorted(tried) == [
-        "chinese-gru",
-        "holmes-lstm",
-        "holmes-mlp",
-        "python-gru",
-        "shakespeare-lstm",
-        "shakespeare-mingru",
-    ]
+    tried = {one.path.stem for one in model_suggestion.others(info("timemachine-gru"))}
+    assert {"chinese-gru", "holmes-lstm", "holmes-mlp", "python-gru"} <= tried
+    assert not [name for name in tried if name.startswith("timemachine") or name.endswith("gram")]
 
 
 def asked(app: AppTest, **fields: Any) -> dict[str, Any]:
@@ -141,8 +133,7 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
 
 @pytest.mark.usefixtures("shipped")
 def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
-    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=TEXTS["journey"])
-    settled(app, "perplexity")
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
     app = settled(app, "better")
     button = app.button(key="perplexity.better")
     assert button.label.replace("\\", "") == "Use Journey to the West (Chinese), GRU?"

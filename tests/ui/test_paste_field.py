@@ -3,7 +3,7 @@
 import pytest
 
 from rnnviz.ui import paste_field
-from tests.ui.conftest import Open
+from tests.ui.apptest import Open
 from tests.ui.test_perplexity import paste
 
 

@@ -85,13 +85,10 @@ def test_a_store_of_this_process_is_in_use_on_every_thread() -> None:
 
 
 def test_nothing_else_is_touched(temporary: Path) -> None:
-    outside = temporary / "outside"
-    outside.mkdir()
-    (outside / scratch.LOCK).touch()
-    (outside / "diary").mkdir()
-    (temporary / "rnnviz-notes.txt").write_text("mine", "utf-8")
-    (temporary / "rnnviz-book").mkdir()  # without a file to lock it is none of ours
-    (temporary / "rnnviz-book" / "chapter").touch()
+    for name in ("outside/diary", "rnnviz-book"):  # without a file to lock the book is none of ours
+        (temporary / name).mkdir(parents=True)
+    for name in (f"outside/{scratch.LOCK}", "rnnviz-notes.txt", "rnnviz-book/chapter"):
+        (temporary / name).touch()
     before = sorted(temporary.rglob("*"))
     sweep()
     assert sorted(temporary.rglob("*")) == before

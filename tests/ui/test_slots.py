@@ -23,7 +23,8 @@ from rnnviz.ui.pages.train import forecast
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.training_text import Chosen
 from tests.training.processes import until
-from tests.ui.conftest import Open, everything
+from tests.ui.apptest import everything
+from tests.ui.conftest import Open
 from tests.ui.test_jobs import SOON, Endless, simple
 
 

@@ -26,6 +26,13 @@ def packed(page: str, name: str) -> bytes:
     return gzip.decompress(base64.b64decode(found[1]))
 
 
+def written(tmp_path: Path, info: ModelInfo, *more: str) -> str:
+    """The page of a network, as the command writes it."""
+    target = tmp_path / "page.html"
+    assert cli.main(["page", "-m", str(info.path), "--output", str(target), *more], more=[command.page]) == 0
+    return target.read_text("utf-8")
+
+
 @pytest.fixture
 def info(only_tiny_models: Path) -> ModelInfo:
     return checkpoint.read_info(only_tiny_models / "tiny-gru.safetensors")
@@ -34,10 +41,8 @@ def info(only_tiny_models: Path) -> ModelInfo:
 def test_the_command_writes_the_page(
     info: ModelInfo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    target = tmp_path / "page.html"
-    assert cli.main(["page", "--model", str(info.path), "--output", str(target)], more=[command.page]) == 0
+    page = written(tmp_path, info)
     assert "tiny-gru" in capsys.readouterr().out
-    page = target.read_text("utf-8")
     header, arrays = unpack(packed(page, "packed"))[0], unpack(packed(page, "weights"))[1]
     assert header["made"]["fixed"]["model"] == "tiny-gru"
     assert header["made"]["fixed"]["ngram"] == "3-gram"  # the model that the card names
@@ -49,13 +54,11 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     info: ModelInfo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "page.html"
-    order = ["page", "-m", str(info.path), "--output", str(target)]
-    check = ["dev", "check-page", *order[1:]]
+    check = ["dev", "check-page", "-m", str(info.path), "--output", str(target)]
     assert cli.main(check, develop=[command.check_page]) == 1
     assert "rebuild it: python -m rnnviz page --model" in capsys.readouterr().err
     assert not target.exists()
-    assert cli.main(order, more=[command.page]) == 0
-    page = target.read_text("utf-8")
+    page = written(tmp_path, info)
 
     def other(block: re.Match[str]) -> str:
         again = gzip.compress(gzip.decompress(base64.b64decode(block[2])), 1, mtime=1)
@@ -65,8 +68,7 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     assert elsewhere != page
     target.write_text(elsewhere, "utf-8")
     assert cli.main(check, develop=[command.check_page]) == 0
-    assert cli.main(order, more=[command.page]) == 0
-    assert target.read_text("utf-8") == elsewhere  # nothing to commit
+    assert written(tmp_path, info) == elsewhere  # nothing to commit
     for damaged in (
         page.replace("<title>", "<title>x"),
         page[:-99],
@@ -74,15 +76,11 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     ):
         target.write_text(damaged, "utf-8")
         assert cli.main(check, develop=[command.check_page]) == 1
-    assert cli.main(order, more=[command.page]) == 0
-    assert target.read_text("utf-8") == page == build.page(info, checkpoint.yardstick(info.card))
+    assert written(tmp_path, info) == page == build.page(info, checkpoint.yardstick(info.card))
 
 
 def test_it_speaks_chinese_if_asked(info: ModelInfo, tmp_path: Path) -> None:
-    target = tmp_path / "page.html"
-    order = ["page", "-m", str(info.path), "--output", str(target), "--language", "zh"]
-    assert cli.main(order, more=[command.page]) == 0
-    page = target.read_text("utf-8")
+    page = written(tmp_path, info, "--language", "zh")
     assert '<html lang="zh">' in page
     assert unpack(packed(page, "packed"))[0]["made"]["fixed"]["words"]["perplexity"] == "困惑度"
 

@@ -26,10 +26,12 @@ from rnnviz.ui.pages.train.run_view import Watch
 from rnnviz.ui.pages.train.selected_run import find
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.training.made_runs import WATCHED, made, training
-from tests.ui.apptest import addressed, components, sent
-from tests.ui.conftest import SHIPPED, Open, everything
+from tests.ui.apptest import SHIPPED, Open, addressed, components, everything, sent
 
 pytestmark = pytest.mark.usefixtures("started")
+
+
+NAMED = unit_findings.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
 
 
 def button(app: AppTest, key: str) -> Any:
@@ -51,21 +53,15 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     (description,) = started
     assert description.text == "machinemachine", "so that it learns what follows the e"
     assert description.title == corpora.describe("machine").title
-    assert description.watched == "machine"
-    assert description.minutes is None
-    assert description.config.hidden_size == 8
-    assert description.config.characters == 1400
-    assert app.radio(key="run").value == "machine-rnn"
-    assert addressed(app)["run"] == "machine-rnn"
-    assert sent(app)[0]["run"] == "machine-rnn"
+    assert (description.watched, description.minutes) == ("machine", None)
+    shown = [app.radio(key="run").value, addressed(app)["run"], sent(app)[0]["run"]]
+    assert shown == ["machine-rnn"] * 3
 
 
 def test_a_preset_fills_the_settings_and_all_can_be_changed(
     open_app: Open, started: list[runs.Description]
 ) -> None:
     app = pick(open_app("train"), "python-docs")
-    presets = ["One minute", "One minute, minGRU", "Five minutes", "Half an hour"]
-    assert app.button_group(key="train-preset").options == presets
     app.button_group(key="train-more").set_value("settings").run()
     assert app.selectbox(key="set-cell").value == "lstm"
     app.selectbox(key="set-cell").select("gru").run()
@@ -110,7 +106,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
     assert set(app.text_input(key="set-watched").value) == {"b", " "}, "not of the held-out text"
     app.text_area(key="train-paste").set_value(TEXT).run()
-    assert app.button_group(key="train-preset").options == ["One minute"], "a short text offers short times"
+    assert "2 · Training time]  \nOne minute" in everything(app), "a short text offers one time, so no choice"
     app.button_group(key="train-more").set_value("text").run()
     words = everything(app)
     assert f"{len(TEXT):,} characters, {len(set(TEXT))} of them different" in words
@@ -120,7 +116,22 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     assert description.text == TEXT
     assert description.corpus == ""
     pick(app, "machine")
-    assert app.button_group(key="train-preset").options == ["A few seconds"]
+    assert "2 · Training time]  \nA few seconds" in everything(app)
+    assert not [one for one in app.button_group if one.key == "train-preset"], "one option is no choice"
+
+
+def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Description]) -> None:
+    app = open_app("train", locale="zh-CN")
+    _name, word = training_text.TOYS["zh"]
+    assert len(word) == len(set(word)) == len("machine"), "as the page says"
+    assert app.text_input(key="set-watched").value == word
+    assert f"**{word[0]}**" in (said := everything(app))
+    assert 2 * word in said
+    assert "machine" not in said
+    button(app, "train-start").click().run()
+    (description,) = started
+    assert (description.text, description.name) == (2 * word, "chunjiang-rnn")
+    assert description.config.hidden_size == 8
 
 
 @pytest.mark.usefixtures("troubled")
@@ -148,8 +159,7 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
     monkeypatch.setattr(corpora, "fetch", offline)
     app = pick(open_app("train"), "tinyshakespeare")
     said = everything(app).replace("\\", "")
-    for part in ("1.1 MB", "github.com/karpathy/char-rnn", "public domain"):
-        assert part in said
+    assert [one for one in ("1.1 MB", "karpathy/char-rnn", "public domain") if one not in said] == []
     app.button(key="fetch").click().run()
     jobs = app.run().session_state["train.jobs"]
     assert jobs.busy(), "it goes on while the page is drawn again"
@@ -172,21 +182,24 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     assert arrays["now.states"].shape == (len(WATCHED), 1, 12)
     assert arrays["now.next"].shape == (len(WATCHED) + 1, 8)
     assert np.all(arrays["now.chances"][:, 0] >= arrays["now.chances"][:, -1])
-    assert [sorted(rows) for rows in header["rows"]] == [list(range(12))]
     assert arrays["now.nll"].shape == (len(WATCHED),)
     assert r"Tiny \<text\>" in everything(app)
     assert header["static"]["words"]["ngram"] == "6-gram"
 
 
-def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(open_app: Open) -> None:
-    named = unit_findings.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
-    for name, entry, said in (
-        ("one", {"findings": [named.to_json()]}, "Explore opens on the first."),
-        ("two", {"unanswered": {"quotes": "short"}}, "the text is too short"),
-    ):
-        finished = RunFolder(made(name)).finished / f"{name}.safetensors"
-        checkpoint.save(tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry})), finished)
-        assert said in everything(open_app("train", run=name))
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"findings": [NAMED.to_json()]}, "Explore opens on the first."),
+        ({"unanswered": {"quotes": "short"}}, "the text is too short"),
+    ],
+)
+def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
+    open_app: Open, entry: dict[str, Any], said: str
+) -> None:
+    finished = RunFolder(made("one")).finished / "one.safetensors"
+    checkpoint.save(tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry})), finished)
+    assert said in everything(open_app("train", run="one"))
 
 
 def test_of_many_units_those_that_change_most_are_shown(
@@ -221,27 +234,27 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
         assert answer(odd)["frames"]
 
 
+@pytest.mark.parametrize(
+    ("end", "fields", "words"),
+    [
+        ("stopped", {}, "Stopped at 100 %"),
+        ("failed", {"reason": "It said so."}, "It said so."),
+        ("failed", {"reason": "Memory ran out. …", "cause": "memory"}, "fewer hidden units"),
+        (None, {}, "ended without a message"),
+    ],
+)
 def test_a_run_that_ended_early_says_why_and_can_go_on(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, end: str | None, fields: dict[str, Any], words: str
 ) -> None:
-    said: dict[str, tuple[str | None, dict[str, Any], str]] = {
-        "stopped": ("stopped", {}, "Stopped at 100 %"),
-        "failed": ("failed", {"reason": "It said so."}, "It said so."),
-        "full": ("failed", {"reason": "Memory ran out. …", "cause": "memory"}, "fewer hidden units"),
-        "lost": (None, {}, "ended without a message"),
-    }
-    for name, (end, fields, _) in said.items():
-        made(name, end)
-        if fields:
-            event_log.append(runs.home() / name / "events.jsonl", {"event": end, **fields})
+    events = made("one", end) / "events.jsonl"
+    if fields:
+        event_log.append(events, {"event": end, **fields})
     resumed: list[str] = []
     monkeypatch.setattr(runs, "resume", resumed.append)
     app = open_app("train")
-    for name, (_, _, words) in said.items():
-        app.radio(key="run").set_value(name).run()
-        assert words in sent(app)[0]["line"]
-        button(app, "train-resume").click().run()
-    assert resumed == list(said)
+    assert words in sent(app)[0]["line"]
+    button(app, "train-resume").click().run()
+    assert resumed == ["one"]
 
 
 @pytest.fixture
@@ -267,10 +280,7 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
     assert header["alive"]
     assert header["rows"] == [list(range(12))], "in their order: none moves while it trains"
     assert "100 % · 3,000 of 3,000 characters" in header["line"]
-    assert [b.key for b in app.button if b.key and b.key.startswith("train-")] == [
-        "train-start",
-        "train-stop",
-    ]
+    assert {b.key for b in app.button if str(b.key).startswith("train-")} == {"train-start", "train-stop"}
     button(app, "train-stop").click().run()
     assert RunFolder(runs.find("one").path).stop.exists()
     assert button(app, "train-stop").disabled
@@ -380,13 +390,18 @@ def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
             add_model.save(good, name)
 
 
-def test_numbers_in_words() -> None:
-    assert say.millions(900) == "900"
-    assert say.millions(52_000) == "52 thousand"
-    assert say.millions(1_250_000) == "1.2 million"
-    assert (
-        say.kind({"cell": "rnn", "activation": "relu", "hidden_size": 5, "layers": 1})
-        == "RNN (ReLU), 5 hidden units"
-    )
-    assert training_text.file_name("Größe & Co. <b>") == "gr-e-co-b"
-    assert training_text.file_name("西游记") == "own-text"
+@pytest.mark.parametrize(
+    ("number", "words"), [(900, "900"), (52_000, "52 thousand"), (1_250_000, "1.2 million")]
+)
+def test_numbers_in_words(number: int, words: str) -> None:
+    assert say.millions(number) == words
+
+
+@pytest.mark.parametrize(("title", "name"), [("Größe & Co. <b>", "gr-e-co-b"), ("西游记", "own-text")])
+def test_a_text_gives_a_run_a_name_of_letters(title: str, name: str) -> None:
+    assert training_text.file_name(title) == name
+
+
+def test_a_recipe_is_said_in_words() -> None:
+    recipe = {"cell": "rnn", "activation": "relu", "hidden_size": 5, "layers": 1}
+    assert say.kind(recipe) == "RNN (ReLU), 5 hidden units"

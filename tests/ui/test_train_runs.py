@@ -15,8 +15,7 @@ from rnnviz.training.snapshots import opened, pack
 from rnnviz.ui.pages.train import selected_run
 from tests.conftest import tiny
 from tests.training.made_runs import START, made
-from tests.ui.apptest import addressed, components, sent
-from tests.ui.conftest import Open, everything, turn
+from tests.ui.apptest import Open, addressed, components, everything, sent, settled, turn
 from tests.ui.test_train import button, pick
 
 pytestmark = pytest.mark.usefixtures("started")
@@ -52,9 +51,7 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
         assert run.stopping
     app.run()
     assert sent(app)[0]["state"] == "stopped"
-    keys = {str(b.key) for b in app.button}
-    assert "train-explore" in keys
-    assert "train-resume" not in keys
+    assert not [one for one in app.button if one.key == "train-resume"]
     button(app, "train-explore").click().run()
     assert checkpoint.load_numpy("mine").vocabulary == model.vocabulary
 
@@ -119,14 +116,13 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
     shutil.copy(shipped / "tiny-gru.snapshots.safetensors", tmp_path / "kept" / "own.snapshots.safetensors")
     app = open_app("train", run="shipped:tiny-gru")
     assert app.radio(key="run").options[0] != app.radio(key="run").options[1]
-    for id in ("shipped:tiny-gru", "tiny-gru", "tiny-gru"):
-        if id.startswith("shipped:"):
-            assert app.selectbox(key="train-replay-id").value == id
-        else:
+    assert app.session_state["train-replay-id"] == "shipped:tiny-gru", "written, as the only one"
+    for id, state in (("shipped:tiny-gru", "shipped"), ("tiny-gru", "finished")):
+        if state == "finished":
             app.radio(key="run").set_value(id).run()
         assert app.run().radio(key="run").value == id
         header, _ = sent(app)
-        assert (header["run"], header["state"]) == (id, "finished" if id == "tiny-gru" else "shipped")
+        assert (header["run"], header["state"]) == (id, state)
         assert header["steps"] == [0, 1, 3, 10, 30]
     assert len(app.radio(key="run").options) == 1, "the list is of one's own runs"
     runs.delete("tiny-gru")
@@ -143,14 +139,14 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
 
 
 @pytest.mark.parametrize(
-    ("train_on", "lines", "notice"),
+    ("train_on", "lines", "notice", "numbers"),
     [
-        ("train", ["validation", "train"], "Below the dotted line"),
-        ("train+validation", ["end", "train"], "The dot is text it never trained on"),
+        ("train", ["validation", "train"], "Below the dotted line", (0, None, 4.2)),
+        ("train+validation", ["end", "train"], "The dot is text it never trained on", (1, 4.1, None)),
     ],
 )
 def test_a_replay_says_what_its_figures_are_of(
-    open_app: Open, shipped: Path, train_on: str, lines: list[str], notice: str
+    open_app: Open, shipped: Path, train_on: str, lines: list[str], notice: str, numbers: tuple[object, ...]
 ) -> None:
     made("tiny-gru", held_out=4.1)
     path = replay.write("tiny-gru", shipped / "tiny-gru.snapshots.safetensors")
@@ -165,10 +161,8 @@ def test_a_replay_says_what_its_figures_are_of(
     assert header["lines"] == lines
     assert "with dropout" in words["number.train.help"]
     assert words["curve.counted"].startswith(f"Lower is better. {notice}")
-    assert (len(arrays["looked"]), header["numbers"]["held_out"]) == (
-        (0, None) if lines[0] == "validation" else (1, 4.1)
-    )
-    assert header["numbers"]["validation"] == (4.2 if lines[0] == "validation" else None)
+    found = len(arrays["looked"]), header["numbers"]["held_out"], header["numbers"]["validation"]
+    assert found == numbers
 
 
 def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) -> None:
@@ -196,11 +190,7 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
         raise error
 
     monkeypatch.setattr(estimate, "measured", measured)
-    app = pick(open_app("train"), "python-docs")
-    for _ in range(3):
-        jobs = app.session_state["train.jobs"]
-        assert jobs.wait([job.key for job in jobs.busy()], 30)
-        app.run()
+    app = settled(pick(open_app("train"), "python-docs"), "train").run()
     assert len(asked) == 1
     assert "parameters" in everything(app)
     assert "being measured" not in everything(app)

@@ -24,8 +24,7 @@ from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.live_session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
 from tests.training.made_runs import made
-from tests.ui.apptest import components, sent, settled
-from tests.ui.conftest import Open
+from tests.ui.apptest import Open, components, sent, settled
 
 GRU = tiny("gru", layers=2)
 TEXT = "The Time Traveller smiled. "
@@ -65,6 +64,9 @@ def answer(socket: WebSocketTestSession, **wish: Any) -> tuple[dict[str, Any], d
 def left_to_the_page(socket: WebSocketTestSession, said: str) -> bool:
     socket.send_text(said)
     return socket.receive_text() == view_socket.ASK_PAGE
+
+
+NEWS = "The Time Traveller smiled. " * 8
 
 
 def test_a_key_brings_one_small_message_and_the_cores_numbers(live: ViewSocket) -> None:
@@ -148,26 +150,34 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
             socket.receive_text()
 
 
-def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
-    session, text = LiveSession(GRU), TEXT * 8
-    assert not session.quick(Ask(text=text))
-    session.answer(Ask(text=text), {}, "d", temperature=1)
-    assert session.quick(Ask(text=text + "e", seq=7, base=1, static="d", client="b"))
-    assert session.quick(Ask(text=text[:-3]))
-    assert session.quick(Ask(text=text + "e" * FEW))
-    assert not session.quick(Ask(text=text + "e" * (FEW + 1)))
-    assert not session.quick(Ask(text="x" + text))
-    assert not session.quick(Ask(text=text[:20]))  # another window
-    assert not session.quick(Ask(text=text, start=0))
-    assert not session.quick(Ask(text=text, quantity="update"))
-    assert not session.quick(Ask(text=text, write=1))
-    assert not session.quick(Ask(text="e" * LIMIT))
-    live = ViewSocket()
-    live.serve(page._answer(session, {}, "d"))
-    assert live.say({"text": text}, at_once=True)
-    assert live.say({"text": "x" + text}, at_once=True) is None
+@pytest.mark.parametrize(
+    ("ask", "quick"),
+    [
+        (Ask(text=NEWS + "e", seq=7, base=1, static="d", client="b"), True),
+        (Ask(text=NEWS[:-3]), True),
+        (Ask(text=NEWS + "e" * FEW), True),
+        (Ask(text=NEWS + "e" * (FEW + 1)), False),
+        (Ask(text="x" + NEWS), False),
+        (Ask(text=NEWS[:20]), False),  # another window
+        (Ask(text=NEWS, start=0), False),
+        (Ask(text=NEWS, quantity="update"), False),
+        (Ask(text=NEWS, write=1), False),
+        (Ask(text="e" * LIMIT), False),
+    ],
+)
+def test_only_what_takes_no_time_is_answered_where_others_wait(ask: Ask, quick: bool) -> None:
+    session = LiveSession(GRU)
+    assert not session.quick(Ask(text=NEWS))
+    session.answer(Ask(text=NEWS), {}, "d", temperature=1)
+    assert session.quick(ask) is quick
+
+
+def test_at_once_only_what_is_quick_is_said_and_only_while_no_other_thread_is_at_it(live: ViewSocket) -> None:
+    assert live.say({"text": NEWS})
+    assert live.say({"text": NEWS}, at_once=True)
+    assert live.say({"text": "x" + NEWS}, at_once=True) is None
     with live.lock:
-        assert live.say({"text": text}, at_once=True) is None, "another thread is at it"
+        assert live.say({"text": NEWS}, at_once=True) is None
 
 
 def test_one_views_long_asks_take_one_thread(live: ViewSocket) -> None:

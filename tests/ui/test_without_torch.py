@@ -7,12 +7,9 @@ import pytest
 from rnnviz.errors import install
 from rnnviz.networks import has_torch
 from tests.conftest import TEXT
-from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import boards, cause
+from tests.ui.apptest import Open, everything, settled
+from tests.ui.test_inside import cause
 from tests.ui.test_perplexity import upload
-
-__all__ = ["boards"]
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +25,7 @@ def test_train_cannot_start(open_app: Open, locale: str, said: str) -> None:
 
 
 def test_a_text_is_scored(open_app: Open) -> None:
-    app = upload(open_app("perplexity", model="tiny-gru"), a__txt=TEXT)
+    app = upload(open_app("perplexity", model="tiny-gru"), ("a.txt", TEXT))
     assert app.metric[0].label == r"Perplexity of a\.txt"
 
 
@@ -42,6 +39,5 @@ def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     assert boards
     boards.clear()
     app = settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
-    app.toggle(key="inside.attribution.on").set_value(True).run()
-    settled(app, "inside")
+    settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
     assert boards["inside.attribution"]["texts"]  # in numpy

@@ -21,7 +21,7 @@ PORTS = range(8600, 8620)
 CONNECTIONS = 3 * PHONES + 200
 """Connections at a time, at most: each phone has one for its stream, and others for pages and answers."""
 
-FROM_ONE_ADDRESS = 1_600
+FROM_ONE_ADDRESS = 1_500
 """Of these from one address, at most: a class of 800 may share one, and one computer can't take all."""
 
 UNREAD = 16 << 10

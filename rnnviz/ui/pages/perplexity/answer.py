@@ -17,6 +17,7 @@ from rnnviz.findings import Said
 from rnnviz.i18n import _
 from rnnviz.networks.contamination import usual, why
 from rnnviz.scoring.score import Score, averaged, averages, read_apart
+from rnnviz.scoring.totals import of_sum
 from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
 from rnnviz.ui import model_cache, model_suggestion, sidebar
@@ -120,8 +121,8 @@ def _lead(context: Context, text: Text, score: Score) -> None:
         return
     name = titles(model_cache.listed()[0]).get(found.name, found.name)
     said.append(
-        _("{name} predicts the beginning of this text best: {bits} bits per character, not {own}.").format(
-            name=plain(name), bits=f"{found.bits:.2f}", own=f"{found.own:.2f}"
+        _("{name} predicts the beginning of this text best: perplexity {other}, not {own}.").format(
+            name=plain(name), other=_rounded(found.bits), own=_rounded(found.own)
         )
     )
     said += map(tell, read_apart([*zip((title(context.info), name), found.read_as, strict=True)]))
@@ -134,6 +135,11 @@ def _lead(context: Context, text: Text, score: Score) -> None:
             on_click=sidebar.MODEL.put,
             args=(found.name,),
         )
+
+
+def _rounded(bits: float) -> str:
+    """Bits per character as a perplexity: beside the page's large number, another unit would confuse."""
+    return rounded(of_sum(bits * math.log(2), 1))
 
 
 @st.fragment(run_every=0.5)

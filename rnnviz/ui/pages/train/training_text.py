@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
-from rnnviz.i18n import _
+from rnnviz.i18n import _, language
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 from rnnviz.text.corpora import Corpus
@@ -25,8 +25,11 @@ from rnnviz.ui.sidebar import preformatted
 
 UPLOAD, PASTE = "own:upload", "own:paste"
 TOY = "machine"
+TOYS = {"en": (TOY, "machine"), "zh": ("chunjiang", "春江潮水连海平")}
+"""The toy's name and its 7 different characters, by language: the textbook's word, or a line of verse."""
+
 FIRST = (TOY, "timemachine")
-"""The first texts of the list: a word, then a book."""
+"""The first texts of the list: the toy, then a book."""
 
 KEY = "train-text"
 _KEPT = "train.own"  # a key of st.session_state: the reader's file, decoded; it outlives its upload field
@@ -56,12 +59,13 @@ class Chosen:
 
 def choose() -> Chosen | None:
     """Draw the choice of a text, and its fields. Returns the text; None if there is none yet."""
+    toy, word = TOYS[language()]
     about = {name: corpora.describe(name) for name in dict.fromkeys((*FIRST, *corpora.names()))}
     labels = {}
     for name, info in about.items():
-        title = _("“machine”, the toy") if name == TOY else info.title
         fetch = " · " + _("download") if info.needs_download else ""
-        labels[name] = f"{title} · {size(info.bytes)}{fetch}"
+        labels[name] = f"{info.title} · {size(info.bytes)}{fetch}"
+    labels[TOY] = _("“{word}”, the toy").format(word=word) + f" · {size(len(word.encode()))}"
     labels |= {UPLOAD: _("Your own file"), PASTE: _("Your own text, pasted")}
     picked = st.selectbox(
         _("1 · Text"),
@@ -77,6 +81,8 @@ def choose() -> Chosen | None:
                 return _uploaded()
             if picked == PASTE:
                 return _pasted()
+            if picked == TOY != toy:
+                return _split(corpora.from_text(word, toy, title=f"“{word}”", language=language()), own=False)
             return _fetched(about[picked])
         except RnnvizError as error:
             st.error(describe(error), icon=":material/error:")
