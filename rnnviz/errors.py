@@ -20,6 +20,7 @@ a page can say the sentence in another language.
 
 import contextlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -53,6 +54,7 @@ class RnnvizError(Exception):
     """
 
     def __init__(self, message: str, /, **values: object) -> None:
+        values = {name: _shown(value) for name, value in values.items()}
         super().__init__(message.format(**values) if values else message)
         self.message = message
         self.values = values
@@ -74,6 +76,14 @@ class RnnvizError(Exception):
             return cls(message, **{name: cls.from_json(v) or v for name, v in values.items()})
         except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
             return None
+
+
+def _shown(value: object) -> object:
+    """The value; its type's name where it would be written as an address, or on several lines."""
+    if isinstance(value, str | os.PathLike | Exception):
+        return value
+    said = repr(value)
+    return type(value).__name__ if " at 0x" in said or "\n" in said else value
 
 
 def _to_json(value: object) -> Any:

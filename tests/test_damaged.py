@@ -38,7 +38,6 @@ from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.figures import training
 from rnnviz.networks import checkpoint, modelfile, progress
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring import contamination
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
 from rnnviz.training import queue, replay, runs, training_state
@@ -86,7 +85,7 @@ def read_model(folder: Path) -> float:
         assert len(one.reason) < 1000
     for model in found:
         json.dumps(model.card, ensure_ascii=False, allow_nan=False).encode()
-    contamination.of(str(folder / "m.safetensors"))
+    modelfile.read_sketch(folder / "m.safetensors")
     network = checkpoint.load_numpy(folder / "m.safetensors")
     assert all(np.isfinite(values).all() for values in getattr(network, "tensors", {}).values())
     light = total(network)
@@ -702,7 +701,7 @@ def test_a_model_that_is_cut_off_while_it_is_read_does_not_end_the_server(
 
 SAVES: dict[str, Callable[[Path], object]] = {
     "a model": lambda path: checkpoint.save(tiny("gru", card=tiny_card()), path / MODEL),
-    "a trace": lambda path: rnnviz.trace(tiny("gru"), TEXT).save(path / MODEL),
+    "a trace": lambda path: rnnviz.trace(tiny("gru"), TEXT).save(path / "trace.npz"),
     "a record": lambda path: progress.run(
         record(NgramModel.fit(TEXT, order=3), None, path / "record", text=TEXT * 9)
     ),

@@ -40,6 +40,7 @@ from rnnviz.analysis.interventions import Intervention, side_by_side
 from rnnviz.analysis.ranking import correlation, ranks
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, Value, count, say, span, words
 from rnnviz.networks.config import check_layer
@@ -311,6 +312,7 @@ class Ablation(Brief, Pictured):
         return [Panel("ablation", title, picture, notice, limits, pick="bar", picks=units)]
 
 
+@checked
 def ablate(
     model: Network,
     text: str,

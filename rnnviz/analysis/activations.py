@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Floats, Integers
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import check_layer
 from rnnviz.scoring.trace import Trace
-from rnnviz.text.validate import received
 
 
 class Unit(NamedTuple):
@@ -91,16 +91,7 @@ def refuse_pair(units: Sequence[int], layers: int) -> None:
         )
 
 
-def check_trace(read: object) -> Trace:
-    """`read` itself. Raises ConfigError unless it is a Trace."""
-    if isinstance(read, Trace):
-        return read
-    raise ConfigError(
-        "a Trace is asked for, as rnnviz.trace(model, text) returns one; received {received}",
-        received=received(read),
-    )
-
-
+@checked
 def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidden") -> Floats:
     """`quantity` after each character: (T, H) of one `layer`, or (T, L·H) of all layers where `layer` is
     None. Column n of all layers is unit n % H of layer n // H. Raises ConfigError for an absent layer or
@@ -112,7 +103,7 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     >>> units.activations(trace, quantity="update").shape
     (7, 256)
     """
-    values = check_trace(trace).values(quantity)
+    values = trace.values(quantity)
     if layer is None:
         return values.reshape(len(values), values.shape[1] * values.shape[2])
     check_layer(layer, values.shape[1])

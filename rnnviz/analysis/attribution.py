@@ -35,6 +35,7 @@ from rnnviz.analysis.connectivity import ConnectivityRow, connectivity_row
 from rnnviz.analysis.linearisation import Reading, layer_slopes, read, top_slopes
 from rnnviz.analysis.occlusion import beginning, driven, scores, without_each
 from rnnviz.arrays import Doubles, Floats, read_only
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.findings import Finding, Json, Number, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import Weights
@@ -216,6 +217,7 @@ class Contributions(Pictured, Finding):
         yield "attribution.limits"
 
 
+@checked
 def attribute(
     model: Network,
     text: str,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnnviz.arrays import Doubles, Mask
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_model import Network
@@ -19,7 +20,6 @@ from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.characters import visible
-from rnnviz.text.validate import received
 
 LISTED = 8
 """Characters named for each network's next prediction."""
@@ -127,6 +127,7 @@ def _next(read: Trace, row: int) -> Panel:
     )
 
 
+@checked
 def compare(models: Sequence[Network], text: str) -> Comparison:
     """Read `text` with each of `models`, at least one. Returns traces with nll (M, T) in nats. Raises
     ConfigError for no models, or for models with different normalisers, whose characters don't line up;
@@ -138,12 +139,8 @@ def compare(models: Sequence[Network], text: str) -> Comparison:
     >>> units.compare(models, "machine").nll.shape
     (2, 7)
     """
-    if not isinstance(models, Sequence) or not models:
-        none = isinstance(models, Sequence)
-        raise ConfigError(
-            "a comparison takes a list of at least one model; received {received}",
-            received="none" if none else received(models),
-        )
+    if not len(models):
+        raise ConfigError("a comparison takes a list of at least one model; received none")
     traces = tuple(Tracer(model).extend(text) for model in models)
     if any(t.text != traces[0].text for t in traces):
         ways = ", ".join(sorted({m.normaliser for m in models}))

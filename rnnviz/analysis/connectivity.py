@@ -17,6 +17,7 @@ import numpy.typing as npt
 from rnnviz.analysis.backward import Exponents, norms, sweep
 from rnnviz.analysis.linearisation import Reading, place, read
 from rnnviz.arrays import Doubles, Floats, Ids, read_only
+from rnnviz.checks import checked
 from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Drawn
@@ -131,6 +132,7 @@ def connectivity(
 ) -> Connectivity: ...
 @overload
 def connectivity(model: Network, text: str, *, at: int, character: str | None = None) -> ConnectivityRow: ...
+@checked
 def connectivity(
     model: Network, text: str, *, at: int | None = None, character: str | None = None
 ) -> Connectivity | ConnectivityRow:

@@ -18,15 +18,14 @@ from rnnviz.analysis.searching import SHIFTS, Searcher
 from rnnviz.analysis.targets import Target
 from rnnviz.analysis.targets import target as labels
 from rnnviz.arrays import Array, Floats
-from rnnviz.errors import ConfigError
+from rnnviz.checks import checked
 from rnnviz.networks import untrained as networks
-from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.decoding import TextOrPath, text_of
-from rnnviz.text.validate import received
 
 What = str | Target | Array
 W = TypeVar("W", bound=What)
@@ -39,6 +38,7 @@ READING, ECHOES = 0.2, 0.7
 """The share of the work that reading takes; and the share of the rest that the copies take."""
 
 
+@checked
 def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = None) -> list[Network]:
     """So many networks of the shape of `model` with random weights, always the same ones.
 
@@ -55,8 +55,6 @@ def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = Non
     >>> found.verdict, len(found.untrained)
     ('short', 3)
     """
-    if not isinstance(copies, int) or copies < 0:
-        raise ConfigError("copies is a whole number from 0 on; received {copies!r}", copies=copies)
     return [networks.untrained(model, seed, fresh) for seed in range(copies)]
 
 
@@ -157,6 +155,7 @@ def find(
     models: Sequence[Network],
     **options: Unpack[_Options],
 ) -> list[Replication]: ...
+@checked
 def find(
     model: Network,
     text: TextOrPath,
@@ -214,12 +213,11 @@ def find(
     >>> [search.verdict for search in again.searches], again.remember
     (['short', 'short'], 0)
     """
-    if models is not None and not isinstance(models, Sequence):
-        raise ConfigError("models is a list of networks; received {received}", received=received(models))
     every = target if isinstance(target, list) else [target]
     given = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
-    networks, searched = [model, *(models or ())], []
-    text = text_of(text)
+    networks, searched = [model, *(() if models is None else models)], []
+    weights_of(model)  # refuses what is no network
+    text = text_of(text, model.vocabulary.characters)
     for number, one in enumerate(networks):
         steps = _finding(one, text, every, shifts=shifts, fresh=fresh, **given)
         found = run(mapped(steps, partial(_of_network, number, len(networks))), progress)

@@ -24,12 +24,13 @@ import numpy.typing as npt
 from rnnviz.analysis.activations import activations
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Mask
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import check_layer
 from rnnviz.scoring.trace import Trace
-from rnnviz.text.validate import received
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Direction:
     """A unit vector in the states of one layer.
@@ -57,17 +58,13 @@ class Direction:
     origin: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise ConfigError(
-                "a direction's name is a str; received {received}", received=received(self.name)
-            )
         vector = np.array(self.vector)
         vector = vector.astype(np.float64) if vector.dtype.kind in "bfiu" else np.zeros(0)
         length = float(np.linalg.norm(vector)) if vector.ndim == 1 else 0.0
         if not 0 < length < np.inf:
             raise ConfigError(
                 "a direction is a vector of numbers, not all 0, one for each unit; received {vector}",
-                vector=np.array2string(np.array(self.vector), threshold=8),
+                vector=self.vector,
             )
         if type(self.layer) is not int or self.layer < 0:
             raise ConfigError("layers are counted from 0; received layer {layer!r}", layer=self.layer)

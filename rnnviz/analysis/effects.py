@@ -35,6 +35,7 @@ from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.interventions import Intervention, side_by_side
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Mask
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
 from rnnviz.networks.numpy_engine import NetworkReader
@@ -43,7 +44,6 @@ from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.bootstrap import Resampled
 from rnnviz.text.characters import normalise
-from rnnviz.text.validate import received
 
 UNUSUAL = 0.95
 """The share of random changes that must cost less before an intervention is said to matter."""
@@ -158,6 +158,7 @@ class Effect(Brief, Pictured, Finding):
         )
 
 
+@checked
 def effect(
     model: Network,
     text: str,
@@ -202,10 +203,6 @@ def costing(
 ) -> Generator[Share, None, Effect]:
     """`effect` as a generator that yields the share done and returns the Effect; closing cancels."""
     weights = weights_of(model)
-    if not isinstance(change, Intervention):
-        raise ConfigError(
-            "effect takes a Clamp, Zero or Scale; received {received}", received=received(change)
-        )
     text = normalise(text, model.normaliser)
     inside = holding(text, target)
     every = (change, *_others(change, weights.layers[0].units, controls, seed))

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.analysis.activations import activations, check_trace
+from rnnviz.analysis.activations import activations
 from rnnviz.arrays import Doubles
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
 from rnnviz.networks.config import KINDS, check_layer
@@ -122,6 +123,7 @@ class Gates(Brief, Pictured):
         ]
 
 
+@checked
 def gates(trace: Trace, *, layer: int = 0) -> Gates:
     """The gates of `layer` in `trace`, without the candidate: their means (H,), saturation and time
     constants. Raises ConfigError for a cell without gates or an absent layer, EmptyTextError for no text.
@@ -132,7 +134,7 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     >>> sorted(found.mean), found.time_constant.shape
     (['reset', 'update'], (256,))
     """
-    cell = check_trace(trace).weights.cell
+    cell = trace.weights.cell
     keeps = KINDS[cell].keeps
     if keeps is None:
         raise ConfigError("gru, lstm and mingru cells have gates; this network has {cell} cells", cell=cell)

@@ -19,11 +19,11 @@ from rnnviz.analysis import directions
 from rnnviz.analysis.activations import Unit, check_units, may_be_one, refuse_pair, within_layer
 from rnnviz.analysis.directions import Direction, Span
 from rnnviz.arrays import Floats, Integers
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.networks.numpy_engine import Changes, Weights
 from rnnviz.reprs import Brief
-from rnnviz.text.validate import received
 
 Action = Literal["clamp", "zero", "scale"]
 Quantity = Literal["hidden", "cell"]
@@ -185,6 +185,7 @@ def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None)
     return one.layer, cast("Quantity", one.quantity)
 
 
+@checked
 class Clamp(Intervention):
     """Units, or directions, held at `value`.
 
@@ -204,6 +205,7 @@ class Clamp(Intervention):
         super().__init__(units, "clamp", value, **more)
 
 
+@checked
 class Zero(Intervention):
     """Units that are 0, or directions that are projected out; the arguments are those of Clamp."""
 
@@ -211,6 +213,7 @@ class Zero(Intervention):
         super().__init__(units, "zero", **more)
 
 
+@checked
 class Scale(Intervention):
     """Units, or directions, multiplied by `value` at every step; the arguments are Clamp's."""
 
@@ -218,6 +221,7 @@ class Scale(Intervention):
         super().__init__(units, "scale", value, **more)
 
 
+@checked
 @dataclass(frozen=True)
 class Edit:
     """Any change: `function` takes the state (H,) float32 of a layer at each step and returns the new state
@@ -244,10 +248,6 @@ class Edit:
         """The function that changes a network's states, by layer and quantity. Raises ConfigError for an
         absent layer or cell.
         """
-        if not callable(self.function):
-            raise ConfigError(
-                "Edit takes a function of a state (H,); received {received}", received=received(self.function)
-            )
         of = Intervention((0,), layer=self.layer, quantity=self.quantity, start=self.start, stop=self.stop)
         of._check(weights)
         return {(self.layer, self.quantity): self._apply}

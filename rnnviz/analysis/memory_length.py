@@ -19,6 +19,7 @@ from rnnviz.analysis.backward import Exponents, norms, sweep
 from rnnviz.analysis.connectivity import MAX_ROW, Connectivity, largest
 from rnnviz.analysis.linearisation import Reading, read
 from rnnviz.arrays import Doubles, Floats, Integers
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, span, words
 from rnnviz.networks.numpy_model import Network
@@ -159,6 +160,7 @@ def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
     return _reach(10.0 ** (rows - largest(rows)))
 
 
+@checked
 def memory_length(
     model: Network,
     text: str,

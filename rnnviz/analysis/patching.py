@@ -31,6 +31,7 @@ from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.perturbation import divergence, kl
 from rnnviz.arrays import Doubles, Floats, Ids
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
 from rnnviz.networks.config import KINDS
@@ -195,13 +196,8 @@ class Patched:
         >>> done.controls(model, n=5).random.shape
         (5,)
         """
-        if n < 1 or ahead < 1 or seed < 0:
-            raise ConfigError(
-                "n and ahead are at least 1, seed at least 0; received {n}, {ahead} and {seed}",
-                n=n,
-                ahead=ahead,
-                seed=seed,
-            )
+        if n < 1 or ahead < 1:
+            raise ConfigError("n and ahead are at least 1; received {n} and {ahead}", n=n, ahead=ahead)
         generator = np.random.default_rng(seed)
         target, to = self.into, self.to
         own = states_at(target, [to])
@@ -262,6 +258,7 @@ def patch(
 ) -> Doubles: ...
 
 
+@checked
 def patch(
     model: Network,
     source: str | Trace,

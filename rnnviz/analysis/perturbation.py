@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
@@ -131,6 +132,7 @@ def _beyond(values: Doubles, least: float) -> Doubles:
     return np.where(values > least, values, np.nan)
 
 
+@checked
 def perturb(model: Network, text: str, at: int, character: str, *, threshold: float = 0.01) -> Perturbation:
     """Read `text`, and read it with `character` in place of text[at]; places count from 0.
 
@@ -146,13 +148,13 @@ def perturb(model: Network, text: str, at: int, character: str, *, threshold: fl
     tracer = Tracer(model)
     before = tracer.extend(text)
     text = before.text
-    if not isinstance(at, int | np.integer) or not 0 <= at < len(text):
+    if not 0 <= at < len(text):
         raise ConfigError(
             "the text has {count:,} characters, counted from 0; received at={at!r}",
             count=len(text),
             at=at,
         )
-    if not isinstance(character, str) or len(character) != 1 or character == text[at] or character == "\r":
+    if len(character) != 1 or character == text[at] or character == "\r":
         raise ConfigError(
             "one character takes the place of another; received {character!r} for {text!r}",
             character=character,
@@ -204,6 +206,7 @@ class Memory(Brief):
         return int(below[0]) if len(below) else None
 
 
+@checked
 def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, seed: int = 0) -> Memory:
     """How long a network remembers one letter of `text`, on average: `perturb` at many places.
 
@@ -220,12 +223,9 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
     >>> found.bits.shape, found.bits[0] > found.bits[9]
     ((10,), np.True_)
     """
-    if not all(isinstance(n, int) for n in (steps, places, seed)) or steps < 1 or places < 1 or seed < 0:
+    if steps < 1 or places < 1:
         raise ConfigError(
-            "steps and places are at least 1, seed at least 0; received {steps!r}, {places!r} and {seed!r}",
-            steps=steps,
-            places=places,
-            seed=seed,
+            "steps and places are at least 1; received {steps} and {places}", steps=steps, places=places
         )
     read = trace(model, text)
     if len(read) <= steps or len(np.unique(read.ids)) < 2:

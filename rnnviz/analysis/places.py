@@ -32,6 +32,7 @@ from rnnviz.analysis.matching import (
     shares,
 )
 from rnnviz.arrays import Floats, Halves
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -263,6 +264,7 @@ def _among(ends: list[int], places: list[int]) -> int:
     return int(np.isin(ends, places).sum())
 
 
+@checked
 def match(
     model: Network,
     text: str,

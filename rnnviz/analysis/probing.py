@@ -37,6 +37,7 @@ from rnnviz.analysis.search_result import ENOUGH, MARGIN, Found, Measure, Rival,
 from rnnviz.analysis.searching import Searcher, varies
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, one_row, say, words
 from rnnviz.networks.progress import Share, run
@@ -329,6 +330,7 @@ class Probe(Pictured):
         return Direction(f"probe for {self.target}", vector, chosen, self.quantity, origin)
 
 
+@checked
 def probe(
     source: Trace | Array,
     target: str | Target | Array,

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.analysis.activations import activations, check_trace
+from rnnviz.analysis.activations import activations
 from rnnviz.arrays import Doubles
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.reprs import Brief
 from rnnviz.scoring.trace import Trace
@@ -36,6 +37,7 @@ class Projection(Brief):
         return np.asarray((states - self.mean) @ self.axes.T)
 
 
+@checked
 def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str = "hidden") -> Projection:
     """The states of `trace` along their k principal axes; `layer` -1 is the top one, None all of them.
 
@@ -48,7 +50,7 @@ def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str =
     >>> path.points.shape, path.axes.shape
     ((7, 2), (2, 256))
     """
-    layer = check_trace(trace).hidden.shape[1] - 1 if layer == -1 else layer
+    layer = trace.hidden.shape[1] - 1 if layer == -1 else layer
     values = activations(trace, layer=layer, quantity=quantity).astype(np.float64)
     H = values.shape[1]
     if type(k) is not int or not 1 <= k <= H:

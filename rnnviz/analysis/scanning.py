@@ -16,6 +16,7 @@ import numpy as np
 from rnnviz.analysis.activations import Unit, check_units, unit_of, within_layer
 from rnnviz.analysis.directions import Direction
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
+from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said, Table, count, say, words
 from rnnviz.networks.config import check_layer, check_quantity
@@ -24,8 +25,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.characters import visible
-from rnnviz.text.decoding import Source, SourceText
-from rnnviz.text.validate import text_or_file
+from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 2048
@@ -174,6 +174,7 @@ class ScanReport:
         return self._found[Unit(*unit)]
 
 
+@checked
 def scan(
     model: Network,
     text: str | os.PathLike[str] | BinaryIO | None = None,
@@ -252,7 +253,8 @@ def scanning(
     check_quantity(quantity, weights.cell)
     layer, columns = _chosen(weights, layer, units)
     _check_sizes(contexts, before, after, bins)
-    source = SourceText(path, text, encoding, None, model.normaliser)
+    source = SourceText(path, text, encoding, None, model.normaliser, model.vocabulary.characters)
+    warn_of_guess(source.name, source.encoding, source.certainty)
     text = "".join(source.pieces(PIECE))
     if not text:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)

@@ -29,9 +29,9 @@ from rnnviz.analysis.activations import activations, unit_of
 from rnnviz.analysis.search_result import ENOUGH, LEVEL, Found, Search
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Integers, Mask
+from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.scoring.trace import Trace
-from rnnviz.text.validate import received
 
 SHIFTS = 1_000
 """The default number of shifts: enough for a family of 50 searches, and a small share of the time."""
@@ -92,8 +92,6 @@ class Searcher:
             )
         if values.ndim != 2 or not values.shape[1]:
             raise ConfigError("activations are (T, U); received shape {shape}", shape=values.shape)
-        if seed < 0:
-            raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
         # NaN states of an exploded network can't be ranked: as 0 they are ties.
         self.values: Array = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)
         H = source.hidden.shape[2] if isinstance(source, Trace) else values.shape[1]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from rnnviz.analysis.linearisation import own_weights
 from rnnviz.arrays import Doubles
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Number, Panel, Points, Said, Table, count, one_row, say, words
 from rnnviz.networks.cells import CELLS
@@ -90,6 +91,7 @@ class Spectrum(Brief, Pictured):
         return [Panel("spectrum", title, picture, [notice], limits)]
 
 
+@checked
 def spectrum(model: Network, *, layer: int = 0) -> Spectrum:
     """The eigenvalues of W_hh of one layer, beside those of an untrained copy; of a gated cell those of the
     candidate's block. 256 units take a twentieth of a second.

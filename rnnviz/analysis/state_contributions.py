@@ -16,6 +16,7 @@ import numpy as np
 
 from rnnviz.analysis.linearisation import own_weights, place, read
 from rnnviz.arrays import Doubles, Floats, read_only
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Panel, Square, words
 from rnnviz.networks.cells import CELLS
@@ -74,6 +75,7 @@ class Remaining(Drawn):
         return [Panel("left", title, picture, [notice], limits, link="xy", pick="at")]
 
 
+@checked
 def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     """The contributions of each step over `text` to the states of `layer`.
 

@@ -18,6 +18,7 @@ import numpy as np
 from rnnviz.analysis.backward import Exponents, sweep
 from rnnviz.analysis.linearisation import Reading, read
 from rnnviz.arrays import Doubles, Floats, read_only
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network
@@ -51,6 +52,7 @@ class StateNorms:
         return f"<StateNorms of {len(self.text):,} characters>"
 
 
+@checked
 def jacobian(
     model: Network,
     text: str,

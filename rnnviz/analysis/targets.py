@@ -29,9 +29,9 @@ from rnnviz.analysis import python_text
 from rnnviz.analysis.patterns import find_all
 from rnnviz.analysis.python_text import PythonText
 from rnnviz.arrays import Array
+from rnnviz.checks import check_text, checked, received
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Said, words
-from rnnviz.text.validate import check_text, received
 from rnnviz.text.vocabulary import code_points
 
 Span = tuple[int, int]
@@ -51,6 +51,7 @@ _QUOTE = _marks('"""', "'''", '"', "'", *PAIRED_QUOTES, *"".join(PAIRED_QUOTES.v
 _BRACKET = _marks(*BRACKETS, *BRACKETS.values())
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Target:
     """A target's `values` (T,): a bool mask, or float64 if graded. `parsed` is the share of the characters
@@ -63,8 +64,6 @@ class Target:
     parsed: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise ConfigError("a target's name is a str; received {received}", received=received(self.name))
         values: object = self.values
         if not isinstance(values, np.ndarray):
             found = received(values)
@@ -330,6 +329,7 @@ def _python_target(name: str, text: str) -> Target:
     return Target(name, values, float(read.parsed.mean()) if len(text) else 1.0)
 
 
+@checked
 def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
     """A target over `text`: where a property holds, or how much, once each of its T characters has been read.
 

@@ -40,7 +40,7 @@ def sketch(
     corpus: Annotated[str, "the corpus's name, or the text file it was trained on"],
 ) -> None:
     """Store in a model file which text it was trained on, as hashes that hold no text."""
-    from rnnviz.scoring import contamination
+    from rnnviz.networks import contamination
     from rnnviz.text import corpora
 
     path = checkpoint.find(model)

@@ -7,9 +7,7 @@ import json
 import math
 import os
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,30 +178,24 @@ def say_start(model: NumpyModel, args: Quiet) -> None:
         print("untrained copies have torch's default initial weights", file=sys.stderr)
 
 
-@contextlib.contextmanager
-def opened(file: str) -> Iterator[str | BinaryIO]:
-    """The path, or a seekable copy of standard input, which moves to disk once it is large. Raises TextError
-    for a closed standard input.
+def opened(file: str) -> str | BinaryIO:
+    """The path; of standard input or another pipe, a seekable copy, which moves to disk once it is large.
+    Raises TextError for a closed standard input.
     """
-    if file != STANDARD_INPUT:
-        yield file
-        return
-    if sys.stdin is None:
+    from rnnviz.text.decoding import copied, from_pipe
+
+    if file == STANDARD_INPUT and sys.stdin is None:
         raise TextError("standard input is closed; give a file, or a text by a pipe")
-    with tempfile.SpooledTemporaryFile(max_size=1 << 24) as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.seek(0)
-        yield copy  # type: ignore[misc]  # has a BinaryIO's methods
+    return copied(sys.stdin.buffer, file) if file == STANDARD_INPUT else from_pipe(file, file)
 
 
 def read_text(file: str, encoding: str | None) -> str:
     """All of a file, or of standard input."""
     from rnnviz.text.decoding import open_text
 
-    with opened(file) as source:
-        stream = open_text(source, encoding=encoding)
-        complain_of_guess(file, stream.encoding, stream.certainty)
-        return "".join(stream)
+    stream = open_text(opened(file), encoding=encoding)
+    complain_of_guess(file, stream.encoding, stream.certainty)
+    return "".join(stream)
 
 
 def source_text(source: Source, *, whole: bool = False) -> str:

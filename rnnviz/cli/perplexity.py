@@ -36,7 +36,7 @@ from rnnviz.cli.output import (
     told,
 )
 from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
-from rnnviz.text.files import gathered
+from rnnviz.text.files import check_output, gathered
 
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
@@ -220,7 +220,7 @@ def _scoring(
         model,
         others,
         bool(compare),
-        source=cache(lambda file: stack.enter_context(opened(file))),  # standard input is read once
+        source=cache(opened),  # standard input is read once
         bar=partial(_bar, args=shown),
         **vars(read),
     )
@@ -282,29 +282,20 @@ def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Reco
     """The writer of each file's table and page. Raises early where writing is impossible."""
     from rnnviz.figures import export, row_table
 
-    read = {_identity(file) for file in files if file != STANDARD_INPUT}
-
-    def keep_texts(path: str) -> None:
-        if (there := _identity(path)) is not None and there in read:
-            raise Misspelt(f"{path} is a text to be scored, and would be written over; give another name")
-
     outputs: list[list[str | None]] = []
-    for option, table in ((written.per_character, True), (written.html, False)):
+    for option, kind in ((written.per_character, None), (written.html, ".html")):
         paths = [option and option.replace(PLACE, _stem(file)) for file in files]
-        twice = [path for path, n in Counter(paths).items() if path and n > 1]
-        if option and twice:
-            raise Misspelt(
-                f"{len(files)} files would be written to {twice[0]}; put {PLACE} into its name, as in "
-                f"{PLACE}-{Path(option).name}, and give files of the same name one at a time"
-            )
         for path in filter(None, paths):
-            export.check(path, table=table)
-            keep_texts(path)
+            check_output(path, kind or f".{export.format_of(path)}", *files)
         outputs.append(paths)
     if written.output is not None:
-        row_table.format_of(written.output)  # refuses an unknown format
-        export.check(written.output)
-        keep_texts(written.output)
+        check_output(written.output, f".{row_table.format_of(written.output)}", *files)
+    every = [path for paths in (*outputs, [written.output]) for path in paths if path]
+    if twice := [path for path, n in Counter(map(os.path.abspath, every)).items() if n > 1]:
+        raise Misspelt(
+            f"several results would be written to {os.path.relpath(twice[0])}; name each otherwise: {PLACE} "
+            "in a name stands for the text's, and texts of the same name go one at a time"
+        )
     each = zip(files, *outputs, strict=True)
     return {file: partial(_write, rows, page) for file, rows, page in each if rows or page}
 
@@ -333,15 +324,6 @@ def _table(
                     rows.append(scoring.rows(file))
         own = row_table.kinds(rows)
     return row_table.writing(output, own)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """Device and inode: the same for every name of a file; None without a file."""
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _stem(file: str) -> str:

@@ -67,6 +67,8 @@ def trace(
     from rnnviz.scoring import frames
 
     chosen = _format(quantity, layer, format, output)
+    if output is not None:
+        files.check_output(output, f".{chosen}", source.file)
     model = network(of)
     traced = rnnviz.trace(model, given_text(source))
     asked = {name: traced.values(name) for name in quantity or ()}

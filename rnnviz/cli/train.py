@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 from rnnviz.cli.bind import FieldsOf, Gone, Help
-from rnnviz.cli.output import Quiet, command_line, progress_bar
+from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig
@@ -165,18 +165,22 @@ def _corpus(about: About, now: Now) -> Any:
 
 def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
     """Count n-grams instead of training, for `--cell ngram`."""
+    from rnnviz.networks import contamination
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.scoring import contamination
-    from rnnviz.text.vocabulary import Vocabulary
+    from rnnviz.text.vocabulary import Vocabulary, usual_min_count
     from rnnviz.training.card import make_card
 
+    path = checkpoint.check_target(
+        now.output or f"{about.name}{modelfile.SUFFIX}", replaces=lambda there: False
+    )
     corpus = _corpus(about, now)
     split = corpus.split()
     rule = given.get("normaliser", TrainConfig.normaliser)
     text = normalise(split.train + split.validation, rule)
     began = time.perf_counter()
-    rare = given.get("min_count", TrainConfig.min_count)
+    rare = given.get("min_count") or usual_min_count(len(text))
     vocabulary = Vocabulary.from_text(text, min_count=rare)
+    _say_dropped(vocabulary.dropped(text))
     model = NgramModel.fit(text, order=order, vocabulary=vocabulary, name=about.name, normaliser=rule)
     recipe = {
         "cell": "ngram",
@@ -196,7 +200,6 @@ def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
         choice=_candidates(now, recipe),
         example=about.example,
     )
-    path = now.output or Path(f"{about.name}.safetensors")
     _finish(checkpoint.save(model, path, sketch=contamination.sketch(text)), model.card)
     return 0
 
@@ -207,7 +210,7 @@ def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]
 
     folder = RunFolder(about.run_dir or home() / modelfile.check_name(about.name))
     corpus = _corpus(about, now)
-    output = now.output or Path(f"{about.name}.safetensors")
+    output = now.output or Path(f"{about.name}{modelfile.SUFFIX}")
     description = Description(
         about.name,
         config,
@@ -227,10 +230,16 @@ def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]
         output=os.fspath(output.absolute()),
         command=_command(about, now),
         units=not now.no_units,
+        sha256=corpus.sha256,
     )
     _check(description, corpus)
+    checkpoint.check_target(description.output, replaces=folder.made)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
+        if os.listdir(folder.path) and not folder.description_file.exists():
+            raise TrainingError(
+                "{path} has files that are no run's; choose a new folder with --run-dir", path=folder.path
+            )
         folder.begin(description)
     except OSError as error:
         raise TrainingError(
@@ -268,8 +277,8 @@ def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
         command += f" --choice {shlex.quote(now.choice.name)}"
     if now.licence and not description.licence:
         command += f" --licence {shlex.quote(now.licence)}"
-    if now.output is not None:
-        checkpoint.check_target(now.output)
+    if output := now.output or description.output:
+        checkpoint.check_target(output, replaces=folder.made)
     changes: dict[str, Any] = {
         "threads": now.threads,
         "device": now.device,
@@ -301,7 +310,11 @@ def _check(description: Description, corpus: Any) -> None:
         )
     if description.ngram:
         checkpoint.find(description.ngram)
-    checkpoint.check_target(description.output)
+
+
+def _say_dropped(dropped: tuple[str, float]) -> None:
+    if dropped[0]:
+        complain(f"{dropped[0]}; --min-count 1 keeps them")
 
 
 def _finish(path: Path, card: dict[str, Any]) -> None:
@@ -323,6 +336,7 @@ def _training_bar(bars: Quiet, trainer: Any) -> Iterator[tuple[Callable[[Any], N
     nothing with --quiet.
     """
     said = ""
+    _say_dropped(trainer.dropped)
     with progress_bar("training", bars, lambda step: said, transient=False) as show:
 
         def each_step(trainer: Any) -> None:

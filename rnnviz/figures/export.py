@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup, escape
 
+from rnnviz import sentences
 from rnnviz.errors import ConfigError
 from rnnviz.figures.axes import ticks
 from rnnviz.figures.axes import written as axis_number
@@ -107,7 +108,8 @@ def page(
     """The page, part by part; joined they are one document. `longest` limits the characters shown; the
     figures are the whole text's. `language` is the words' BCP 47 code.
     """
-    count, shown = len(record), min(len(record), longest)
+    count, shown, spoken = len(record), min(len(record), longest), sentences.match(language)
+    said = [one for one in record.score.sentences() if sentences.level(one) == "said"]
     passages = {
         name: record.surprising_passages(PASSAGES, least=least) if count >= SHORT else []
         for name, least in (("most", False), ("least", True))
@@ -117,6 +119,7 @@ def page(
         language=language,
         name=Path(record.score.file).name,
         score=record.score,
+        said=sentences.together((sentences.tell(one, spoken, marked=False) for one in said), spoken),
         rows=_figures(record.score, translate),
         curve=Markup(curve(record.curve(POINTS), translate)),
         passages=passages,
@@ -131,7 +134,6 @@ def page(
 def _words(_: Callable[[str], str]) -> dict[str, str]:
     return {
         "perplexity": _("Perplexity"),
-        "average": _("On average {model} hesitated between about {n} characters each time."),
         "results": _("Results"),
         "along": _("Along the text"),
         "along.notice": _(
@@ -167,7 +169,8 @@ def _figures(score: Score, _: Callable[[str], str]) -> dict[str, object]:
         _("Characters"): score.characters,
         _("Bytes in UTF-8"): score.bytes,
         _("Unknown characters"): score.unknown,
-        _("Line endings converted"): score.normalised,
+        _("Line endings converted"): score.line_ends,
+        _("Characters read as others"): score.replaced or None,
         _("Encoding"): encoding,
     }
     return {name: value for name, value in rows.items() if value is not None}
@@ -305,7 +308,7 @@ def per_character(record: Record, target: Target, format: Format | None = None) 
     the path's ending, or CSV. Raises ConfigError for an unknown format or missing pyarrow, ExportError if
     writing fails.
     """
-    write = {"csv": write_csv, "parquet": write_parquet}[_format(target, format)]
+    write = {"csv": write_csv, "parquet": write_parquet}[format_of(target, format)]
     with files.replacing(target) as file:
         write(file, _characters(record))
 
@@ -370,25 +373,10 @@ def html(record: Record, target: Target, *, translate: Callable[[str], str] = st
             file.write(part.encode("utf-8", "backslashreplace"))
 
 
-LONGEST_NAME = 240  # bytes: most systems take 255, and the temporary file's name is longer
-
-
-def check(target: str | os.PathLike[str], *, table: bool = False) -> None:
-    """Raise early the errors of writing to this path, or a table there, instead of after minutes of
-    scoring.
+def format_of(target: Target, format: str | None = None) -> Format:
+    """The format of a table of characters: `format`, or that of the target's ending. Raises ConfigError for
+    another one, and for Parquet without pyarrow.
     """
-    path = Path(target)
-    if table and _format(path, None) == "parquet":
-        parquet_library()
-    if (
-        os.path.isdir(path)
-        or not os.path.isdir(path.absolute().parent)
-        or len(os.fsencode(path.name)) > LONGEST_NAME
-    ):
-        raise files.no_place(path)
-
-
-def _format(target: Target, format: str | None) -> Format:
     if format is None:
         if not isinstance(target, str | os.PathLike):
             return "csv"
@@ -397,4 +385,6 @@ def _format(target: Target, format: str | None) -> Format:
         raise ConfigError(
             "a table of characters is csv or parquet; received {format!r}", format=format or str(target)
         )
+    if format == "parquet":
+        parquet_library()
     return format

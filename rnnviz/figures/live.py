@@ -167,7 +167,7 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
                 1,
                 line={"color": theme.surprisal[-1], "width": 1, "shape": "hvh"},
                 fill="tozeroy",
-                fillcolor=theme.surprisal[1],
+                fillcolor=theme.surprisal[-1],
                 **perplexity,
             ),
             line("uniform", theme.uniform, 1.5, "dash", x=ends, y=[vocabulary_size] * 2, **perplexity),

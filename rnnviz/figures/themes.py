@@ -9,6 +9,9 @@ Four fixed scales, which never move while someone types:
     reason      the bits that a character costs more without an earlier one; green where more, grey where
                 less, behind text too: no hue of another scale
 
+A filled area, and the end of each scale, has 3:1 against the background, which a projector still shows.
+Text on it has 4.5:1.
+
 Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal steps look equal.
 """
 
@@ -91,21 +94,21 @@ _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
         ("#ffffff", "#b5d9d0", "#4fa39a", "#0f6470", "#06303f"),
         ("#12191e", "#14505a", "#2b938c", "#86d3bd", "#e4fbef"),
     ),
-    "surprisal": (("#ffffff", "#f4e6f7", "#e0bdea", "#c48bd6"), ("#12191e", "#33203d", "#553168", "#7b4694")),
+    "surprisal": (("#ffffff", "#f4e6f7", "#e0bdea", "#b87acd"), ("#12191e", "#33203d", "#553168", "#8650a0")),
     "reason": (
-        ("#c9b8b4", "#e6dedc", "#ffffff", "#d5edb8", "#7fc22a"),
-        ("#64504e", "#352e30", "#12191e", "#284316", "#3d7510"),
+        ("#a08f8b", "#d9cdc9", "#ffffff", "#cbe8a6", "#66a016"),
+        ("#786360", "#3b3334", "#12191e", "#284316", "#3d7510"),
     ),
-    "bands": (("#ffffff", "#d8eef5", "#fde2a9", "#f59a3c"), ("#12191e", "#15394a", "#5a4310", "#9a5310")),
+    "bands": (("#ffffff", "#d8eef5", "#fde2a9", "#d6791a"), ("#12191e", "#15394a", "#5a4310", "#9a5310")),
     "versus": (
-        ("#f59a3c", "#fbd9a4", "#ffffff", "#b3d9f2", "#62abde"),
-        ("#9a5310", "#4f3311", "#12191e", "#173f58", "#22648f"),
+        ("#d6791a", "#f6cc95", "#ffffff", "#a9d2ee", "#4a97cc"),
+        ("#9a5310", "#4f3311", "#12191e", "#173f58", "#246a98"),
     ),
     "model": ("#0b6a88", "#5cc0de"),
     "ngram": ("#6b6100", "#bdb36a"),
     "memoryless": ("#a33a70", "#f08cba"),
     "uniform": ("#566873", "#9fb0ba"),
-    "bar": ("#8fbfd0", "#2f6f86"),
+    "bar": ("#4a98b2", "#2f7d97"),
     "came": ("#33444f", "#c9d5db"),
     "cursor": ("#0a141b", "#e4ebee"),
     "pinned": ("#8a2be2", "#c79bff"),

@@ -1,10 +1,9 @@
 """Scene 8: questions to predict before trying. The first five answer the chapter's exercises.
 
 `writing.json` records how shipped models of *The Time Machine* write, from many beginnings, beside the book
-itself. The beginnings are from the book's last tenth, which the models were not trained on.
-`docs/tools/writing.py` measured it. Its `windows` are the nats that a character costs more when only the
-last k characters are read, at 150 places of Shakespeare's held-out tenth. Each row has means with their
-standard errors.
+itself. The beginnings are from the book's last tenth, which the models were not trained on. Its `windows` are
+the nats that a character costs more when only the last k characters are read, at places of Shakespeare's
+held-out tenth. Each row has means with their standard errors; `docs/tools/writing.py` measures all.
 """
 
 import numpy as np
@@ -425,9 +424,12 @@ def windows() -> Drawn:
         plot(lines, log_x=True, ticks=found["read"], x=x, y=y),
         _(
             "With 256 characters read, the minGRU still pays {mingru} ± {error} nats a character "
-            "more, the LSTM {lstm}. Measured at 150 places of Shakespeare that neither was trained "
+            "more, the LSTM {lstm}. Measured at {places} places of Shakespeare that neither was trained "
             "on."
         ).format(
-            mingru=fixed(lost["mingru"][0]), error=fixed(lost["mingru"][1]), lstm=fixed(lost["lstm"][0])
+            mingru=fixed(lost["mingru"][0]),
+            error=fixed(lost["mingru"][1]),
+            lstm=fixed(lost["lstm"][0]),
+            places=found["places"],
         ),
     )

@@ -23,6 +23,7 @@ from typing import Any
 
 from torch import nn
 
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.adapter_check import Check, compare
 from rnnviz.networks.adapter_steps import build_custom
@@ -31,6 +32,7 @@ from rnnviz.networks.custom import CustomModel, Readout, Step
 from rnnviz.networks.torch_model import CharModel
 
 
+@checked
 def adapt(
     recurrence: nn.Module,
     output: nn.Linear | None = None,
@@ -78,6 +80,7 @@ def adapt(
     return model
 
 
+@checked
 def adapt_step(
     step: Step | Sequence[Step],
     *,

@@ -10,11 +10,11 @@ import torch
 from torch import nn
 
 from rnnviz.arrays import Doubles, Floats, Ids
+from rnnviz.checks import received
 from rnnviz.errors import ConfigError, Phrase
 from rnnviz.networks.adapter_weights import Symbols, predicted_rows
 from rnnviz.networks.custom import CustomModel, Readout, Step, StepWeights, as_array, like_of
 from rnnviz.networks.numpy_engine import Layer
-from rnnviz.text.validate import received
 
 CLOSE = 1e-4  # the largest difference between a text read alone and beside another one
 

@@ -10,10 +10,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Activation, Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary
 
 # The start symbol's entry in an extra input. A large entry needs a small weight, which gradients hardly see.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from rnnviz.checks import check_path, checked
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError, TorchMissingError
 from rnnviz.networks import has_torch
 from rnnviz.networks.modelfile import (
@@ -26,7 +27,6 @@ from rnnviz.networks.modelfile import (
 )
 from rnnviz.reprs import Brief
 from rnnviz.text import files
-from rnnviz.text.validate import check_path
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -191,7 +191,7 @@ def save(
     """Write `model` to `path`, all of it or nothing, and return the path.
 
     half    store weights as float16
-    sketch  a sketch of the training text, see `rnnviz.scoring.contamination`; None: the model's own
+    sketch  a sketch of the training text, see `rnnviz.networks.contamination`; None: the model's own
     card    JSON data about the model; None: the model's own
 
     Raises CheckpointError for a name or a folder that can't be used.
@@ -230,8 +230,14 @@ def _weights(model: CharModel | NumpyModel) -> dict[str, npt.NDArray[Any]]:
     return dict(model.tensors)
 
 
-def check_target(path: str | Path) -> Path:
-    """`path` if a model can be written there; makes its folder. Raises CheckpointError."""
+def check_target(path: str | Path, replaces: Callable[[Path], bool] | None = None) -> Path:
+    """`path` if a model may be written there, to be asked before any work; makes its folder.
+
+    replaces  asked whether the model at `path` may be replaced; what is no model then never is. None: the
+              file is a run's own, whatever it holds
+
+    Raises CheckpointError.
+    """
     path = Path(check_path(path)).expanduser()
     if path.suffix != SUFFIX:
         raise CheckpointError(
@@ -242,10 +248,21 @@ def check_target(path: str | Path) -> Path:
         if path.is_dir():
             raise CheckpointError("{path} is a folder; name a file in it", path=path)
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
+        there = replaces is not None and path.exists() and path.stat().st_size > 0
     except OSError as error:
         raise CheckpointError(
             "{path} can't be written: {strerror}; choose another folder", path=path, strerror=error.strerror
         ) from None
+    if there and isinstance(_examined(path, _mark(path)), Damaged):
+        raise CheckpointError(
+            "{path} is there already and is no model that this version reads; name another, or remove it",
+            path=path,
+        )
+    if there and replaces is not None and not replaces(path):
+        raise CheckpointError(
+            "{path} is there already, a model that this run did not make; name another, or remove it",
+            path=path,
+        )
     return path
 
 
@@ -254,6 +271,7 @@ def is_neural(model: CharModel | NumpyModel | NgramModel) -> TypeIs[CharModel]:
     return hasattr(model, "readout")
 
 
+@checked
 def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
     """The model of a shipped name or a file, on `device` "cpu", "cuda" or "auto" (CUDA where there is one).
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, get_args
 
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.text.characters import Normaliser
@@ -93,6 +94,7 @@ def check_layer(layer: int, layers: int) -> None:
         )
 
 
+@checked
 @dataclass(frozen=True)
 class ModelConfig:
     """The shape of a model.
@@ -193,6 +195,7 @@ class ModelConfig:
         return asdict(self)
 
 
+@checked
 @dataclass(frozen=True)
 class TrainConfig:
     """A training recipe: with the text, it decides the result.
@@ -214,7 +217,8 @@ class TrainConfig:
     weight_decay      AdamW's, on matrices only
     clip              largest gradient norm; above it the gradient is scaled down
     dropout_*         see rnnviz.networks.torch_model.Dropout
-    min_count         characters rarer than this in the training text are read as <unk>
+    min_count         characters rarer than this in the training text are read as <unk>; 0: 2 for a text of
+                      10,000 characters or more, 1 for a shorter one, of which none is dropped
     evaluate_every    steps between reports; 0: once an epoch
     precision         "auto": bfloat16 autocast on CUDA, float32 on a processor, which has no other
     fresh_rows        the share of the B rows that are fresh starts: at every step they begin at a random
@@ -241,7 +245,9 @@ class TrainConfig:
     dropout_embedding: Annotated[float, "probability of dropping a character's embedding"] = 0.0
     dropout_weight: Annotated[float, "probability of dropping an entry of W_hh"] = 0.0
     dropout_output: Annotated[float, "probability of dropping an entry of H_t before the readout"] = 0.0
-    min_count: Annotated[int, "rarer characters are read as <unk>"] = 2
+    min_count: Annotated[
+        int, "rarer characters are read as <unk>; 0: those that occur once in a long text"
+    ] = 0
     evaluate_every: Annotated[int, "steps between reports; 0: once an epoch"] = 0
     seed: Annotated[int, "where randomness starts"] = 0
     precision: Annotated[
@@ -278,7 +284,7 @@ class TrainConfig:
             characters=(0, 10**13),
             batch=(1, 65_536),
             steps=(1, 65_536),
-            min_count=(1, 10**9),
+            min_count=(0, 10**9),
             evaluate_every=(0, 10**9),
             seed=(0, 2**63 - 1),
         )

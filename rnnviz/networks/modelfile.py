@@ -54,7 +54,7 @@ MAX_SKETCH = 1 << 20  # bytes
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """A sketch of a model's training text, made by `rnnviz.scoring.contamination`.
+    """A sketch of a model's training text, made by `rnnviz.networks.contamination`.
 
     `hashes` (n,) uint32, increasing; about one in `modulus` is kept.
     """

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Array, Arrays, Doubles, Integers
+from rnnviz.checks import checked, received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
+from rnnviz.networks import contamination
 from rnnviz.networks.kneser_ney import Counts, Level, count, counts_from, estimate, shorten, smallest
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.reprs import Pictured
 from rnnviz.text.characters import normalise
-from rnnviz.text.validate import received
-from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
+from rnnviz.text.corpora import sha256
+from rnnviz.text.vocabulary import MUCH, Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.networks.modelfile import Sketch
@@ -35,34 +38,41 @@ _DENSE = 1 << 18
 AnyInts = npt.ArrayLike
 
 
+@checked
 def ngram(text: str, *, order: int = MAX_ORDER, name: str = "") -> NgramModel:
     """The n-gram model of `text`, one document: interpolated modified Kneser–Ney (Chen & Goodman 1999).
 
     order   1 to 6: the next character is predicted from the order - 1 before it
     name    the model's name in reports and on pages
 
-    The vocabulary has the characters that occur at least twice. An n-gram model has probabilities and no
-    hidden states: `rnnviz.perplexity`, `sample`, `compress` and `save` take it, `trace` doesn't.
-    Raises ConfigError for another order, EmptyTextError for an empty text, TextError for another value than a
-    text.
+    The vocabulary has every character, of a text of 10,000 or more those that occur twice. An n-gram model
+    has probabilities and no hidden states: `rnnviz.perplexity`, `sample`, `compress` and `save` take it,
+    `trace` doesn't. Raises ConfigError for another order, EmptyTextError for an empty text, TextError for
+    another value than a text.
 
     >>> import rnnviz
     >>> model = rnnviz.ngram("abracadabra", order=3)
     >>> rnnviz.perplexity(model, text="abra").perplexity < 3
     True
     """
-    return NgramModel.fit(text, order=order, name=name)
+    model = NgramModel.fit(text, order=order, name=name)
+    model.sketch = contamination.sketch(text)  # knows the text again; for the shortest there is the checksum
+    model.card = {"sha256_trained_on": sha256(normalise(text))}
+    said, share = model.vocabulary.dropped(normalise(text))
+    if share >= MUCH:
+        warnings.warn(said, stacklevel=2)
+    return model
 
 
 class NgramModel(Pictured):
     """A character n-gram model of order 1 to 6: the next character is predicted from the order - 1 before it.
 
     `normaliser` names a text's normalisation before encoding; `card` is plain JSON data on the model's
-    origin; `sketch` is a sketch of the training text, see `rnnviz.scoring.contamination`.
+    origin; `sketch` is a sketch of the training text, see `rnnviz.networks.contamination`.
 
     >>> model = NgramModel.fit("abracadabra", order=3)
     >>> model.vocabulary.characters, model.parameter_count
-    (('a', 'b', 'r'), 17)
+    (('a', 'b', 'c', 'd', 'r'), 22)
     """
 
     def __repr__(self) -> str:
@@ -109,7 +119,7 @@ class NgramModel(Pictured):
     ) -> NgramModel:
         """Count the n-grams of `text`, one document, normalised as all texts that are scored later.
 
-        The default `vocabulary` has the characters that occur at least twice. Raises ConfigError for an order
+        The default `vocabulary` is that of `Vocabulary.from_text`. Raises ConfigError for an order
         outside 1 … 6 and EmptyTextError for an empty text.
         """
         _check_order(order)
@@ -117,7 +127,7 @@ class NgramModel(Pictured):
         if not text:
             raise EmptyTextError("an n-gram model needs a text to count; received an empty one")
         if vocabulary is None:
-            vocabulary = Vocabulary.from_text(text, min_count=2)
+            vocabulary = Vocabulary.from_text(text)
         counts = count(vocabulary.encode(text), vocabulary.size, order)
         return cls(counts, vocabulary, name=name, normaliser=normaliser)
 

@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Array, Doubles, Floats, Ids
+from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.networks import cells
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.prediction import normalised
-from rnnviz.text.validate import received
 
 BLOCK = 256
 """Rows, steps by texts, of one pass through the layers: one layer's output stays in the cache."""

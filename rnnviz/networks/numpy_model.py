@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rnnviz.arrays import Array
+from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import Weights, weights_from
 from rnnviz.reprs import Brief, Pictured
-from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

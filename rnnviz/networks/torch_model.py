@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rnnviz.arrays import Floats, Ids
+from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled, torch_engine
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
@@ -32,7 +33,6 @@ from rnnviz.networks.numpy_engine import Weights, weights_from
 from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.networks.torch_engine import State as State
 from rnnviz.reprs import Pictured
-from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ def trace(read: Trace) -> dict[str, Any]:
     strength = np.minimum(1.0, shown.nll / math.log(2) / SURPRISAL_FULL)
     drawn = {
         "name": read.model_name or "a model",
-        "head": f"{len(read):,} characters, perplexity {read.perplexity[-1]:.3f}, "
+        "head": f"{len(read):,} characters, perplexity {read.perplexity[-1]:,.3f}, "
         f"{read.nll.mean() / math.log(2):.2f} bits a character",
         "layer": layer,
         "part": f", the last {len(shown)} of {len(read):,}" if len(shown) < len(read) else "",
@@ -109,7 +109,7 @@ def model(thing: Any) -> dict[str, Any]:
         "symbols": f"{thing.vocabulary.size:,}",
         "parameters": f"{thing.parameter_count:,}",
         "text": str(card.get("title") or card.get("corpus") or ""),
-        "held-out perplexity": f"{own:.3f}" if isinstance(own, int | float) else "",
+        "held-out perplexity": f"{own:,.3f}" if isinstance(own, int | float) else "",
     }
     return {
         "kind": "model",

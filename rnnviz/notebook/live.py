@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.checkpoint import yardstick
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 
 if TYPE_CHECKING:
-    from rnnviz.networks.ngram import NgramModel
     from rnnviz.notebook.widget import Live
 
 
+@checked
 def live(
     model: Network, text: str | None = None, *, ngram: NgramModel | None = None, temperature: float = 1.0
 ) -> Live:

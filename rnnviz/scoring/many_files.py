@@ -22,6 +22,7 @@ from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Compared, RowsScore, Score, best
 from rnnviz.scoring.totals import Progress
+from rnnviz.text.decoding import SourceText
 from rnnviz.text.row_files import RowFile, format_of, open_rows
 
 R = TypeVar("R")
@@ -162,22 +163,22 @@ class Scoring:
 
     def _compare(self, scored: Record, source: str | BinaryIO) -> list[Compared]:
         own = scored.score
-        how: Any = {"encoding": self.encoding, "name": own.file, "precise": own.precise}
+        how: Any = {"encoding": own.encoding, "name": own.file, "precise": own.precise}
         rivals = [(other, score(other.model, source, **how)) for other in self.others]
         rows = self._rivals(own, rivals)
+        text = SourceText(source, None, own.encoding, own.file, own.normaliser)
         measuring = mapped(
-            baselines.measuring(scored, self.model.vocabulary),
+            baselines.measuring(own, text, self.model.vocabulary),
             lambda done: Progress(done, 0, math.nan, done, own.characters, 0.0),
         )
         return best([*rows, *self._run(f"{own.file}: gzip, xz", measuring)])
 
     def _rivals(self, own: Score, rivals: Iterable[tuple[Other, Steps[Score]]]) -> list[Compared]:
         """The file's cost under the model, and under each of the `rivals`."""
-        rows = [Compared(own.model, "model", "the model", own.perplexity, own.bits_per_character)]
+        rows = [own.row("model", "the model")]
         for other, steps in rivals:
             its = self._run(f"{own.file}: {other.model.name}", steps)
-            figures = its.perplexity, its.bits_per_character
-            rows.append(Compared(its.model, other.kind, other.about, *figures))
+            rows.append(its.row(other.kind, other.about))
         return rows
 
     def _run(self, title: str, steps: Steps[R]) -> R:

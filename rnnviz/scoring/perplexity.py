@@ -7,8 +7,9 @@ outside the vocabulary is read as `<unk>` and costs
 
     -log P(<unk>) + log(number of Unicode scalar values outside the vocabulary)
 
-so the probabilities of all strings sum to one, no text has an infinite perplexity, and models with different
-vocabularies compare in bits per character. Memory does not grow with the text.
+so the probabilities of all strings as read sum to one, no text has an infinite perplexity, and models with
+different vocabularies compare in bits per character. A model whose normaliser replaces characters reads
+several strings as one, and needn't tell them apart. Memory does not grow with the text.
 
 The cut of a text and the machine move no figure by more than 1e-4 of itself, except on texts that make a
 network magnify rounding with every step: one letter repeated for ever, say, or a language it never read.
@@ -25,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Mask
+from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.numpy_engine import StateChange, combined
@@ -36,11 +38,10 @@ from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Score
-from rnnviz.scoring.totals import Progress, Totals, costs
+from rnnviz.scoring.totals import Progress, Rewriting, Totals, costs
 from rnnviz.text.characters import normalise
-from rnnviz.text.decoding import Source, SourceText
+from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.row_files import is_packed_rows, open_rows
-from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import UNKNOWN
 
 
@@ -69,6 +70,7 @@ def running(nll: npt.ArrayLike) -> Doubles:
         return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
 
 
+@checked
 def perplexity(
     model: LanguageModel,
     text: str | os.PathLike[str] | BinaryIO | None = None,
@@ -88,7 +90,8 @@ def perplexity(
 
     text      a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
     path      a file in place of `text`; here a str is a path, too
-    encoding  the file's encoding; None: found from the file
+    encoding  the file's encoding; None: found from the file, with a UserWarning where it is a guess, in which
+              the model's characters are likelier
     progress  called about ten times a second, and at the end: with `characters`, `perplexity`, `fraction`
     name      the text's name in the score
     precise   read in sequence, in float64 throughout, with the weights as they are stored: many times slower
@@ -131,6 +134,7 @@ def perplexity(
         if change is not None:
             raise ConfigError("change= goes with one text; rows are read without")
         rows = run(score_rows(model, file, precise=precise, each=each and partial(_each_row, each)), progress)
+        warn_of_guess(rows.file, rows.encoding, rows.certainty)
         if rows.damage is not None:
             raise rows.damage
         return rows
@@ -147,7 +151,9 @@ def perplexity(
         given=given,
         change=change,
     )
-    return run(steps, progress)
+    found = run(steps, progress)
+    warn_of_guess(found.file, found.encoding, found.certainty)
+    return found
 
 
 def _each_row(each: Callable[[RowScore], None], batch: Scored) -> None:
@@ -181,8 +187,9 @@ def score(
         scorer = scorer_of(model, details=each is not None, precise=precise)
     else:
         scorer = _changed(model, change, precise)
-    source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
-    totals = Totals(source)
+    known = model.vocabulary.characters
+    source = SourceText(path, text, encoding, name, model.normaliser, known, given)
+    totals, rewritings, clock, step = Totals(source), Rewriting(model.vocabulary), Clock(), None
     totals.given = _read(model, scorer, given)
     for part in _pieces(model, scorer, source, totals, piece, details=each is not None):
         if isinstance(part, Piece):
@@ -191,6 +198,7 @@ def score(
             if costs is not None:
                 costs(part.nll)
             totals.add(part.text, part.nll, part.known)
+            rewritings.add(part.text)
             totals.read_to = part.bytes_read
             step = totals.progress()
             if enough is not None and enough(totals.characters):
@@ -200,6 +208,13 @@ def score(
         if clock.due():
             yield step
             step = None
+    totals.bytes = source.bytes
+    if totals.bytes and not totals.characters:
+        raise EmptyTextError(
+            "{name} is the second half of its context's last line end, so it has no character and no "
+            "perplexity; choose another text",
+            name=source.name,
+        )
     if not totals.characters:
         raise EmptyTextError(
             "{name} has no characters, so it has no perplexity; choose another text", name=source.name
@@ -211,10 +226,12 @@ def score(
         model=model.name,
         encoding=source.encoding,
         certainty=source.certainty,
-        normalised=source.normaliser.changed,
+        normalised=source.normaliser.line_ends + source.normaliser.replaced,
         precise=precise,
         unsettled=getattr(scorer, "unsettled", 0),
         normaliser=model.normaliser,
+        replaced=source.normaliser.replaced,
+        rewritings=rewritings.spared,
         **totals.figures(model.vocabulary),
     )
 

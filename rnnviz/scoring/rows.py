@@ -20,15 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
+from rnnviz.checks import received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Clock
 from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
 from rnnviz.scoring.score import RowsScore
 from rnnviz.scoring.totals import Progress, Totals, of_sum
-from rnnviz.text.characters import Normaliser
+from rnnviz.text.characters import Normaliser, after, normalise
 from rnnviz.text.row_files import Fault, RowFile, Rows
-from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.word_count import WordCount
 
@@ -174,9 +174,13 @@ class _Work:
             self._damage = error
 
     def _prepare(self, rows: Rows) -> tuple[Rows, Window]:
-        texts, given = self._normalised(rows.texts), self._normalised(rows.given)
+        own = list(map(after, rows.given, rows.texts))
+        texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in own]
+        given = [normalise(text, self._model.normaliser) for text in rows.given]
         for n, text in enumerate(texts):
-            if not text and rows.faults[n] is None:
+            if text:
+                self.totals.bytes += len(rows.texts[n].encode())
+            elif rows.faults[n] is None:
                 rows.faults[n] = Fault("empty", EmptyTextError("it has no characters"))
                 given[n] = ""
         vocabulary: Vocabulary = self._model.vocabulary
@@ -184,9 +188,6 @@ class _Work:
         before = _lengths(given)
         window = Window(ids.astype(np.int32), before + _lengths(texts), before)
         return replace(rows, texts=texts), window
-
-    def _normalised(self, texts: Sequence[str]) -> list[str]:
-        return [self._normaliser.feed(text) + self._normaliser.finish() for text in texts]
 
     def take(self, rows: Rows, given: Ids, found: Doubles) -> Scored:
         """The scores of k rows, from their costs `found` (k, 3) and their contexts' lengths `given` (k,)."""
@@ -231,7 +232,7 @@ class _Work:
             model=self._model.name,
             encoding=self._file.encoding,
             certainty=self._file.certainty,
-            normalised=self._normaliser.changed,
+            normalised=self._normaliser.line_ends + self._normaliser.replaced,
             precise=precise,
             rows=self._rows,
             rows_scored=self._rows - self._left_out.total(),
@@ -243,6 +244,7 @@ class _Work:
             examples=tuple(self._examples),
             interval=Interval(None, None, self.totals.characters, "rows"),
             normaliser=self._model.normaliser,
+            replaced=self._normaliser.replaced,
             **self.totals.figures(self._model.vocabulary),
         )
 

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz import checks
 from rnnviz.arrays import Doubles, Ids
+from rnnviz.checks import checked
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
 from rnnviz.networks.numpy_model import Model, weights_of
 from rnnviz.scoring.reader import Reader, reader
-from rnnviz.text import validate
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
@@ -40,15 +41,15 @@ class Shape:
 
     def __post_init__(self) -> None:
         temperature, top_k, top_p = self.temperature, self.top_k, self.top_p
-        if not isinstance(temperature, int | float) or not 0 <= temperature < math.inf:
+        if not 0 <= temperature < math.inf:
             raise ConfigError(
                 "temperature is a number from 0 on; received {temperature!r}", temperature=temperature
             )
-        if top_k is not None and not _whole(top_k, 1):
+        if top_k is not None and top_k < 1:
             raise ConfigError(
                 "top_k is at least 1, or None for all characters; received {top_k!r}", top_k=top_k
             )
-        if top_p is not None and not (isinstance(top_p, int | float) and 0 < top_p <= 1):
+        if top_p is not None and not 0 < top_p <= 1:
             raise ConfigError(
                 "top_p is above 0 and at most 1, or None for all characters; received {top_p!r}", top_p=top_p
             )
@@ -58,6 +59,7 @@ PLAIN = Shape()
 """The model's own distribution."""
 
 
+@checked
 def sample(
     model: Model,
     prompt: str,
@@ -101,6 +103,7 @@ def sample(
     )
 
 
+@checked
 def stream(
     model: Model,
     prompt: str,
@@ -114,7 +117,7 @@ def stream(
 ) -> Iterator[str]:
     """`sample`, a character at a time. Wrong arguments raise at the call, before the prompt is read."""
     shape = Shape(temperature, top_k, top_p)
-    check(length, seed)
+    check(length)
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
     return draw(reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed)
 
@@ -136,11 +139,12 @@ def resume(
     Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.
     """
     shape = Shape(temperature, top_k, top_p)
-    check(length, seed)
+    check(length)
     after = NetworkReader(read.weights, read.state_after(t), time=t + 1, changes=changes)
     return "".join(draw(after, read.model_name, read.vocabulary, length, shape, seed))
 
 
+@checked
 def sampling_distribution(
     log_probs: npt.ArrayLike,
     *,
@@ -174,9 +178,11 @@ def sampling_distribution(
     if rows.ndim == 0 or rows.shape[-1] < 2:
         raise ConfigError(
             "log_probs are numbers, log P of each symbol of a vocabulary; received {received}",
-            received=validate.received(log_probs),
+            received=checks.received(log_probs),
         )
     rows[..., UNKNOWN] = -np.inf
+    if not np.isfinite(rows.max(-1)).all():  # NaN, or no symbol with a probability
+        raise ConfigError("log_probs are numbers below 0; received a row with NaN, or of -inf alone")
     symbols, weights = _weights(rows, Shape(temperature, top_k, top_p))
     found = np.zeros_like(rows)
     np.put_along_axis(found, symbols, weights / weights.sum(-1, keepdims=True), axis=-1)
@@ -197,18 +203,10 @@ def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
     return symbols, weights
 
 
-def check(length: int, seed: int | None) -> None:
-    """Raise ConfigError for a length or a seed that `stream` doesn't take."""
-    if not _whole(length, 0):
+def check(length: int) -> None:
+    """Raise ConfigError for a negative length."""
+    if length < 0:
         raise ConfigError("length counts characters and is at least 0; received {length!r}", length=length)
-    if seed is not None and not _whole(seed, 0):
-        raise ConfigError(
-            "seed is a whole number from 0 on, or None for chance; received {seed!r}", seed=seed
-        )
-
-
-def _whole(value: object, lowest: int) -> bool:
-    return isinstance(value, int | np.integer) and bool(value >= lowest)
 
 
 def draw(

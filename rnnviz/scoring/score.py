@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, count, say, words
+from rnnviz.networks.contamination import Contamination
 from rnnviz.reprs import Pictured
-from rnnviz.scoring.contamination import Contamination
 from rnnviz.scoring.interval import METHOD, SHORTEST, Interval
 from rnnviz.scoring.totals import Sum, of_sum
 from rnnviz.sentences import BEYOND
@@ -17,11 +17,11 @@ from rnnviz.sentences import BEYOND
 FEW = 200
 """Characters of a text below which one word matters."""
 
-MANY = 0.1
-"""The share of unknown characters from which the known ones hardly count."""
-
 MATTERS = 1.01
 """Unknown characters are mentioned from this multiple of the known ones' perplexity on."""
+
+WORTHWHILE = 0.1
+"""The share of the unknown characters that a rewriting spares a text, if it is mentioned."""
 
 NOTABLE = 0.02
 """The share of a text that a model may have met before by chance: idioms, licences."""
@@ -31,9 +31,10 @@ NOTABLE = 0.02
 class Compared:
     """A file's cost under one model or baseline.
 
-    kind   model, n-gram, uniform, unigram or compressor
-    about  describes the model or baseline
-    best   whether this row has the fewest bits; never the unigram, which is no code
+    kind     model, n-gram, uniform, unigram or compressor
+    about    describes the model or baseline
+    best     whether this row has the fewest bits; never the unigram, which is no code
+    reading  the normaliser that replaced characters of the text; "" where none was replaced
 
     Costs are the whole text's, unknown characters' included.
     """
@@ -44,6 +45,7 @@ class Compared:
     perplexity: float
     bits_per_character: float
     best: bool = False
+    reading: str = ""
 
 
 def best(rows: Sequence[Compared]) -> list[Compared]:
@@ -53,14 +55,24 @@ def best(rows: Sequence[Compared]) -> list[Compared]:
     return [replace(row, best=n == fewest) for n, row in enumerate(rows)]
 
 
+def read_apart(readings: Sequence[tuple[str, str]]) -> list[Said]:
+    """A sentence for models that didn't read a text alike, none if they did; from their names and their
+    `reading`.
+    """
+    replacing = [name for name, reading in readings if reading]
+    return say(["score.read-apart"], names=replacing) if len({each for _, each in readings}) > 1 else []
+
+
 @dataclass(frozen=True)
 class Score(Pictured):
-    """The figures of a text under a model, and what is known of them besides.
+    """The figures of a text as a model read it, and what is known of them besides.
 
     perplexity_known      the perplexity without the `unknown` characters; None if there are no others
-    bits_per_byte         bits per UTF-8 byte of the normalised text
+    bytes                 UTF-8 bytes of the text's own characters, the same under every model
+    bits_per_byte         bits per byte of these
     encoding, certainty   None for a text that was not a file
-    normalised            the number of characters that normalising changed or removed
+    normalised            the number of characters that normalising changed or removed: line ends converted,
+                          and characters `replaced` by others
     precise               whether all was computed in float64, in sequence
     words                 runs of characters between white space; None in languages that don't part words so
     word_perplexity       exp(total cost in nats / words): the cost of all characters, white space too, shared
@@ -76,6 +88,9 @@ class Score(Pictured):
     compared    the text's cost under the model, then under other models and baselines
     overlap     the share of the text that the model was trained on, where known
     normaliser  the text's normalisation before it was read, of rnnviz.text.characters.NORMALISERS
+    replaced    the number of characters that it replaced, apart from line ends
+    rewritings  the number of unknown characters that the text would be spared if it were rewritten, by the
+                names of rnnviz.text.characters.REWRITINGS
 
     >>> import rnnviz
     >>> score = rnnviz.perplexity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled.")
@@ -109,6 +124,23 @@ class Score(Pictured):
     compared: Sequence[Compared] = field(default=(), repr=False)
     overlap: Contamination | None = field(default=None, repr=False)
     normaliser: str = field(default="newlines", repr=False)
+    replaced: int = field(default=0, repr=False)
+    rewritings: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+    @property
+    def line_ends(self) -> int:
+        """The number of line ends converted."""
+        return self.normalised - self.replaced
+
+    @property
+    def reading(self) -> str:
+        """The normaliser that replaced characters of the text; "" where none was replaced."""
+        return self.normaliser if self.replaced else ""
+
+    def row(self, kind: str, about: str, name: str | None = None) -> Compared:
+        """The text's cost as a row of a comparison."""
+        figures = self.perplexity, self.bits_per_character
+        return Compared(name or self.model, kind, about, *figures, reading=self.reading)
 
     @property
     def nll(self) -> float:
@@ -143,7 +175,6 @@ class Score(Pictured):
     def table(self) -> Table:
         """The text's cost under the model, and under the models and baselines compared."""
         columns = [words(f"score.{head}") for head in ("file", "best", "under", "kind", "perplexity", "bits")]
-        own = Compared(self.model, "model", "", self.perplexity, self.bits_per_character)
         return Table(
             columns,
             [
@@ -155,7 +186,7 @@ class Score(Pictured):
                     _perplexity(one.perplexity),
                     Number(one.bits_per_character),
                 ]
-                for n, one in enumerate(self.compared or [own])
+                for n, one in enumerate(self.compared or [self.row("model", "")])
             ],
         )
 
@@ -164,7 +195,7 @@ class Score(Pictured):
         lies = self.interval
         low, high = (None, None) if lies is None else (lies.low, lies.high)
         first, second = (lies and lies.halves) or (None, None)
-        return say(
+        said = say(
             self._codes(),
             choices=_perplexity(self.perplexity, 0 if self.perplexity >= 3 else 1),
             share=Number(self.unknown / self.characters, "percent"),
@@ -182,18 +213,26 @@ class Score(Pictured):
             unsettled=count(self.unsettled),
             word=_perplexity(self.word_perplexity),
             words=count(self.words),
-            n=count(self.normalised),
             seconds=Number(self.seconds, digits=2),
         )
+        return [*said, *self._as_read()]
+
+    def _as_read(self) -> Iterator[Said]:
+        """What the model's normaliser changed, and what else another text would gain."""
+        changes = {"score.converted": self.line_ends, f"score.replaced.{self.normaliser}": self.replaced}
+        for name, n in self.rewritings.items():
+            changes[f"score.rewriting.{name}"] = n if n >= WORTHWHILE * self.unknown else 0
+        yield from (words(code, n=count(n)) for code, n in changes.items() if n > 0)
+        yield from read_apart([(one.name, one.reading) for one in self.compared])
 
     def _codes(self) -> Iterator[str]:
         known = self.perplexity_known
-        if self.unknown < MANY * self.characters and self.perplexity < BEYOND:
-            yield "score.hesitated"
         if known is None:
             yield "score.all-unknown"
         elif self.perplexity > MATTERS * known:
             yield "score.some-unknown"
+        elif self.perplexity <= self.guess and self.perplexity < BEYOND:  # no more than there are
+            yield "score.hesitated"
         if self.perplexity > self.guess:
             yield "score.worse-than-guessing"
         yield from self._range()
@@ -203,10 +242,7 @@ class Score(Pictured):
             yield from ("score.last-digits", "score.rounding")
         if self.word_perplexity is not None:
             yield "score.words"
-        if self.normalised:
-            rule = "" if self.normaliser == "newlines" else f"-{self.normaliser}"
-            yield f"score.converted{rule}"
-        elif self.encoding is not None:
+        if not self.normalised and self.encoding is not None:
             yield "score.unchanged"
         yield "score.made-precisely" if self.precise else "score.made"
 
@@ -231,6 +267,7 @@ class Score(Pictured):
         notice = say(
             ["score.predicts-best"], name=self.compared[chosen].name, bits=Number(picture.values[chosen])
         )
+        notice += read_apart([(one.name, one.reading) for one in self.compared])
         return [Panel("compared", words("score.title"), picture, notice, words("score.limits"))]
 
 
@@ -264,7 +301,7 @@ class RowsScore(Score):
     def sentences(self) -> list[Said]:
         """The number of rows scored, and the faults of the others."""
         left_out = [words(f"rows.{kind}", number=count(n)) for kind, n in self.rows_left_out.items()]
-        return say(
+        said = say(
             self._codes(),
             file=self.file,
             n=count(self.rows_scored),
@@ -281,6 +318,7 @@ class RowsScore(Score):
             model=self.model,
             seconds=Number(self.seconds, digits=2),
         )
+        return [*said, *self._as_read()]
 
     def _codes(self) -> Iterator[str]:
         yield "rows.scored"

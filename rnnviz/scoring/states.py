@@ -11,20 +11,21 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.format import write_array_header_1_0
 
+from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import EmptyTextError
 from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.text import files
-from rnnviz.text.decoding import Source, SourceText
-from rnnviz.text.validate import check_path, text_or_file
+from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 2048
 """Characters that are read at a time."""
 
 
+@checked
 def states(
     model: Network,
     text: str | os.PathLike[str] | BinaryIO | None = None,
@@ -39,7 +40,8 @@ def states(
     """Write a network's states over a text, or a file, to one .npy file; return it as a read-only memory map.
 
     text      T characters; a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
-    output    the path of the new file, of 4 T L H bytes, which replaces an older one once it is whole
+    output    the path of the new .npy file, of 4 T L H bytes, which replaces an older one once it is whole; a
+              file of another kind stays
     path      a file in place of `text`; here a str is a path, too
     encoding  the file's encoding; None: found from the file
     layer     one layer, counted from 0; None: all layers
@@ -60,11 +62,12 @@ def states(
     ((7, 1, 256), dtype('float32'))
     """
     text, path = text_or_file(text, path)
-    output, weights = check_path(output), weights_of(model)
+    output, weights = files.check_output(output, ".npy", path), weights_of(model)
     check_quantity(quantity, weights.cell)
     if layer is not None:
         check_layer(layer, len(weights.layers))
-    source = SourceText(path, text, encoding, None, model.normaliser)
+    source = SourceText(path, text, encoding, None, model.normaliser, model.vocabulary.characters)
+    warn_of_guess(source.name, source.encoding, source.certainty)
     with files.replacing(output) as file:
         run(_writing(file, weights, model.vocabulary, source, layer, quantity), progress)
     found: npt.NDArray[np.float32] = np.load(output, mmap_mode="r")

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids, Mask
+from rnnviz.text.characters import PLAINER, REWRITINGS
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.word_count import WordCount
 
@@ -73,8 +75,43 @@ def of_sum(nats: float, characters: int) -> float:
     return math.exp(nats / characters) if nats / characters < 709 else math.inf
 
 
+class Rewriting:
+    """Counts in `spared` the unknown characters that each of REWRITINGS would spare a text."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        # A replaced character spares as many wherever it stands: none is worth a second look at the text.
+        self._each = {
+            name: {c: n for c in table if (n := self._unknown(c) - self._unknown(table[c]))}
+            for name, table in PLAINER.items()
+        }
+        self.spared, self._before = Counter[str](), ""
+
+    def add(self, text: str) -> None:
+        """Add the next piece of the text, as it is read."""
+        for name, each in self._each.items():
+            self.spared[name] += sum(n * text.count(c) for c, n in each.items())
+        # An accent may stand in the piece after its letter's, so the last characters are looked at again.
+        text = self._before + text
+        self.spared["composed"] += self._composed(text) - self._composed(self._before)
+        self._before = text[-TAIL:]
+
+    def _unknown(self, text: str) -> int:
+        return int((self._vocabulary.encode(text) == UNKNOWN).sum())
+
+    def _composed(self, text: str) -> int:
+        composed = REWRITINGS["composed"](text)
+        return 0 if composed == text else self._unknown(text) - self._unknown(composed)
+
+
+TAIL = 8  # characters of a letter with its accents, at most
+
+
 class Totals:
-    """The sums of scored texts, and `read_to`, the bytes of their source that were read."""
+    """The sums of scored texts, and `read_to`, the bytes of their source that were read.
+
+    bytes  of the texts' own characters in UTF-8; whoever reads them counts
+    """
 
     def __init__(self, source: "SourceText | RowFile") -> None:
         self._source, self.read_to = source, 0
@@ -91,7 +128,6 @@ class Totals:
         """Add the next piece of a text by its sums, in nats."""
         self.characters += len(text)
         self.unknown += unknown
-        self.bytes += len(text.encode("utf-8"))
         self.words.add(text)
         self._nats.add(nats)
         self._nats_known.add(nats_known)

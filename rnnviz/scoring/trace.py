@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Integers, Mask, read_only
+from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import check_quantity
 from rnnviz.networks.numpy_engine import Weights
@@ -141,7 +142,8 @@ class Trace(Pictured):
         ids = _largest(log_probs, k)
         return ids, np.exp(np.take_along_axis(log_probs, ids, axis=1))
 
-    def top(self, at: int, k: int) -> list[tuple[str, float]]:
+    @checked
+    def top(self, at: int, k: int = 10) -> list[tuple[str, float]]:
         """The k most probable symbols after `at` characters as (character, probability); see `top_at`.
 
         >>> import rnnviz
@@ -221,7 +223,7 @@ class Trace(Pictured):
         gates that `quantities` name. Raises ConfigError for an absent quantity, ExportError where the file
         can't be written.
         """
-        content = self.to_bytes(*quantities)
+        path, content = files.check_output(path, ".npz"), self.to_bytes(*quantities)
         with files.replacing(path) as file:
             file.write(content)
 

@@ -17,6 +17,7 @@ from weakref import ref
 import numpy as np
 
 from rnnviz.arrays import Array, Arrays, Floats, Ids, Integers
+from rnnviz.checks import checked
 from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, Weights, combined
@@ -51,6 +52,7 @@ def trace(  # type: ignore[overload-overlap]  # a str is an iterable of them
 def trace(
     model: Network, text: Iterable[TextOrPath], *, change: StateChange | Sequence[StateChange] | None = None
 ) -> list[Trace]: ...
+@checked
 def trace(
     model: Network,
     text: TextOrPath | Iterable[TextOrPath],
@@ -79,7 +81,7 @@ def trace(
     if isinstance(text, Iterable) and not isinstance(text, str | bytes | bytearray):
         return _many(model, text) if change is None else [trace(model, one, change=change) for one in text]
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)
-    return Tracer(model, changes).extend(text_of(text))
+    return Tracer(model, changes).extend(text_of(text, model.vocabulary.characters))
 
 
 def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
@@ -268,7 +270,8 @@ def common_prefix(old: str, new: str) -> int:
 def _many(model: Network, texts: Iterable[TextOrPath]) -> list[Trace]:
     """The Trace of each text, read side by side."""
     weights = weights_of(model)
-    normalised = [normalise(text_of(text), model.normaliser) for text in texts]
+    known = model.vocabulary.characters
+    normalised = [normalise(text_of(text, known), model.normaliser) for text in texts]
     if type(weights) is not Weights:  # a Python function's step: one text at a time
         return [Tracer(model).extend(text) for text in normalised]
     traces: dict[int, Trace] = {}

@@ -1,9 +1,11 @@
 """Characters before a model reads them: line ends are normalised, invisible characters get a visible mark."""
 
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 
+from rnnviz.checks import check_text
 from rnnviz.errors import ConfigError
-from rnnviz.text.validate import check_text
 
 _MARKS = {" ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□", "\xa0": "⍽", "\x7f": "␡"}
 _PICTURES = {c: 0x2400 + c for c in range(32) if chr(c) not in "\t\n"} | {0x7F: 0x2421}
@@ -50,11 +52,11 @@ texts with “ ” have no 「 」.
 
 
 class Normaliser:
-    """Normalises a text chunk by chunk, with the same result wherever the text is cut. Feed every chunk, then
-    finish.
+    """Normalises texts that come piece by piece, and counts the changes.
 
-    CRLF and CR become LF; other characters follow the rule called `name`, one of NORMALISERS, which a model's
-    file names. `changed` counts the characters changed. Raises ConfigError for another name.
+    Line ends become LF; other characters follow the rule called `name`, one of NORMALISERS, which a model's
+    file names. `line_ends` counts the line ends converted, `replaced` the other characters. Raises
+    ConfigError for another name.
     """
 
     def __init__(self, name: str = "newlines") -> None:
@@ -64,31 +66,26 @@ class Normaliser:
                 name=name[:100],
                 names=", ".join(NORMALISERS),
             )
-        self._table = str.maketrans(NORMALISERS[name])
-        self.changed = 0
-        self._waiting = ""  # a CR at the end of a chunk waits for the next character
+        self._table = NORMALISERS[name]
+        self.line_ends = self.replaced = 0
 
-    def feed(self, chunk: str) -> str:
-        """The normalised text as far as it is certain, maybe empty."""
-        chunk = self._waiting + chunk
-        self._waiting = "\r" if chunk.endswith("\r") else ""
-        return self._converted(chunk.removesuffix("\r"))
+    def read(self, text: str) -> str:
+        """A text as it is read, in which a CR stands for each line end that isn't LF alone.
 
-    def finish(self) -> str:
-        """The text's last character, if `feed` held it back: a CR, before which a LF may have followed."""
-        last, self._waiting = self._waiting, ""
-        return self._converted(last)
+        So one character becomes one, wherever a text is cut.
+        """
+        self.line_ends += text.count("\r")
+        self.replaced += sum(map(text.count, self._table))
+        return _replaced(self._table, text.replace("\r", "\n"))
 
-    def _converted(self, text: str) -> str:
-        # Each CR is either removed (before a LF) or turned into one: one change each.
-        changes = text.count("\r")
-        self.changed += changes
-        if changes:
-            text = text.replace("\r\n", "\n").replace("\r", "\n")
-        if self._table and (found := sum(map(text.count, map(chr, self._table)))):
-            self.changed += found
-            text = text.translate(self._table)
-        return text
+
+def _replaced(table: dict[str, str], text: str) -> str:
+    # Looking for a character costs next to nothing beside a translation.
+    return (
+        text.translate({ord(c): plainer for c, plainer in table.items()})
+        if any(c in text for c in table)
+        else text
+    )
 
 
 def normalise(text: str, name: str = "newlines") -> str:
@@ -99,6 +96,32 @@ def normalise(text: str, name: str = "newlines") -> str:
     >>> normalise("“Wait…”", "typography")
     '"Wait."'
     """
-    normaliser = Normaliser(name)
-    check_text(text)
-    return normaliser.feed(text) + normaliser.finish()
+    return Normaliser(name).read(check_text(text).replace("\r\n", "\r"))
+
+
+def after(given: str, text: str) -> str:
+    """A text that follows another, without a LF that belongs to the other one's last line end.
+
+    >>> after("one\\r", "\\ntwo"), after("one", "\\ntwo")
+    ('two', '\\ntwo')
+    """
+    return text.removeprefix("\n") if given.endswith("\r") else text
+
+
+# A text rewritten: another text, which a model may know better.
+
+PLAINER: dict[str, dict[str, str]] = {
+    "straight": dict.fromkeys("“”„‟", '"') | dict.fromkeys("‘’‚‛", "'"),
+    "plain": {"—": "--", "…": "..."}
+    | dict.fromkeys("‐‑‒–−", "-")
+    | dict.fromkeys("\xa0\u2002\u2003\u2009\u202f", " "),
+}
+"""By name, the single characters that a rewriting replaces."""
+
+REWRITINGS: dict[str, Callable[[str], str]] = {
+    "composed": partial(unicodedata.normalize, "NFC"),
+    **{name: partial(_replaced, table) for name, table in PLAINER.items()},
+}
+"""By name, changes of the text itself: an accent and its letter become one character (Unicode's NFC), quotes
+straight, dashes, dots and spaces those of a typewriter.
+"""

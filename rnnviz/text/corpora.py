@@ -27,12 +27,12 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
+from rnnviz.checks import check_path, check_text, checked, received
 from rnnviz.errors import ConfigError, CorpusError, DownloadError, ExportError, TextError
 from rnnviz.reprs import Brief
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
-from rnnviz.text.decoding import open_text
-from rnnviz.text.validate import check_path, check_text, received
+from rnnviz.text.decoding import open_text, warn_of_guess
 from rnnviz.text.vocabulary import code_points
 
 Progress = Callable[[int, int], None]  # bytes received, bytes expected
@@ -194,6 +194,7 @@ class Split(Brief):
     held_out: str
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Corpus(Brief):
     """A text with its provenance.
@@ -299,7 +300,9 @@ def from_file(
     'book'
     """
     path = Path(check_path(path))
-    text = "".join(open_text(path, encoding=encoding))
+    stream = open_text(path, encoding=encoding)
+    warn_of_guess(path.name, stream.encoding, stream.certainty)
+    text = "".join(stream)
     if not text:
         raise CorpusError("{path} is empty; a corpus needs at least one character", path=path)
     return Corpus(name or path.stem, title or path.name, licence, path.name, language, normalise(text))
@@ -315,6 +318,7 @@ def names() -> tuple[str, ...]:
     return (*_LOCAL, *REMOTE)
 
 
+@checked
 def describe(name: str) -> CorpusInfo:
     """A corpus's description, without a download. Raises CorpusError for an unknown name.
 
@@ -378,6 +382,7 @@ def read(name: str) -> Corpus:
     return Corpus(name, *remote.about, text=normalise(data.decode("utf-8")))
 
 
+@checked
 def fetch(name: str, progress: Progress | None = None, *, base_url: str | None = None) -> Corpus:
     """A corpus by name, downloaded first if it is not on this machine.
 
@@ -409,6 +414,7 @@ def fetch(name: str, progress: Progress | None = None, *, base_url: str | None =
     return read(name)
 
 
+@checked
 def open_corpus(
     given: str | os.PathLike[str],
     *,
@@ -567,6 +573,7 @@ _WORD = re.compile(r"[A-Za-z][\w-]{,40}", re.ASCII)
 
 def as_corpus(given: Any) -> Any:
     """A corpus to train on: `given` if it has a `split` as a Corpus does, else `open_corpus(given)`."""
-    if not isinstance(given, str | bytes | bytearray) and callable(getattr(given, "split", None)):
+    foreign = isinstance(given, str | bytes | bytearray) or hasattr(given, "shape")  # these have one, too
+    if not foreign and callable(getattr(given, "split", None)):
         return given
     return open_corpus(given)

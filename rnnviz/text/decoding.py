@@ -4,7 +4,7 @@ An encoding is found in one of these ways, tried in this order, and is as certai
 
     declared    the caller named it, or the bytes begin with a byte order mark
     verified    every byte of the text is valid UTF-8
-    guessed     charset-normalizer looked at a sample, and the whole text decodes
+    guessed     it reads a sample as the likeliest text (`rnnviz.text.guessing`), and decodes all of it
 
 A file that is no text (an image, an archive, a PDF, a program) is refused, and the error names its format.
 Files are read in constant memory, checked first and then decoded: no later chunk fails unless the file
@@ -16,18 +16,20 @@ import io
 import os
 import re
 import stat
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import BinaryIO, Literal, TypeGuard, TypeVar, cast
 
 import filetype
 
+from rnnviz.checks import check_path, check_text
 from rnnviz.errors import ConfigError, DecodingError, TextError
-from rnnviz.text.characters import Normaliser
-from rnnviz.text.files import packing
-from rnnviz.text.validate import check_path, check_text
+from rnnviz.text.characters import NORMALISERS, Normaliser, after
+from rnnviz.text.files import packing, unpacked
+from rnnviz.text.guessing import SAMPLE, guesses
 from rnnviz.text.vocabulary import code_points
 
 # Bytes that are not UTF-8: another encoding, or no text at all.
@@ -113,128 +115,12 @@ def refuse_binary(head: bytes, name: str) -> None:
     )
 
 
-def wide(before: bytes, after: bytes) -> Iterator[str]:
-    """The encodings, UTF-16 or UTF-32 without a byte order mark, in which these bytes are a text; the
-    likeliest first.
-
-    `after` follows `before` in the file and starts less than 4 bytes before the first NUL. ASCII with a stray
-    NUL gives none.
-    """
-    if _is_ascii_text(after) or (len(before) >= _ENOUGH and _is_ascii_text(before[-64:])):
-        return
-    from charset_normalizer import from_bytes
-
-    for match in from_bytes(before + after, cp_isolation=_WIDE, enable_fallback=False):
-        yield canonical(match.encoding)
-
-
-_WIDE = ["utf_32_le", "utf_32_be", "utf_16_le", "utf_16_be"]
-_ASCII = bytes(range(0x20, 0x7F))
-_ENOUGH = 32  # bytes; 16 characters of two bytes each that are printable by chance: never seen
-
-
-def _is_ascii_text(data: bytes) -> bool:
-    """Whether `data` is printable ASCII, but for a few NUL bytes.
-
-    In UTF-16 every second byte names the script: NUL for English, 4 for Russian. For Hindi that byte is a
-    tab's, for Punjabi a line feed's, for Malayalam a carriage return's. Texts in ASCII have fewer of these:
-    at most a third.
-    """
-    blanks = sum(map(data.count, (b"\t", b"\n", b"\r")))
-    return (
-        not data.translate(None, _ASCII + b"\t\n\r\0")
-        and 4 * data.count(0) < len(data)
-        and 3 * blanks <= len(data)
-    )
-
-
-def is_damaged_utf8(sample: bytes) -> bool:
-    """Whether a text is UTF-8 but for a few bytes: any other guess would be wrong.
-
-    Bytes of other encodings form UTF-8 sequences by chance. For each broken one there are up to 3 in texts of
-    ten characters, 0.75 in 30 characters, fewer in longer texts (15 languages in the encodings of `guesses`).
-    Hence the two thresholds: twice as many as broken ones, and at least 10.
-    """
-    text = sample.decode("utf-8", errors="replace")
-    replaced = text.count("\ufffd")
-    beyond = sum(not c.isascii() for c in text) - replaced
-    return beyond >= max(2 * replaced, 10)
-
-
-# The encodings in use today beside UTF-8. With all of Python's 90 codecs to choose from, the detector prefers
-# rare code pages on short texts.
-_IN_USE = (
-    "gb18030 big5 cp932 euc_jp cp949 cp1251 koi8_r cp1253 iso8859_7 cp1255 cp1256 cp874 cp866 cp437 mac_roman"
-)
-
-# The Latin code pages differ in a few letters, too few for the detector to tell them apart on most texts.
-# Beside each page stand the letters of its languages. The page wins that explains the most of the text as one
-# of its languages; in a tie, the earlier one.
-_CENTRAL = (
-    "ąćęłńóśźż",  # Polish
-    "áäčďéěíĺľňóôŕřšťúůýž",  # Czech, Slovak
-    "áéíóöőúüű",  # Hungarian
-    "âăîşţ",  # Romanian
-    "čćđšž",  # Croatian, Slovene
-)
-_LATIN = {
-    # Western Europe: no language has both õ and û, which stand where Hungarian has its own two letters.
-    "cp1252": ("àáâãäåæçèéêëìíîïñòóôöøùúûüßœÿ", "áâãàçéêíóôõúü", "äöõüšž"),
-    "cp1250": _CENTRAL,
-    "iso8859_2": _CENTRAL,
-    "cp1254": ("çğıiöşüâîû",),  # Turkish
-    "cp1257": ("āčēģīķļņšūž", "ąčęėįšųūž", "äöõüšž"),  # Latvian, Lithuanian, Estonian
-}
-_PUNCTUATION = "‘’‚“”„–—…«»‹›•·°§¡¿£€©®\xa0"
-
-
-def guesses(sample: bytes) -> Iterator[str]:
-    """charset-normalizer's encodings of `sample`, the likeliest first."""
-    from charset_normalizer import from_bytes  # costs 50 ms, and most texts are UTF-8
-
-    matches = from_bytes(sample, cp_isolation=[*_IN_USE.split(), *_LATIN], enable_fallback=False)
-    latin = sorted(_LATIN, key=lambda encoding: -_share_explained(sample, encoding))
-    order = [e for match in matches for e in (latin if match.encoding in _LATIN else [match.encoding])]
-    if order and _is_euc_jp(sample):
-        order.insert(0, "euc_jp")
-    elif order and order[0] == "cp1251" and _is_hebrew(sample):
-        order.insert(0, "cp1255")
-    yield from dict.fromkeys([*order, "latin_1"] if order else [])
-
-
-def _is_euc_jp(sample: bytes) -> bool:
-    """Whether `sample` is valid EUC-JP with kana in every few characters, as only Japanese has.
-
-    GB2312 has kana at the same places: the detector sees Chinese or, in a short text, Korean.
-    """
-    try:
-        beyond = [c for c in sample.decode("euc_jp") if not c.isascii()]
-    except UnicodeDecodeError:
-        return False
-    return sum("\u3041" <= c <= "\u30fe" for c in beyond) > len(beyond) / 5
-
-
-def _is_hebrew(sample: bytes) -> bool:
-    """Whether a sample that looks like Windows-1251 has no capitals and none of the last five letters.
-
-    Hebrew has one case and 27 letters; no Russian or Bulgarian text lacks capitals and these five for long.
-    """
-    letters = [byte for byte in sample if byte >= 0xC0]
-    return len(letters) >= 30 and all(0xE0 <= byte <= 0xFA for byte in letters)
-
-
-def _share_explained(sample: bytes, encoding: str) -> float:
-    beyond = Counter(c for c in sample.decode(encoding, errors="replace").lower() if not c.isascii())
-    explained = max(sum(beyond[c] for c in letters + _PUNCTUATION) for letters in _LATIN[encoding])
-    return explained / max(beyond.total(), 1)
-
-
 Certainty = Literal["declared", "verified", "guessed"]
 Source = str | os.PathLike[str] | BinaryIO
 TextOrPath = str | os.PathLike[str]
+S = TypeVar("S", bound=Source)
 
 CHUNK = 1 << 16  # bytes read at a time
-SAMPLE = 1 << 17  # bytes that a guess looks at
 
 # UTF-32 first: its little-endian mark begins with UTF-16's.
 _MARKS = (
@@ -246,6 +132,11 @@ _MARKS = (
 )
 # Codecs that transform text rather than store it, or that can produce half a surrogate pair.
 _NOT_FOR_FILES = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"}
+
+
+def _cut_off(error: DecodingError | None) -> TypeGuard[DecodingError]:
+    """Whether the file ends inside a character: the only error of `decoded` without a reason."""
+    return error is not None and "reason" not in error.values
 
 
 class TextStream:
@@ -276,13 +167,21 @@ class TextStream:
 
 
 def open_text(
-    source: Source, *, encoding: str | None = None, chunk: int = CHUNK, name: str | None = None
+    source: Source,
+    *,
+    encoding: str | None = None,
+    chunk: int = CHUNK,
+    name: str | None = None,
+    known: Collection[str] = (),
 ) -> TextStream:
     """Find the encoding of a file, a path or a seekable binary file object, and return its text as a stream.
+
+    A pipe is read once, into a temporary file; so is what is packed with gzip or Zstandard and named so.
 
     encoding  declares the encoding; None: found from the file
     chunk     bytes decoded at a time
     name      stands for the file in messages
+    known     the characters of the model that is to read the text, for a guess
 
     Raises TextError for a path that can't be read, DecodingError for a file that is no text or not in
     `encoding`, ConfigError for an unknown encoding.
@@ -290,16 +189,11 @@ def open_text(
     declared = canonical(encoding) if encoding is not None else None
     if name is None:
         name = _name_of(cast(BinaryIO, source)) if hasattr(source, "read") else check_path(source)
+    source = _unpacked(from_pipe(source, name), name)
     with opened_source(source, name) as file:
         size = size_of(file, name)
         head = _read(file, 512, name)
-        if packing(name) and binary_format(head) is None:
-            raise DecodingError(
-                "{name} has the ending of a compressed file, but begins as a text does; fetch it again, or "
-                "give it a text's ending, such as .txt",
-                name=name,
-            )
-        mark = next((e for m, e in _MARKS if head.startswith(m)), None)
+        mark = marked(head)
         if declared is not None:
             # The names "utf-16" and "utf-32" leave the byte order to the mark.
             if mark is not None and declared in ("utf-16", "utf-32") and mark.startswith(declared):
@@ -308,42 +202,89 @@ def open_text(
         elif mark is not None:
             found = (mark, "declared")
         else:
-            found = _find(file, name, head)
+            found = _find(file, name, head, size, known)
     return TextStream(source, name, size, *found, chunk)
 
 
-def text_of(given: TextOrPath) -> str:
-    """A str as it is; all the text of the file at a `pathlib.Path`. Raises TextError, and the errors of
-    `open_text`.
+def marked(head: bytes) -> str | None:
+    """The encoding whose byte order mark a file begins with."""
+    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
+
+
+def warn_of_guess(name: str, encoding: str | None, certainty: str | None) -> None:
+    """Warn a caller in Python of a guessed encoding: a wrong one gives plausible figures too."""
+    if certainty == "guessed":
+        said = (
+            f"{name} is not UTF-8 and says no other encoding; it is read as {encoding}, a guess; if that is "
+            "wrong, read it with Path.read_text(encoding=…)"
+        )
+        warnings.warn(said, UserWarning, stacklevel=3)
+
+
+def text_of(given: TextOrPath, known: Collection[str] = ()) -> str:
+    """A str as it is; all the text of the file at a `pathlib.Path`, whose encoding is found; `known` is as in
+    `open_text`. Raises TextError, and the errors of `open_text`.
     """
-    return "".join(open_text(given)) if isinstance(given, os.PathLike) else check_text(given)
+    if not isinstance(given, os.PathLike):
+        return check_text(given)
+    stream = open_text(given, known=known)
+    warn_of_guess(stream.name, stream.encoding, stream.certainty)
+    return "".join(stream)
 
 
-def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
+def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[str]) -> tuple[str, Certainty]:
     """The encoding of a file without a mark, by reading all of it."""
     refuse_binary(head, name)
     nul = _first_nul(file, name)
-    if nul is not None:
-        return _explain_nul(file, name, nul), "guessed"
-    bad = _not_in("utf-8", file, name)
-    if bad is None:
+    bad = None if nul is not None else _not_in("utf-8", file, name)
+    if nul is None and bad is None:
         return "utf-8", "verified"
-    where = {key: bad.values[key] for key in ("name", "position", "byte")}
-    sample = _sample(file, name, cast(int, where["position"]))
-    if is_damaged_utf8(sample):
+    where = bad.values if bad is not None else {"name": name, "position": nul, "byte": 0}
+    position = cast(int, where["position"])
+    if _cut_off(bad):  # all but the end is UTF-8
+        file.seek(max(position - 1, 0))
+        if not _ENDS_A_WORD.fullmatch(_read(file, 4, name)):
+            raise bad
+    # UTF-16 has other line ends: what may be in it is taken as it stands.
+    whole = nul is not None or size <= SAMPLE
+    sample = _stretch(file, name, position, size) if whole else _lines_beyond_ascii(file, name, position)
+    for rank, candidate in enumerate(guesses(sample, known)):
+        if nul is not None and not candidate.startswith(("utf-16", "utf-32")):
+            break
+        if candidate == "utf-8":
+            if _cut_off(bad):
+                raise bad
+            raise DecodingError(
+                "{name} is UTF-8 but damaged: byte {position:,} (0x{byte:02X}) can't be decoded; repair it "
+                "there, or name its encoding",
+                **where,
+            )
+        wrong = _not_in(candidate, file, name)
+        if wrong is None:
+            return candidate, "guessed"
+        if rank == 0 and _cut_off(wrong):
+            raise wrong
+    if nul is None:
         raise DecodingError(
-            "{name} is UTF-8 but damaged: byte {position:,} (0x{byte:02X}) "
-            "can't be decoded, as in a file that was cut off; repair it there, or name its encoding",
+            "{name} is not UTF-8 (byte {position:,} is 0x{byte:02X}) and no other encoding fits "
+            "all of it; say which encoding it is in, or save it as UTF-8",
             **where,
         )
-    for candidate in guesses(sample):
-        if _not_in(candidate, file, name) is None:
-            return candidate, "guessed"
+    if (rest := sample.replace(b"\0", b"")) and guesses(rest, known):
+        raise DecodingError(
+            "{name} is a text but for NUL characters, which nobody types: byte {position:,} is NUL (0x00); "
+            "remove them, or name its encoding to read them as they are",
+            **where,
+        )
     raise DecodingError(
-        "{name} is not UTF-8 (byte {position:,} is 0x{byte:02X}) and no other encoding fits "
-        "all of it; say which encoding it is in, or save it as UTF-8",
+        "{name} is not a text file: byte {position:,} is NUL (0x00), as in a program or other binary data; "
+        "choose a text file, or say which encoding it is in",
         **where,
     )
+
+
+_ENDS_A_WORD = re.compile("[A-Za-z][àáãäåèéêëìíòóô]".encode("latin-1"))
+"""As no UTF-8 does that was cut off after its first byte beyond ASCII, unless by chance."""
 
 
 def _first_nul(file: BinaryIO, name: str) -> int | None:
@@ -368,38 +309,28 @@ def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
     return None
 
 
-def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
-    """The encoding of a text with NUL bytes: UTF-16 or UTF-32. Raises DecodingError for other files."""
-    start = position // 4 * 4
-    before = min(start, SAMPLE // 2)
-    file.seek(start - before)
-    for candidate in wide(_read(file, before, name), _read(file, SAMPLE // 2, name)):
-        if _not_in(candidate, file, name) is None:
-            return candidate
-    raise DecodingError(
-        "{name} is not a text file: byte {position:,} is NUL (0x00), as in a program or other binary data; "
-        "choose a text file, or say which encoding it is in",
-        name=name,
-        position=position,
-    )
+def _stretch(file: BinaryIO, name: str, position: int, size: int) -> bytes:
+    """All of a short file, else a stretch around a byte that begins where a character of four bytes may."""
+    start = 0 if size <= SAMPLE else max(position - SAMPLE // 2, 0) // 4 * 4
+    file.seek(start)
+    return _read(file, SAMPLE, name)
 
 
-def _sample(file: BinaryIO, name: str, bad: int) -> bytes:
-    """Whole lines from the beginning and from around the first byte that is not UTF-8."""
+def _lines_beyond_ascii(file: BinaryIO, name: str, bad: int) -> bytes:
+    """Lines that are not ASCII, from the beginning and from around the first byte that is not UTF-8."""
     file.seek(0)
-    head = _read(file, SAMPLE // 2, name)
-    if bad < len(head) // 2:
-        return _whole_lines(head + _read(file, SAMPLE // 2, name))
+    head = _read(file, 4 * SAMPLE, name)
     start = max(bad - 2000, 0)
     file.seek(start)
-    around = _read(file, SAMPLE // 2, name)
-    line = around.find(b"\n", 0, bad - start) + 1
-    return _whole_lines(head) + b"\n" + _whole_lines(around[line:])
+    around = _read(file, 4 * SAMPLE, name)
+    around = around[around.find(b"\n", 0, bad - start) + 1 :]
+    most = SAMPLE // 2
+    found = [b"".join(_BEYOND_ASCII.findall(part))[:most] for part in (head, around)]
+    # Cut after a line, else inside a character.
+    return b"".join(part[: part.rfind(b"\n") + 1] or part for part in found)
 
 
-def _whole_lines(data: bytes) -> bytes:
-    """`data` up to its last line end, so that no character is cut in two; all of it without one."""
-    return data[: data.rfind(b"\n") + 1] or data
+_BEYOND_ASCII = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
 
 
 def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = "strict") -> Iterator[str]:
@@ -415,6 +346,15 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
         try:
             text = decoder.decode(data, not data)
         except UnicodeDecodeError as error:
+            if not data:  # only what the end leaves open is found here
+                raise DecodingError(
+                    "{name} was cut off inside its last character: byte {position:,} (0x{byte:02X}) begins "
+                    "one that doesn't end, in {encoding}; fetch it again, or name another encoding",
+                    name=name,
+                    encoding=encoding,
+                    position=size - len(error.object),
+                    byte=error.object[0],
+                ) from None
             raise DecodingError(
                 "{name} is not {encoding}: byte {position:,} (0x{byte:02X}) can't be decoded "
                 "({reason}); name another encoding, or save the file as UTF-8",
@@ -458,6 +398,50 @@ def _name_of(file: BinaryIO) -> str:
     return name if isinstance(name, str) and name else "this text"
 
 
+def from_pipe(source: S, name: str) -> S | BinaryIO:
+    """The source itself; of a pipe, which can be read only once, a copy in a temporary file."""
+    if isinstance(source, str | os.PathLike):
+        with suppress(OSError, ValueError):  # `opened_source` says why
+            if stat.S_ISFIFO(os.stat(source).st_mode):
+                with open(source, "rb") as file:  # waits for its writer, as every reader of a pipe does
+                    return copied(file, name)
+    return source
+
+
+def _unpacked(source: Source, name: str) -> Source:
+    """The source itself; of a text that is packed, as its name says, an unpacked copy in a temporary file."""
+    if not packing(name):
+        return source
+    with opened_source(source, name) as file:
+        found = binary_format(_read(file, 512, name))
+        file.seek(0)
+        if found == {".gz": "GZ", ".zst": "ZST"}[packing(name)]:
+            return copied(unpacked(file, name), name)
+    if found is None:
+        raise DecodingError(
+            "{name} has the ending of a compressed file, but begins as a text does; fetch it again, or "
+            "give it a text's ending, such as .txt",
+            name=name,
+        )
+    return source
+
+
+def copied(file: BinaryIO, name: str) -> BinaryIO:
+    """A seekable copy of a stream, which moves to disk once it is large."""
+    copy = _Copy(max_size=1 << 24)
+    while data := _read(file, CHUNK, name):
+        copy.write(data)
+    copy.seek(0)
+    return cast(BinaryIO, copy)
+
+
+class _Copy(tempfile.SpooledTemporaryFile[bytes]):
+    """A temporary file that goes with its last reader: a stream is not closed."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 @contextmanager
 def opened_source(source: Source, name: str) -> Iterator[BinaryIO]:
     """The regular file at a path, or a seekable file at its beginning. Raises TextError for anything else."""
@@ -468,7 +452,6 @@ def opened_source(source: Source, name: str) -> Iterator[BinaryIO]:
     path = Path(source)
     try:
         mode = path.stat().st_mode
-        # Opening a pipe would wait for its writer.
         file = path.open("rb") if stat.S_ISREG(mode) else None
     except FileNotFoundError:
         raise TextError("there is no file {name}; check its name and folder", name=name) from None
@@ -484,7 +467,7 @@ def opened_source(source: Source, name: str) -> Iterator[BinaryIO]:
         raise TextError("{name} is a folder; choose a text file in it", name=name)
     if file is None:
         raise TextError(
-            "{name} is a pipe or a device and can be read only once; save it to a file first", name=name
+            "{name} is a device, or a pipe that can't be read; save what it gives to a file first", name=name
         )
     with file:
         yield file
@@ -517,6 +500,9 @@ def _read(file: BinaryIO, size: int, name: str) -> bytes:
 
 # A file or a text, read as normalised pieces of equal length.
 
+CRLF = "\udc0d"
+"""Stands for CR and LF where one character stands for each that is read: half a surrogate pair, which no text
+holds."""
 
 # Bytes of a file, or characters of a text, at a time: few, so that `bytes_read` keeps pace with the model.
 PIECE = 1 << 13
@@ -525,21 +511,32 @@ PIECE = 1 << 13
 class SourceText:
     """A file or a text, read as normalised pieces; `encoding` and `certainty` are None for a text.
 
+    given  the context that was read before: a line end may begin there
+    bytes  UTF-8 bytes of the own characters, not normalised, of all `pieces` so far
+
     Raises ConfigError unless exactly one of the two is given, and for a text with an encoding.
     """
 
     def __init__(
-        self, path: Source | None, text: str | None, encoding: str | None, name: str | None, normaliser: str
+        self,
+        path: Source | None,
+        text: str | None,
+        encoding: str | None,
+        name: str | None,
+        normaliser: str,
+        known: Collection[str] = (),
+        given: str = "",
     ) -> None:
         if path is None and text is None:
             raise ConfigError("give either a file or text=…; received neither")
         if path is not None and text is not None:
             raise ConfigError("give either a file or text=…; received both")
-        self.normaliser = Normaliser(normaliser)
+        self.normaliser, self.bytes, self._given = Normaliser(normaliser), 0, given
         self._stream: TextStream | None = None
         self._text, self._read = text if isinstance(text, str) else "", 0
         if path is not None:
-            self._stream = open_text(path, encoding=encoding, chunk=PIECE)
+            known = [*known, *NORMALISERS[normaliser]]  # what is folded is known as what it becomes
+            self._stream = open_text(path, encoding=encoding, chunk=PIECE, known=known)
             self.encoding: str | None = self._stream.encoding
             self.certainty: str | None = self._stream.certainty
             self.bytes_total = self._stream.bytes_total
@@ -570,13 +567,22 @@ class SourceText:
 
     def pieces(self, length: int) -> Iterator[str]:
         """The normalised text, `length` characters at a time; the last piece may be shorter."""
-        buffer = ""
+        for own in self.own(length):
+            self.bytes += len(own.replace(CRLF, "\r\n").encode())
+            yield self.normaliser.read(own.replace(CRLF, "\r"))
+
+    def own(self, length: int) -> Iterator[str]:
+        """The text's own characters, with CRLF as one, cut as `pieces` are."""
+        buffer, waiting, given = "", "", self._given  # a CR at the end of a chunk waits for the next one
         for chunk in self._chunks():
-            buffer += self.normaliser.feed(chunk)
+            rest, given = after(given, chunk), ""
+            self.bytes += len(chunk) - len(rest)
+            rest = waiting + rest
+            waiting = "\r" if rest.endswith("\r") else ""
+            buffer += rest.removesuffix("\r").replace("\r\n", CRLF)
             whole = len(buffer) // length * length
             for start in range(0, whole, length):
                 yield buffer[start : start + length]
             buffer = buffer[whole:]
-        buffer += self.normaliser.finish()
-        if buffer:
+        if buffer := buffer + waiting:
             yield buffer

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, BinaryIO, cast
 
+from rnnviz.checks import check_path
 from rnnviz.errors import ConfigError, ExportError, Phrase, TextError, install
 
 
@@ -115,6 +116,63 @@ def replacing(
     finally:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
+
+
+HTML = (b"<!doctype html", b"<!DOCTYPE html", b"<html")
+BEGINNINGS = {
+    ".csv": (b"position,", b"file,"), ".json": (b'{"model": ',), ".jsonl": (b"{",), ".npy": (b"\x93NUMPY",),
+    ".npz": (b"PK",), ".parquet": (b"PAR1",), ".html": HTML, ".htm": HTML, ".safetensors": (b"",),
+}  # fmt: skip
+"""How files of each kind begin, by the ending of their names."""
+
+TEXTS = (".csv", ".json", ".jsonl")
+"""Of these, a file of that name is one however it begins."""
+
+OWN = (".csv", ".json", ".npy", ".parquet")
+"""Of these, a file of another name is one if it begins so: nothing else does."""
+
+LONGEST_FILE_NAME = 240
+"""Bytes of a name, at most: most systems take 255, and the temporary file's name is longer."""
+
+
+def check_output(output: str | os.PathLike[str], kind: str, *read: object, parents: bool = False) -> Path:
+    """`output` as a Path, if a file of this kind may be written there: to be asked before any work.
+
+    kind     the kind's usual ending, of BEGINNINGS
+    read     what the file is made of: paths and open files; anything else is passed over
+    parents  its folder will be made
+
+    Files that are read, and files of another kind, are never replaced. Pipes and devices take anything.
+    Raises ExportError.
+    """
+    path = Path(check_path(output))
+    try:
+        absent = path.is_dir() or not (parents or path.absolute().parent.is_dir())
+        if absent or "\0" in path.name or len(os.fsencode(path.name)) > LONGEST_FILE_NAME:
+            raise no_place(path)
+    except (OSError, ValueError):  # too long a path, or half a surrogate pair
+        raise no_place(path) from None
+    named = BEGINNINGS.get(path.suffix.lower())
+    if named not in (None, BEGINNINGS[kind]):
+        raise ExportError("{path} is no name for a {kind} file; let it end in {kind}", path=path, kind=kind)
+    if not path.is_file():
+        return path
+    for one in (getattr(one, "name", one) for one in read):
+        if isinstance(one, str | os.PathLike) and os.path.exists(one) and path.samefile(one):
+            raise ExportError("{path} is read here, and would be written over; name another file", path=path)
+    try:
+        with opened(path) as file:
+            there = file.read(20)
+    except OSError:  # not ours to read, so not to be replaced
+        there = b"?"
+    alike = there.startswith(BEGINNINGS[kind]) and (named or kind in OWN)
+    if there and not alike and not (named and kind in TEXTS):
+        raise ExportError(
+            "{path} is there already and is another kind of file than {kind}; name another, or remove it",
+            path=path,
+            kind=kind,
+        )
+    return path
 
 
 def no_place(path: Path) -> ExportError:

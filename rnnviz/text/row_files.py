@@ -11,16 +11,27 @@ alone; a file that is damaged or cut off gives the rows before the damage.
 import csv
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple
 
+from rnnviz.checks import check_path
 from rnnviz.errors import ConfigError, TextError, install
-from rnnviz.text.decoding import CHUNK, Source, canonical, decoded, open_text, opened_source, size_of
+from rnnviz.text.decoding import (
+    CHUNK,
+    Source,
+    canonical,
+    decoded,
+    from_pipe,
+    marked,
+    open_text,
+    opened_source,
+    size_of,
+)
 from rnnviz.text.files import packing, unpacked
-from rnnviz.text.validate import check_path
 from rnnviz.text.vocabulary import code_points
 
 Format = Literal["jsonl", "csv", "parquet"]
@@ -108,13 +119,13 @@ class RowFile:
     format: ClassVar[Format]
 
     def __init__(self, source: Source, name: str, encoding: str | None) -> None:
-        self.source, self.name, self.bytes_read = source, name, 0
+        self.source, self.name, self.bytes_read = from_pipe(source, name), name, 0
         self.encoding: str | None = canonical(encoding or "utf-8")
         self.certainty: str | None = "verified" if encoding is None else "declared"
         self.columns: tuple[str, ...] = ()
         self.column, self.found = "", False
         self.given: str | None = None
-        with opened_source(source, name) as file:
+        with opened_source(self.source, name) as file:
             self.bytes_total = size_of(file, name)
         self._open(encoding)
         self._first: Any = next(self.tables(most=LONGEST), [])
@@ -283,6 +294,14 @@ def _too_long() -> Fault:
 class _Lines(RowFile):
     """Rows of a text, line by line."""
 
+    def _open(self, encoding: str | None) -> None:
+        with opened_source(self.source, self.name) as file:
+            head = unpacked(file, self.name).read(4)
+        # PowerShell writes UTF-16, with a mark; a JSON object begins with { in any encoding.
+        found = marked(head) or {b"{\0": "utf-16-le", b"\0{": "utf-16-be"}.get(head[:2])
+        if encoding is None and found is not None:
+            self.encoding, self.certainty = found, "declared"
+
     def rows(self) -> Iterator[Row | Fault]:
         """The rows one after another, from the beginning."""
         raise NotImplementedError
@@ -314,25 +333,31 @@ class _Lines(RowFile):
         return [{} if isinstance(row, Fault) else row for row in table]
 
     def lines(self, errors: str) -> Iterator[str]:
-        """The file's lines. A line longer than LONGEST is cut: its beginning comes as soon as it is read, and
-        the rest is skipped.
+        """The file's lines, each with its end. A line longer than LONGEST is cut: its beginning comes as soon
+        as it is read, and the rest is skipped. A CR alone is an end where the first line ends so.
         """
         with opened_source(self.source, self.name) as file:
-            waiting, long = "", False
+            waiting, long, ends = "", False, None
             for text in decoded(unpacked(file, self.name), self.name, self.encoding or "", CHUNK, errors):
                 self.bytes_read = file.tell()
-                *ended, rest = text.split("\n")
-                for line in ended:
+                if waiting.endswith("\r"):  # its LF may follow
+                    waiting, text = waiting[:-1], "\r" + text
+                if ends is None and (first := _LINE_END.search(text)):
+                    ends = _LINE_END if first[0] == "\r" else _LF
+                start = 0
+                for end in ends.finditer(text) if ends else ():
                     if not long:
-                        yield f"{waiting}{line}\n"
-                    waiting, long = "", False
-                if not long:
-                    waiting += rest
+                        yield waiting + text[start : end.end()]
+                    waiting, long, start = "", False, end.end()
+                waiting = text[-1:] if long else waiting + text[start:]
                 if len(waiting) > LONGEST:
                     yield waiting
                     waiting, long = "", True
-            if waiting:
+            if waiting and not long:
                 yield waiting
+
+
+_LINE_END, _LF = re.compile(r"\r\n|\n|\r(?!\Z)"), re.compile(r"\n")
 
 
 class JsonLines(_Lines):
@@ -375,14 +400,27 @@ class JsonLines(_Lines):
 
 
 class Csv(_Lines):
-    """A head with the columns' names, then a record a row. The head tells the separator: , ; tab or |."""
+    """A head with the columns' names, then a record a row. The separator is , ; tab or |, as the first rows
+    have it, or what Excel's first line says: sep=;
+    """
 
     format = "csv"
 
     def _open(self, encoding: str | None) -> None:
+        super()._open(encoding)
         if not packing(self.name):
             stream = open_text(self.source, encoding=encoding, name=self.name)
             self.encoding, self.certainty = stream.encoding, stream.certainty
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a setting of the process: raised alone
+        first, size = [], 0
+        with suppress(TextError):  # damage is said where the rows before it are read
+            for line in islice(self.lines("strict"), SAMPLE):
+                first.append(line)
+                if (size := size + len(line)) > CHARACTERS:
+                    break
+        said = re.fullmatch(r'"?sep=(.)"?[\r\n]*', first[0], re.IGNORECASE) if first else None
+        self._before = 1 if said else 0
+        self._separator = said[1] if said else "\t" if ".tsv" in self.name.lower() else _separator(first)
         head = next(self._records(), [])
         if isinstance(head, Fault):
             raise TextError("{name} has no head of columns: {reason}", name=self.name, **head.error.values)
@@ -406,10 +444,8 @@ class Csv(_Lines):
 
     def _records(self) -> Iterator[list[str] | Fault]:
         """The head, then the records; an empty line is none."""
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a setting of the process: raised alone
-        lines = self.lines("strict")
-        first = next(lines, "")
-        reader = csv.reader(map(self._bounded, chain([first], lines)), delimiter=_delimiter(first, self.name))
+        lines = islice(self.lines("strict"), self._before, None)
+        reader = csv.reader(map(self._bounded, lines), delimiter=self._separator)
         while True:
             try:
                 record = next(reader)
@@ -431,12 +467,19 @@ class Csv(_Lines):
         return line
 
 
-def _delimiter(head: str, name: str) -> str:
-    """The separator of a first line: the most frequent candidate outside quotes."""
-    if ".tsv" in name.lower():
-        return "\t"
-    outside = "".join(head.split('"')[::2])
-    return max(",;\t|", key=outside.count)
+def _separator(lines: Sequence[str]) -> str:
+    """The separator by which most rows have as many fields as the head, and few fields begin with a blank."""
+
+    def fit(separator: str) -> tuple[bool, float, int, int]:
+        records: list[list[str]] = []
+        with suppress(csv.Error):
+            records += filter(None, csv.reader(lines, delimiter=separator))
+        columns = len(records[0]) if records else 0
+        alike = sum(len(record) == columns for record in records) / max(1, len(records))
+        blanks = sum(field.startswith(" ") for record in records for field in record)
+        return columns > 1 and alike > 1 / 2, alike, -blanks, columns
+
+    return max(",;\t|", key=fit)
 
 
 def _distinct(head: list[str], name: str) -> list[str]:

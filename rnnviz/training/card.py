@@ -103,7 +103,7 @@ def describe(
     `computing` is the device, precision and engine, see `Trainer.computing`; the others are those of
     `make_card`.
     """
-    from rnnviz.scoring import contamination
+    from rnnviz.networks import contamination
 
     together, split = config.train_on == "train+validation", corpus.split()
     model.card = make_card(
@@ -164,7 +164,7 @@ Perplexity is per character, and every character counts, the unknown ones too. *
 guess gives, |V|.
 This page is written by `python -m rnnviz models --markdown`, and `python -m rnnviz dev check-models` computes
 its figures again. So that the app can say when a text was trained on, each file holds hashes of some of its
-training text's 24-grams (`rnnviz.scoring.contamination`), and no text.
+training text's 24-grams (`rnnviz.networks.contamination`), and no text.
 
 `NAME.snapshots.safetensors` shows how a model came about (`rnnviz.training.replay`): what it made of one
 sentence at moments of the training below, from the random beginning to the weights that ship, and its
@@ -228,14 +228,14 @@ is a correlation, not proof of cause: `rnnviz.units.ablate` asks about that.
 ANEW = """
 ## Making them anew
 
-In a checkout, with `holmes.txt` and `journey.txt` in its folder and Tiny Shakespeare fetched, the candidates
-come first. A row of a card's table is a model made by the card's command with the
-row's settings, of the first 85 % (`--train-on train`, without `--choice`), and its perplexity on the
-validation text. A list of them is `choices/NAME.json`, as `rnnviz.training.hyperparameters` reads it. Then
-the commands of the cards, those of the n-gram models first, as the networks are compared with them; for each
-network the command above its table of units; for holmes-lstm, timemachine-gru and python-gru
-`rnnviz.training.replay.write`, which packs what the run kept into `models/NAME.snapshots.safetensors`; at
-last
+In a checkout, with `holmes.txt` and `journey.txt` in its folder, Tiny Shakespeare fetched and the old models
+moved away, as no run replaces another's model, the candidates come first. A row of a card's table is a model
+made by the card's command with the row's settings, of the first 85 % (`--train-on train`, without
+`--choice`), and its perplexity on the validation text. A list of them is `choices/NAME.json`, as
+`rnnviz.training.hyperparameters` reads it. Then the commands of the cards, those of the n-gram models first,
+as the networks are compared with them; for each network the command above its table of units; for
+holmes-lstm, timemachine-gru and python-gru `rnnviz.training.replay.write`, which packs what the run kept into
+`models/NAME.snapshots.safetensors`; at last
 
 ```
 python -m rnnviz models --markdown > models/README.md

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from rnnviz.checks import checked, received
 from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
@@ -55,11 +56,12 @@ def read(given: Any, watched: str) -> Trace:
         raise ConfigError(
             "the sentence to watch needs a model that rnnviz can read: give one, or a function that returns "
             "it, such as lambda: rnnviz.adapt(gru, output, characters); received {received}",
-            received=type(model).__name__,
+            received=received(model),
         )
     return trace(model, watched)
 
 
+@checked
 def follow(
     name: str,
     model: Any = None,

@@ -12,17 +12,28 @@ from rnnviz.training.folder import Description, RunFolder
 
 
 def text_of(folder: RunFolder, description: Description) -> Corpus:
-    """The text of a run. Raises CorpusError, TextError or TrainingError if it is gone."""
-    title, language, licence = description.title, description.language, description.licence
+    """The text of a run. Raises CorpusError, TextError or TrainingError if it is gone, and TrainingError if
+    it has changed since the run began: the held-out figures would be of other characters.
+    """
+    about = {name: getattr(description, name) for name in ("title", "language", "licence")}
     if description.corpus:
-        return corpora.named_or_file(description.corpus, title=title, language=language, licence=licence)
-    try:
-        text = folder.text.read_text("utf-8")
-    except (OSError, ValueError) as error:
+        found = corpora.named_or_file(description.corpus, **about)
+    else:
+        try:
+            text = folder.text.read_text("utf-8")
+        except (OSError, ValueError) as error:
+            raise TrainingError(
+                "the run's text, {text}, can't be read ({error}); start a new run",
+                text=folder.text,
+                error=error,
+            ) from None
+        found = corpora.from_text(text, description.name, **about)
+    if description.sha256 not in ("", found.sha256):
         raise TrainingError(
-            "the run's text, {text}, can't be read ({error}); start a new run", text=folder.text, error=error
-        ) from None
-    return corpora.from_text(text, description.name, title=title, language=language, licence=licence)
+            "the text, {text}, has changed since the run began; put it back as it was, or start a new run",
+            text=description.corpus or folder.text,
+        )
+    return found
 
 
 def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
@@ -60,6 +71,7 @@ def finish(
 
     if path is None:
         path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")
+    path = checkpoint.check_target(path, replaces=folder.made)
     if not folder.best.exists():
         raise TrainingError(
             "the run in {path} has no model yet; let it train a little longer", path=folder.path
@@ -95,5 +107,4 @@ def finish(
             command=command,
             seconds=naming_seconds,
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     return checkpoint.save(model, path, half=description.half), model.card

@@ -3,16 +3,17 @@
 import os
 from collections.abc import Callable
 
+from rnnviz.checks import checked, received
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.corpora import Corpus, as_corpus
-from rnnviz.text.validate import check_text, received
 from rnnviz.training.card import describe
 from rnnviz.training.step_report import StepReport
-from rnnviz.training.trainer import check_config, prepared
+from rnnviz.training.trainer import prepared
 
 
+@checked
 def fit(
     config: TrainConfig,
     corpus: str | os.PathLike[str] | Corpus,
@@ -44,7 +45,6 @@ def fit(
     >>> model.name, model.card["held_out"]["characters"]
     ('tiny', 108)
     """
-    check_config(config)
     text = as_corpus(corpus)
     if not isinstance(text, Corpus):
         raise ConfigError(
@@ -55,7 +55,7 @@ def fit(
     trainer = prepared(config, text, device=device, name=name)
     model = trainer.model
     best = {}
-    for report in trainer.run(prompt=check_text(probe), sample_length=sample_length):
+    for report in trainer.run(prompt=probe, sample_length=sample_length):
         if report.best:
             best = {part: weights.clone() for part, weights in model.state_dict().items()}
         if on_report is not None:

@@ -33,6 +33,7 @@ from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingErr
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
 from rnnviz.text import files
+from rnnviz.training import event_log
 from rnnviz.training.deserialise import restored
 
 RESERVE = 64 * 1024
@@ -103,6 +104,7 @@ class Description:
     engine    the engine of the backward pass: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
               fastest, which the run then records
     units     whether its process searches the finished network for units with a meaning (unit_search.py)
+    sha256    the whole text's checksum; "" until the run's process has read it
     """
 
     name: str
@@ -126,6 +128,7 @@ class Description:
     logged: bool = False
     engine: Engine = "auto"
     units: bool = True
+    sha256: str = ""
 
     def __post_init__(self) -> None:
         try:
@@ -231,6 +234,12 @@ class RunFolder:
                 path=self.description_file,
                 error=reason(error),
             ) from None
+
+    def made(self, path: Path) -> bool:
+        """Whether the model at `path` is this run's own."""
+        path, (events, _) = path.absolute(), event_log.read(self.events)
+        finished = {e.get("path") for e in events if e["event"] == "finished"}
+        return self.path in path.parents or str(path) in finished
 
     def kept(self) -> list[int]:
         """The steps whose snapshots were kept, in order."""

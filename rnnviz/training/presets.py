@@ -49,7 +49,6 @@ TOY = TrainConfig(
     steps=7,
     learning_rate=0.02,
     weight_decay=0.0,
-    min_count=1,
     evaluate_every=10,
 )
 """The textbook's toy: one-hot inputs, 8 units, the word "machine"."""

@@ -226,7 +226,8 @@ def _learn(
 
 
 def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:
-    """Decide the settings that depend on the machine, and record those that a resumed run must keep. The
+    """Decide the settings that depend on the machine, and record those that a resumed run must keep, and the
+    text's checksum. The
     number of threads isn't recorded, unless given: the fastest changes with other programs' load.
     """
 
@@ -252,10 +253,10 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     if description.minutes is not None and not config.characters:
         n = speed_trial.characters_in(description.minutes, config, corpus, pace, device=description.device)
         config = replace(config, characters=n)
-    if (config, engine) != (description.config, description.engine):
-        description = replace(description, config=config, engine=engine)
-        folder.describe(description)
-    return description, pace.threads
+    settled = replace(description, config=config, engine=engine, sha256=corpus.sha256)
+    if settled != description:
+        folder.describe(settled)
+    return settled, pace.threads
 
 
 def _about(trainer: Trainer) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.arrays import Arrays
-from rnnviz.errors import TrainingError
+from rnnviz.errors import CheckpointError, TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import event_log, runs, snapshots
@@ -90,6 +90,8 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
     """
     folder = run if isinstance(run, RunFolder) else RunFolder(runs.find(run).path)
     path, steps = Path(path), folder.kept()
+    if not path.name.endswith(SUFFIX):
+        raise CheckpointError("a run's replay is a file ending in {suffix}", suffix=SUFFIX)
     if not steps:
         raise TrainingError("the run {id!r} kept no snapshots: it had no sentence to watch", id=folder.id)
     moments = [snapshots.read(folder.snapshot_file(step)) for step in steps]

@@ -12,6 +12,7 @@ import hashlib
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -21,7 +22,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TrainingError
+from rnnviz.checks import checked
+from rnnviz.errors import CheckpointError, CorpusError, TrainingError
+from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.dropout import Dropout
 from rnnviz.networks.threads import Threads
@@ -30,8 +33,7 @@ from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
-from rnnviz.text.validate import check_text, received
-from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.text.vocabulary import MUCH, Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
 from rnnviz.training.event_log import LARGEST
 from rnnviz.training.optimiser import adamw, precision_on, rate
@@ -69,6 +71,7 @@ class Trainer:
         self.config, self.device = config, pick_device(device)
         self.bfloat16 = precision_on(self.device, config) == "bfloat16"
         vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
+        self.dropped = vocabulary.dropped(self.text)
         sizes = config.model_config(vocabulary.size)
         self.model = untrained(
             sizes, vocabulary, seed=config.seed, name=name, normaliser=config.normaliser
@@ -318,6 +321,7 @@ class Trainer:
                 return None
 
 
+@checked
 def train(
     config: TrainConfig,
     corpus: SplittableText | str | os.PathLike[str],
@@ -346,23 +350,18 @@ def train(
     (20, True)
     """
     trainer = prepared(config, corpus, device=device)
-    return trainer.run(prompt=check_text(probe), sample_length=sample_length)
-
-
-def check_config(config: object) -> None:
-    """Raise ConfigError for anything but a recipe, such as a text in its place."""
-    if not isinstance(config, TrainConfig):
-        raise ConfigError(
-            "training takes a rnnviz.TrainConfig first, then the text; received {received} first",
-            received=received(config),
-        )
+    return trainer.run(prompt=probe, sample_length=sample_length)
 
 
 def prepared(
     config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
 ) -> Trainer:
     """The Trainer of `train`, before its first step; raises the same errors."""
-    check_config(config)
     trainer = Trainer(config, as_corpus(corpus), device=device, name=name)
     trainer.model.engine = "torch" if config.is_small else "numba"  # numba, where it is installed
+    trainer.model.sketch = contamination.sketch(trainer.text)  # of a report's model, too
+    trainer.model.card = {"sha256_trained_on": trainer.text_sha256}
+    said, share = trainer.dropped
+    if share >= MUCH:
+        warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=3)
     return trainer

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.i18n import _, language
+from rnnviz.ui import widget_words
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.compressed_text import LONGEST
@@ -112,6 +113,7 @@ def mount() -> None:
         "arrival": arrival().run,
         "language": language(),
         "longest": LONGEST,
+        "widgets": widget_words.spoken(),
         "words": {
             "share": _("Share"),
             "share.help": _("Copy the address of this view: model, text and what is chosen"),

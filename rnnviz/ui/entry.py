@@ -1,5 +1,6 @@
 """The app's parts for `st.App`: the script, routes (pages, views' files, sockets) and middleware."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,9 @@ import streamlit as st
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.routing import Route
+from streamlit import file_util
 
 from rnnviz.ui import environment, error_messages, process_threads, warm_up  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import view_socket, views
@@ -16,6 +18,9 @@ from rnnviz.ui.room import classroom
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
 from rnnviz.ui.standalone import serving
+
+# Streamlit's browser side takes a page's address for the server's, and asks there in vain, unless it is told.
+SERVER = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
 
 PAGES = ("explore", "perplexity", "inside", "train", "learn")  # the first has the app's own address
 
@@ -34,6 +39,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
         "lifespan": lifespan,
         "routes": [
             Route("/{page:page}", _page),
+            *(Route(f"/{page}", _index) for page in PAGES[1:]),
             *views.routes(settled=not watched),
             *view_socket.routes(),
             *serving.routes(),
@@ -66,3 +72,15 @@ async def _page(request: Request) -> RedirectResponse:
     name = request.path_params["page"]
     place = "./" if name == PAGES[0] else f"./{name}"
     return RedirectResponse(f"{place}?{request.url.query}" if request.url.query else place)
+
+
+@cache
+def _html() -> str:
+    """Streamlit's index, with the server's address in it."""
+    index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
+    return index.replace("<head>", f"<head>{SERVER}", 1)
+
+
+async def _index(request: Request) -> HTMLResponse:
+    """A page other than the first, which has the server's own address."""
+    return HTMLResponse(_html(), headers={"Cache-Control": "no-cache"})

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -52,6 +53,13 @@ def describe(error: Exception, file: str = "") -> str:
         "Something unexpected went wrong here. Reload the page; if it happens again, "
         "the terminal where the app was started shows the details."
     )
+
+
+def together(said: Sequence[str]) -> None:
+    """Draw sentences on errors in one box, a line each; nothing without any."""
+    if said:
+        lines = said if len(said) == 1 else [f"- {line}" for line in said]
+        st.error("\n".join(lines), icon=":material/error:")
 
 
 def show(error: Exception) -> None:

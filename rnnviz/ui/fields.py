@@ -184,9 +184,14 @@ class Field(Generic[T]):
     ) -> T:
         """Draw the choice among `words` (label by key) and return the chosen key.
 
-        `draw` is the widget, such as st.selectbox, with its `options`; None: a segmented control.
+        `draw` is the widget, such as st.selectbox, with its `options`; None: a segmented control. A single
+        option is no choice: it is written, without a widget.
         """
         value = self.now(words, usual, of=of, why=why)
+        if list(words) == [value]:
+            if options.get("label_visibility") != "collapsed":
+                st.markdown(f":small[{label}]  \n{plain(words[value])}", help=options.get("help"))
+            return value
         if draw is None:
             draw, options = st.segmented_control, {"required": True, **options}
         draw(label, list(words), format_func=words.__getitem__, **self.widget, **options)

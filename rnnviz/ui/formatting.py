@@ -1,12 +1,13 @@
 """Words, numbers and characters in the session's language, for all pages."""
 
+import math
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
 from rnnviz import sentences
 from rnnviz.findings import Number, Said
-from rnnviz.i18n import N_, _, language
+from rnnviz.i18n import N_, _, language, ngettext
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.sentences import BEYOND, HUGE, written
@@ -42,10 +43,10 @@ def together(said: Iterable[str]) -> str:
     return sentences.together(said, language())
 
 
-def column_format(values: Iterable[float], usual: str = "%.2f") -> str:
-    """Streamlit's format for a column of perplexities: 128M where some are huge, 1.3E14 beyond that."""
+def column_format(values: Iterable[float]) -> str:
+    """Streamlit's format for a column of perplexities: 1,234.56, 128M where some are huge, 1.3E14 beyond."""
     largest = max(values, default=0.0)
-    return usual if largest < HUGE else "compact" if largest < BEYOND else "scientific"
+    return "accounting" if largest < HUGE else "compact" if largest < BEYOND else "scientific"
 
 
 def percent(share: float) -> str:
@@ -68,9 +69,9 @@ def named(character: str) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes, in bytes, kB or MB of 1,000 each."""
-    if count < 1000:
-        return _("{n} bytes").format(n=f"{count:.0f}")
+    """A number of bytes, rounded up, in bytes, kB or MB of 1,000 each."""
+    if (n := math.ceil(count)) < 1000:
+        return ngettext("{n} byte", "{n} bytes", n).format(n=n)
     if count < 1_000_000:
         return f"{count / 1000:,.1f} kB"
     return f"{count / 1_000_000:,.1f} MB"

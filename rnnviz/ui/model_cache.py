@@ -6,6 +6,7 @@ import functools
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
@@ -14,6 +15,7 @@ from rnnviz.errors import CheckpointError, ModelNotFoundError
 from rnnviz.i18n import language
 from rnnviz.networks import checkpoint, has_torch
 from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.networks.modelfile import read_header
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
@@ -90,6 +92,17 @@ def file_digest(path: str, changed: int, size: int) -> str:
     """The SHA-256 of a file in hexadecimal, computed again only if its time or size has changed."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def code_points(info: ModelInfo) -> frozenset[int]:
+    """The code points of a model's vocabulary, read from its file's header."""
+    return _code_points(*_version(info))
+
+
+@functools.lru_cache(maxsize=1000)
+def _code_points(path: str, changed: int, size: int) -> frozenset[int]:
+    vocabulary = read_header(Path(path))[1].get("vocabulary")
+    return frozenset(one for one in vocabulary or () if isinstance(one, int))
 
 
 def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:

@@ -70,7 +70,7 @@ def _candidate(row: Mapping[str, Any]) -> str:
     """A row of the comparison of settings, in bold if it was chosen."""
     bold = "**" if row.get("chosen") is True else ""
     settings = plain(hyperparameters.in_words(row["settings"]))
-    return f"{bold}{settings}: {row['validation_perplexity']:.2f}{bold}"
+    return f"{bold}{settings}: {row['validation_perplexity']:,.2f}{bold}"
 
 
 def _dropout(recipe: Mapping[str, Any]) -> Iterator[str]:

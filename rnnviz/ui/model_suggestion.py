@@ -22,14 +22,16 @@ MOST = 12  # models that are tried, at most
 class Better:
     """The result of the search, on a text's first FIRST or READ characters.
 
-    own   the chosen model's bits per character
-    name  the best other model, None if none saves LEAD
-    bits  the best other model's bits per character
+    own      the chosen model's bits per character
+    name     the best other model, None if none saves LEAD
+    bits     the best other model's bits per character
+    read_as  the two models' `Score.reading`
     """
 
     own: float
     name: str | None = None
     bits: float | None = None
+    read_as: tuple[str, str] = ("", "")
 
 
 def others(info: ModelInfo) -> list[ModelInfo]:
@@ -47,6 +49,12 @@ def others(info: ModelInfo) -> list[ModelInfo]:
     return sorted(found, key=lambda one: (not model_cache.in_memory(one), one.path.parent != shipped))[:MOST]
 
 
+def unknown(info: ModelInfo, text: str) -> float:
+    """The share of a text's characters that are not in the model's vocabulary; 0 for an empty text."""
+    known = model_cache.code_points(info)
+    return sum(ord(character) not in known for character in text) / max(len(text), 1)
+
+
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
     """The job that searches a better model for a text's beginning, after at most `patience` seconds."""
     beginning, jobs = text[:READ], of_session("better")
@@ -60,18 +68,22 @@ def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
 def look(info: ModelInfo, text: str) -> Steps[Better]:
     """The steps of the search on `text`, a text's beginning."""
     tried = others(info)
-    own, found = _bits(info, text[:FIRST]), []
+    own, found = _read(info, text[:FIRST]), []
     for n, one in enumerate(tried):
         yield Step((n + 1) / (len(tried) + AGAIN + 1))
         with suppress(CheckpointError):  # the file may have been deleted since it was listed
-            found.append((_bits(one, text[:FIRST]), n))
-    ahead = [(bits, n) for bits, n in sorted(found)[:AGAIN] if bits < own - LEAD]
+            found.append((*_read(one, text[:FIRST]), n))
+    ahead = [one for one in sorted(found)[:AGAIN] if one[0] < own[0] - LEAD]
     if ahead and len(text) > FIRST:
-        own = _bits(info, text)
-        ahead = sorted((_bits(tried[n], text), n) for _bits_before, n in ahead)
-    bits, n = min(ahead, default=(math.inf, 0))
-    return Better(own, tried[n].path.stem, bits) if bits < own - LEAD else Better(own)
+        own = _read(info, text)
+        ahead = sorted((*_read(tried[n], text), n) for _bits, _reading, n in ahead)
+    bits, reading, n = min(ahead, default=(math.inf, "", 0))
+    if bits >= own[0] - LEAD:
+        return Better(own[0])
+    return Better(own[0], tried[n].path.stem, bits, (own[1], reading))
 
 
-def _bits(info: ModelInfo, text: str) -> float:
-    return perplexity(model_cache.reader(info), text=text).bits_per_character
+def _read(info: ModelInfo, text: str) -> tuple[float, str]:
+    """The bits per character of a text, and how it was read."""
+    score = perplexity(model_cache.reader(info), text=text)
+    return score.bits_per_character, score.reading

@@ -120,6 +120,7 @@ def card(info: ModelInfo, model: Model, found: str, *, share: Callable[[], None]
     st.markdown(f"**{plain(text)}**  \n{what}" if text else what)
     held_out(facts.get("held_out"))
     with st.expander(_("About this model")):
+        share()
         if found:
             st.caption(plain(found))
         st.caption(_("{count} parameters").format(count=f"{model.parameter_count:,}"))
@@ -131,7 +132,6 @@ def card(info: ModelInfo, model: Model, found: str, *, share: Callable[[], None]
         if isinstance(digest := facts.get("sha256"), str) and digest:
             st.caption(_("Training text, SHA-256"))
             st.html(preformatted(digest))
-        share()
 
 
 def preformatted(text: str) -> str:
@@ -213,11 +213,15 @@ BAR = """
 
 
 def fit() -> None:
-    """Add CSS: a tighter sidebar on a low screen; buttons that are readable, hovered or not, and large
-    enough; a visible focus.
+    """Add CSS: a tighter sidebar on a low screen, whose last row, the language and Share, stays in view;
+    buttons that are readable, hovered or not, and large enough; a visible focus.
     """
     st.html(
-        """<style>@media (max-height: 760px) {
+        """<style>[data-testid="stLayoutWrapper"]:has(> .st-key-always) {
+          position: sticky; bottom: 0; z-index: 1; padding-block: 0.5rem;
+          background: light-dark(#f6f8f9, #182127);  /* the sidebar's own, of .streamlit/config.toml */
+        }
+        @media (max-height: 760px) {
         [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.4rem; }
         [data-testid="stSidebarUserContent"] { padding-bottom: 0.25rem; }
         }

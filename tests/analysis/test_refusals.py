@@ -77,7 +77,7 @@ REFUSED: Refusals = {
     "ablate: no text": (lambda: worth(""), EmptyTextError, "no characters"),
     "ablate: a unit": (lambda: worth(units=[12]), ConfigError, "units 0 to 11"),
     "ablate: a layer": (lambda: worth(layer=2), ConfigError, "received layer 2"),
-    "ablate: to": (lambda: worth(to="median"), ConfigError, "'zero', its 'mean', or a number"),
+    "ablate: to": (lambda: worth(to="median"), ConfigError, "to is 'zero' or 'mean' or a number"),
     "ablate: batch": (lambda: worth(batch=0), ConfigError, "at least 1 unit"),
     "ablate: a pair": (lambda: units.ablate(DEEP, "a", units=(1, 5)), ConfigError, PAIR),
     "change: no intervention": (lambda: rnnviz.trace(GRU, "ab", change=3), ConfigError, "Clamp"),  # type: ignore[arg-type]
@@ -269,7 +269,7 @@ REFUSED: Refusals = {
     "memory: a short text": (lambda: units.memory(GRU, "short"), ConfigError, "more than 100"),
     "memory: one letter": (lambda: units.memory(GRU, "a" * 200), ConfigError, "at least two kinds"),
     "memory: steps": (lambda: units.memory(GRU, TEXT, steps=0), ConfigError, "at least 1"),
-    "probe: controls": (lambda: probed(controls=-1), ConfigError, "received -1 and 0"),
+    "probe: controls": (lambda: probed(controls=-1), ConfigError, "^controls is a whole number from 0"),
     "Probe.direction: which layer": (
         lambda: units.probe(READ, "vowel", controls=0).direction(), ConfigError, "of layers 0, 1; say which",
     ),
@@ -279,9 +279,9 @@ REFUSED: Refusals = {
     "find: a network": (
         lambda: units.find(GRU, TEXT, "quotes", models=DEEP),  # type: ignore[call-overload]
         ConfigError,
-        "models is a list of networks; received",
+        "models is a list or None; received",
     ),
-    "probe: seed": (lambda: probed(seed=-1), ConfigError, "received 5 and -1"),
+    "probe: seed": (lambda: probed(seed=-1), ConfigError, "^seed is a whole number from 0; received -1$"),
     "probe: short": (
         lambda: probed(Target("short", np.ones(3, np.bool_))),
         ConfigError,
@@ -354,9 +354,6 @@ REFUSED: Refusals = {
     },
     "search: edges": (
         lambda: searched("vowel", edges=-1), ConfigError, "^edges counts characters, from 0 on; received -1$",
-    ),
-    "search: seed": (
-        lambda: searched("vowel", seed=-1), ConfigError, "^seed is a whole number from 0 on; received -1$",
     ),
     "search: no table": (
         lambda: search(np.zeros(7), target("vowel", "abc abc")),

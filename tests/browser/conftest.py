@@ -183,11 +183,10 @@ def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
     failed = request.session.testsfailed
 
     def listen(message: ConsoleMessage) -> None:
-        # Opened on a page other than the first, Streamlit finds its server by trying addresses.
         said_by = message.location.get("url", "")
         cut_off = message.text in CUT_OFF and "/static/js/" in said_by
         cut_off |= message.text.endswith(REPLACED) and said_by.endswith("/view_socket.js")
-        if message.type == "error" and message.text != REFUSED and not cut_off and "/_stcore/" not in said_by:
+        if message.type == "error" and message.text != REFUSED and not cut_off:
             wrong.append(f"{message.text} ({said_by})")
 
     def watch(request: Request) -> None:

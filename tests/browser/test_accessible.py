@@ -13,6 +13,26 @@ from tests.browser.test_perplexity import upload
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
 BEARABLE = {"landmark-unique", "presentation-role-conflict"}
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 25, 30)"}
+# What has an accessible name that doesn't begin with the words seen on it: who says them to the computer is
+# not understood.
+MISNAMED = """() => {
+    const found = [];
+    const words = (text) => text.normalize("NFKC").toLowerCase().match(/[\\p{L}\\p{N}]+/gu)?.join(" ") ?? "";
+    const walk = (root) => {
+        for (const element of root.querySelectorAll("*")) {
+            if (element.shadowRoot) walk(element.shadowRoot);
+            const name = element.getAttribute("aria-label");
+            const pressed = element.matches("button, a, summary, [role=button], [role=tab]");
+            let seen = pressed ? element.innerText : "";
+            for (const icon of element.querySelectorAll("[data-testid=stIconMaterial]"))  // a picture
+                seen = seen.replace(`${icon.innerText} icon`, "").replace(icon.innerText, "");
+            if (name && seen && element.checkVisibility() && !words(name).startsWith(words(seen)))
+                found.push(`${element.className} is called ${name}: ${seen}`);
+        }
+    };
+    walk(document);
+    return found;
+}"""
 SETTLED = "() => document.getAnimations().every((one) => one.playState !== 'running')"
 
 
@@ -28,12 +48,13 @@ def wrong(page: Page, *rules: str) -> list[str]:
     """A line for each thing that axe finds wrong, by these rules or by all, with where it is. Of WCAG 2.2 it
     looks at targets only when told to.
     """
-    options = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+    asked = {name: {"enabled": True} for name in ("target-size", "label-content-name-mismatch")}
+    options = {"resultTypes": ["violations"], "rules": asked}
     if rules:
         options["runOnly"] = list(rules)
     axe = Axe("") if page.evaluate("Boolean(window.axe)") else Axe()  # the script is there from the last time
     found = axe.run(page, options=options).response["violations"]
-    return [
+    return page.evaluate(MISNAMED) + [
         f"{one['impact']} {one['id']}: {node['target'][-1]} {node['html'][:120]} {node['failureSummary']}"
         for one in found
         if one["id"] not in BEARABLE

@@ -41,3 +41,17 @@ def test_an_example_chooses_its_model_and_says_what_to_notice(page: Page, app_ur
     page.get_by_role("textbox", name="Your text").press("End")
     page.keyboard.type("。")
     expect(note).to_be_hidden()  # it is another text now
+
+
+def test_a_text_is_rewritten_where_the_network_would_know_more_of_it(page: Page, app_url: str) -> None:
+    live = Live(page, app_url, "timemachine-gru")
+    live.write("It’s late, “so” he said, and went home again.")
+    before = float(live.number("perplexity"))
+    note = page.locator(".rv-note-rewriting")
+    expect(note).to_contain_text("Unknown characters with straight quotes: fewer by 3.")
+    page.get_by_role("button", name="Use straight quotes").click()
+    straight = 'It\'s late, "so" he said, and went home again.'
+    live.painted(len(straight))
+    assert live.text == straight
+    expect(note).to_be_hidden()
+    assert float(live.number("perplexity")) < before

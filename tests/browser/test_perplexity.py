@@ -194,3 +194,25 @@ def test_a_text_that_was_read_before_is_answered_in_the_readers_language(page: P
         expect(figure(page)).to_be_visible()
         expect(heading).to_be_visible()
         expect(page).to_have_url(re.compile("lang=zh"))
+
+
+def test_streamlits_own_words_are_of_the_pages_language(page: Page, app_url: str) -> None:
+    open_page(page, app_url, lang="zh")
+    field, menu = page.get_by_test_id("stFileUploader"), page.get_by_test_id("stMainMenuButton")
+    expect(field).to_contain_text("上传")
+    expect(field).not_to_contain_text(re.compile("Upload|per file"))
+    expect(menu).to_have_attribute("aria-label", "主菜单")
+    upload(page, {"Search": b"The Time"})
+    expect(page.get_by_test_id("stFileChipName")).to_have_text("Search")  # what a reader named stays
+    page.get_by_text("English", exact=True).click()
+    expect(menu).to_have_attribute("aria-label", "Main menu")
+
+
+def test_an_open_card_leaves_the_language_and_share_in_view(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    page.get_by_text("About this model").click()
+    expect(page.get_by_text("parameters")).to_be_visible()
+    sidebar = page.get_by_test_id("stSidebarContent")
+    assert sidebar.evaluate("(e) => e.scrollHeight > e.clientHeight")
+    expect(page.get_by_text("中文", exact=True)).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Share", exact=True)).to_be_in_viewport(ratio=1)

@@ -87,9 +87,10 @@ def test_a_model_without_a_named_unit_says_so_and_any_unit_can_colour_the_text(l
     expect(page.locator(".rv-caption")).to_contain_text("No unit could be named from text it never read")
     first = page.locator(".rv-scale span").first.inner_text()
     for colour, shown, ends in (
-        ("Surprise", "Surprise", "010 bits"),
+        ("Surprise", "Surprise", "0≥ 10 bits"),
         ("Any unit", f"unit {first}", "lowhigh"),  # of a unit's values
-        ("Surprise", "Surprise", "010 bits"),
+        ("Why this letter?", "Why this letter?", "≤ −6 bits≥ 6 bits"),  # beyond, the colour stays
+        ("Surprise", "Surprise", "0≥ 10 bits"),
     ):
         page.get_by_role("button", name=colour).click()
         expect(live.colour).to_have_text(shown)

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from tests.browser.driving import box_of
 from tests.browser.test_accessible import settle
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -86,3 +87,30 @@ def test_nothing_is_covered_and_no_page_scrolls_sideways(page: Page, app_url: st
             main.evaluate("(e, share) => e.scrollTo(0, share * (e.scrollHeight - e.clientHeight))", share)
             settle(page)
             assert page.evaluate(COVERED, share > 0) == [], (size, share)
+
+
+@pytest.mark.parametrize("size", [PHONE, {"width": 320, "height": 700}], ids=lambda size: str(size["width"]))
+def test_a_phone_shows_the_text_and_what_it_changes_on_one_screen(
+    page: Page, app_url: str, size: ViewportSize
+) -> None:
+    page.set_viewport_size(size)
+    page.goto(f"{app_url}/?model=holmes-lstm")
+    bars = page.locator(".rv-next-list li:visible")
+    expect(bars).to_have_count(4)
+    shown = [page.get_by_role("textbox", name="Your text"), *bars.all(), page.locator(".rv-caption")]
+    for element in [*shown, page.get_by_text("More", exact=True)]:
+        box = box_of(element)
+        assert box["y"] + box["height"] <= size["height"]
+    colours = page.get_by_role("group", name="Text colour").get_by_role("button")
+    assert len({box_of(one)["y"] for one in colours.all()}) == 1
+    hidden = page.locator(":is(.rv-chips, .rv-write, .rv-present, .rv-numbers, .rv-heat):visible")
+    expect(hidden).to_have_count(0)
+    page.get_by_text("More", exact=True).click()
+    expect(page.locator(".rv-write")).to_be_visible()
+    expect(page.locator(".rv-heat")).to_be_visible()
+    expect(page.locator(".rv-scale .rv-name")).to_have_text(["Inside quotes", "Line position"])
+    for name in page.locator(".rv-scale .rv-name").all():
+        assert box_of(name)["x"] >= 0
+    assert page.evaluate(WIDER) <= 0
+    page.get_by_role("button", name="Present").click()  # shows the whole picture
+    expect(page.locator(".rv-heat")).to_be_visible()

@@ -32,8 +32,8 @@ def said(run: Run) -> Run:
 def test_a_text_is_never_written_over(said: Run, file: str, option: list[str]) -> None:
     shutil.copy("tiny.txt", file)
     code, _, err = said("perplexity", file, "--model", "tiny-gru", *option)
-    assert code == 2
-    assert f"{file} is a text to be scored" in err
+    assert code == 1
+    assert f"{file} is read here, and would be written over" in err
     assert Path(file).read_text("utf-8") == TEXT * 4
 
 

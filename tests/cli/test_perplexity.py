@@ -1,6 +1,7 @@
 """`rnnviz perplexity`: the same numbers as the package, on paper and in files."""
 
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from rnnviz.cli import output
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import perplexity
+from tests import needs
 from tests.cli.conftest import Run
 from tests.closeness import close
 from tests.conftest import TEXT
@@ -57,6 +59,16 @@ def test_the_package_says_the_same(
         assert close([figures(one) for one in done.objects], expected), options
 
 
+def test_a_pipe_is_read_once_for_every_model(scored: Run, tmp_path: Path) -> None:
+    path = needs.pipe(tmp_path / "pipe")
+    threading.Thread(target=path.write_bytes, args=(LONG.encode(),), daemon=True).start()
+    file, named = (
+        scored(name, "-m", "tiny-gru", "--json", "--compare", "tiny-lstm").objects[0]
+        for name in ("a.txt", "pipe")
+    )
+    assert close(named["compared"], file["compared"])
+
+
 def test_standard_input_says_the_same_as_a_file(scored: Run, tmp_path: Path) -> None:
     arguments = ["-m", "tiny-gru", "--json", "--compare", "tiny-lstm"]
     (file,) = scored("a.txt", *arguments).objects
@@ -97,12 +109,13 @@ def test_one_file_is_told_at_length_and_several_in_a_line_each(
     monkeypatch.setattr("rnnviz.cli.perplexity.told", output.told)
     one = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
     assert one[0] == "score.text"
-    assert {"score.under", "tiny-3gram", "score.kind.compressor", "score.hesitated", "score.made"} <= {*one}
+    told = {"score.under", "tiny-3gram", "score.kind.compressor", "score.worse-than-guessing", "score.made"}
+    assert told <= {*one}
     both = scored("a.txt", "b.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
     assert both.count("score.text") == 2
     assert both.count("score.averages") == both.count("score.under") == 1, "one table of all"
     assert both.count("tiny-3gram") == 2
-    assert "score.hesitated" not in both
+    assert "score.worse-than-guessing" not in both
 
 
 def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_path: Path) -> None:
@@ -149,7 +162,7 @@ def test_only_unknown_characters_have_a_perplexity_but_no_known_one(scored: Run)
 
 
 def test_a_guess_is_said_though_nothing_else_is(scored: Run, tmp_path: Path) -> None:
-    (tmp_path / "c.txt").write_bytes("naïve café\n".encode()[:-2] + b"\n")  # too short to tell what it was
+    (tmp_path / "c.txt").write_bytes("naïve café\n".encode("cp1252"))
     said = "c.txt is not UTF-8 and says no other encoding; it is read as cp1252, a guess"
     for options in ((), ("--quiet", "--json")):
         done = scored("c.txt", "-m", "tiny-gru", *options)

@@ -90,7 +90,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     ),
     "trace: a layer": ([*STATES, "--layer", "2", "--output", "a.csv"], "2 layers, 0 to 1; received 2"),
     "trace: below 0": ([*STATES, "--layer=-1", "--output", "a.csv"], "0 to 1; received -1"),
-    "trace: json": ([*STATES, "--layer", "2", "--format", "json", "--output", "a.csv"], "received 2"),
+    "trace: json": ([*STATES, "--layer", "2", "--format", "json", "--output", "a.json"], "received 2"),
     "trace: no quantity": (
         ["trace", "a text", *DEEP, "--layer", "1", "--output", "a.csv"], "add --quantity hidden",
     ),
@@ -137,7 +137,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: a text": (["train", "--name", "x", "--corpus", TEXT[:900]], "no corpus is called"),
     "train: threads": ([*TRAIN, "--threads", "0"], "threads is at least 1; received 0"),
     "train: batch": ([*TRAIN, "--batch", "0"], "batch is a whole number"),
-    "train: min_count": ([*TRAIN, "--cell", "ngram", "--min-count", "0"], "min_count"),
+    "train: min_count": ([*TRAIN, "--cell", "ngram", "--min-count", "-1"], "min_count"),
     "train: bfloat16": (
         [*TRAIN, "--run-dir", "run", "--precision", "bfloat16", "--device", "cpu"],
         "use precision float32 or auto, or rnnviz 2.0.0 to go on with a run that it began in bfloat16",

@@ -1,5 +1,6 @@
 """`python -m rnnviz train`: what it writes and measures, Ctrl-C and going on, and what it refuses."""
 
+import json
 import os
 import shutil
 import signal
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import rnnviz
 from rnnviz import cli
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.perplexity import perplexity
@@ -102,3 +104,63 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     assert checkpoint.is_neural(b)
     assert same(a.state_dict(), b.state_dict())
     assert ["units" in one.card for one in (a, b)] == [True, False]
+
+
+CHANGED = {
+    "the beginning": lambda text: "A" + text[1:],
+    "the validation text": lambda text: (
+        text[: int(0.87 * len(text))] + "?" + text[int(0.87 * len(text)) + 1 :]
+    ),
+    "the held-out text": lambda text: text[:-1] + "?",
+    "a character more": lambda text: text + "!",
+    "half of it": lambda text: text[: len(text) // 2],
+}
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_a_text_that_changed_since_a_run_began_is_refused(what: str, run: Run, tmp_path: Path) -> None:
+    """Its figures would be of other characters: of the held-out ones, which training doesn't look at."""
+    book = tmp_path / "smiles.txt"
+    book.write_text(TEXT, "utf-8")
+    assert run("train --corpus smiles.txt --name x --epochs 0.2 --quiet --no-units", *RECIPE).code == 0
+    card = checkpoint.load(tmp_path / "x.safetensors").card
+    book.write_text(CHANGED[what](TEXT), "utf-8")
+    done = run("train --resume runs/x --quiet")
+    assert (done.code, done.out) == (1, "")
+    assert "has changed since the run began; put it back" in done.err
+    book.write_bytes(TEXT.replace("\n", "\r\n").encode())  # the same text, as read
+    assert run("train --resume runs/x --quiet --no-units").code == 0
+    again = checkpoint.load(tmp_path / "x.safetensors").card
+    assert again["held_out"] == pytest.approx(card["held_out"], rel=1e-5)
+
+
+def test_a_run_that_2_0_0_began_takes_down_its_text_as_it_goes_on(run: Run, tmp_path: Path) -> None:
+    book, description = tmp_path / "smiles.txt", tmp_path / "runs" / "x" / "run.json"
+    book.write_text(TEXT, "utf-8")
+    assert run("train --corpus smiles.txt --name x --epochs 0.2 --quiet --no-units", *RECIPE).code == 0
+    without = {name: value for name, value in json.loads(description.read_text()).items() if name != "sha256"}
+    for text, code in ((TEXT, 0), (TEXT[:-1] + "?", 1)):
+        description.write_text(json.dumps(without)) if not code else None
+        book.write_text(text, "utf-8")
+        assert run("train --resume runs/x --quiet --no-units").code == code
+
+
+def test_a_word_is_learnt_whole(run: Run, tmp_path: Path) -> None:
+    """The field's first example: min_count follows the text's size."""
+    (tmp_path / "hello.txt").write_text("hello", "utf-8")
+    words = "train --corpus hello.txt --quiet --no-units --hidden-size 16 --epochs 150 --batch 1"
+    for more in (["--name", "gru"], ["--name", "count", "--cell", "ngram"]):
+        done = run(words, *more)
+        assert (done.code, done.err) == (0, "")
+        model = checkpoint.load(tmp_path / f"{more[1]}.safetensors")
+        assert rnnviz.sample(model, "h", 4, temperature=0) == "ello"
+        assert rnnviz.perplexity(model, "hello").perplexity < 3
+
+
+@pytest.mark.parametrize("more", [[], ["--cell", "ngram"]])
+def test_what_is_dropped_is_said(more: list[str], run: Run, tmp_path: Path) -> None:
+    (tmp_path / "hello.txt").write_text("hello", "utf-8")
+    done = run("train --corpus hello.txt --name x --quiet --no-units --hidden-size 4 --min-count 2", *more)
+    assert done.code == 0
+    said = "3 of the text's 4 different characters are too rare and read as <unk>: 'e', 'h', 'o'"
+    assert done.err == f"rnnviz: {said}; --min-count 1 keeps them\n"

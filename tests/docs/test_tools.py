@@ -1,5 +1,5 @@
-"""The programs of the lecture's recorded runs: what they write has the shape of what is shipped, and a part
-of it comes out again.
+"""The programs of the lecture's recorded measurements: what they write has the shape of what is shipped, and
+a part of it comes out again.
 """
 
 import json

@@ -14,8 +14,10 @@ from rnnviz.errors import ExportError
 from rnnviz.figures import export
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.breakdown import Curve
+from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import printable
+from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT
 from tests.scoring.recorded import recorded
 
@@ -97,6 +99,17 @@ def test_the_figures_are_those_of_the_report_to_the_last_digit(kept: Kept) -> No
     values = {attrs["value"] for tag, attrs in Reader(made(source)).tags if tag == "data"}
     figures = score.perplexity, score.perplexity_known, score.bits_per_character, score.bits_per_byte
     assert {*map(repr, figures), str(score.characters), str(score.unknown), str(score.bytes)} <= values
+
+
+def test_what_was_changed_is_counted_by_its_kind(tmp_path: Path) -> None:
+    model = UniformModel(Vocabulary((" ", '"', "'", "a")), normaliser="typography")
+    document = made(recorded(tmp_path, model, "“a” ’\r\na"))
+    told = re.sub(r"\s*<[^>]+>\s*", " ", document)
+    assert re.search(r"Line endings converted +1 ", told)
+    assert re.search(r"Characters read as others +3 ", told)
+    plain = re.sub(r"\s*<[^>]+>\s*", " ", made(recorded(tmp_path, model, "a")))
+    assert re.search(r"Line endings converted +0 ", plain)
+    assert "read as others" not in plain
 
 
 def test_a_text_that_is_cut_says_so_and_its_figures_stay(kept: Kept) -> None:

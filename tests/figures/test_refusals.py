@@ -8,13 +8,14 @@ import pytest
 
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
+from rnnviz.text.files import check_output
 from tests.refused import refused
 from tests.scoring.recorded import told
 
 REFUSED: dict[str, tuple[str, str, type[Exception], str]] = {
     "write another kind": ("write", "out.xlsx", ConfigError, "is csv or parquet; received '"),
-    "check no kind": ("check", "out", ConfigError, "is csv or parquet; received '"),
-    "check a packed one": ("check", "out.csv.gz", ConfigError, "is csv or parquet; received '"),
+    "format of no kind": ("format", "out", ConfigError, "is csv or parquet; received '"),
+    "format of a packed one": ("format", "out.csv.gz", ConfigError, "is csv or parquet; received '"),
     "write in no folder": ("write", "absent/out.csv", ExportError, "can't be written"),
     "check in no folder": ("check", "absent/out.csv", ExportError, "can't be written"),
     "write over a folder": ("write", "folder.csv", ExportError, "can't be written"),
@@ -27,5 +28,6 @@ def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
     write = partial(export.per_character, told(tmp_path, "time", np.ones(4)))
     (tmp_path / "folder.csv").mkdir()
     way, name, error, words = REFUSED[what]
-    refused(write if way == "write" else partial(export.check, table=True), error, words, tmp_path / name)
+    ways = {"write": write, "format": export.format_of, "check": partial(check_output, kind=".csv")}
+    refused(ways[way], error, words, tmp_path / name)
     assert not [path for path in tmp_path.iterdir() if path.is_file()]

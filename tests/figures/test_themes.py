@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnviz.figures import themes
+from rnnviz.figures import live, themes
 from rnnviz.figures.themes import CELL, GATE, LEVELS, TANH, THEMES, Theme, contrast, palette, ramp
 
 EACH = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
@@ -35,6 +35,18 @@ def test_every_text_is_readable(theme: Theme) -> None:
         assert contrast(ink, theme.background) >= 4.5
     for mark in (theme.came, theme.cursor, theme.pinned):
         assert contrast(mark, theme.background) >= 3
+
+
+@EACH
+def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
+    scales = (theme.surprisal, theme.reason, theme.versus, theme.diverging, theme.sequential, theme.bands)
+    ends = {anchors[end] for anchors in scales for end in (0, -1)} - {theme.background}
+    figure = live.skeleton(theme, vocabulary_size=89, columns=24)
+    filled = {trace["fillcolor"] for trace in figure["data"] if "fillcolor" in trace}
+    lines = {theme.memoryless, *theme.runs}
+    assert filled
+    for colour in (theme.bar, *ends, *filled, *lines):
+        assert contrast(colour, theme.background) >= 3, colour
 
 
 @EACH

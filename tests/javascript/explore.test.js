@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sayer } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
+import { REWRITINGS, spared } from "../../rnnviz/ui/pages/explore/static/advice.js";
 import * as controls from "../../rnnviz/ui/pages/explore/static/controls.js";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
@@ -271,6 +272,22 @@ test("network and counts are compared only where one is clearly ahead", () => {
   assert.deepEqual([said(2, { foreign: "unknown" }), said(2, { length: 0 })], ["", ""]);
 });
 
+test("another writing is offered by the unknown characters that it spares", () => {
+  const symbols = [..." aeitscf'\"-.é"];
+  /** @param {string} text @param {string} [folded] characters that the network reads as others */
+  const offered = (text, folded = "") => {
+    const list = Array.from(text);
+    const isUnknown = (/** @type {number} */ t) => !symbols.includes(list[t]) && !folded.includes(list[t]);
+    return spared(list, isUnknown, symbols).map(({ name, n }) => `${name} ${n}`);
+  };
+  assert.deepEqual(offered("it's a cafe"), []);
+  assert.deepEqual(offered("“it’s” — a cat…"), ["straight 3", "plain 2"]);
+  assert.deepEqual(offered("“it’s”", "“”’"), []);
+  assert.deepEqual(offered("cafe\u0301 “s”", "“”"), ["composed 1"]);
+  assert.deepEqual(offered("e\u0308 i\u0308 道"), []); // unknown in either writing
+  assert.equal(REWRITINGS.plain("a\u00a0— …–"), "a -- ...-");
+});
+
 test("what a character rests on is the earlier one without which it costs most", () => {
   /** @param {number[] | null} why @param {number} [at] */
   const said = (why, at) =>
@@ -289,9 +306,40 @@ test("what a character rests on is the earlier one without which it costs most",
   assert.deepEqual([said(null, 3), said([1])], ["why.help", "why.help"]);
 });
 
-test("a unit's step has all numbers of its equation", () => {
-  const { rest, tanh, before } = controls.terms({ update: 0.2, cell: -1, before: -0.5 }, numbers);
-  assert.deepEqual([rest, tanh, before], ["0.80", "−0.76", "−0.50"]);
+test("a unit's step is a sum in words, whose shares and values add up as they are shown", () => {
+  /** @param {Record<string, number>} step @param {string} said */
+  const told = (step, said) => sayer({ said })("said", controls.terms(step, numbers));
+  const gru = "keep {update} of {before}, add {rest} of {candidate}: now {hidden}";
+  const lstm =
+    "keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}; {output} of {tanh}: {hidden}";
+  const cell = 0.17 * -1.62 + 0.07 * 0.87;
+  const step = { forget: 0.17, cell_before: -1.62, input: 0.07, candidate: 0.87, cell, output: 0.5 };
+  assert.equal(
+    told({ ...step, hidden: 0.5 * Math.tanh(cell) }, lstm),
+    "keep 17 % of −1.62, add 7 % of 0.87: now −0.21; 50 % of −0.21: −0.11",
+  );
+  assert.equal(
+    told({ update: 0.2, before: -0.5, candidate: 0.5, hidden: 0.3 }, gru),
+    "keep 20 % of −0.50, add 80 % of 0.50: now 0.30",
+  );
+  const near = { update: 0.9973, before: 0.2956, candidate: -0.98 };
+  assert.equal(
+    told({ ...near, hidden: 0.9973 * 0.2956 - 0.0027 * 0.98 }, gru),
+    "keep 99.7 % of 0.296, add 0.3 % of −0.980: now 0.292",
+  );
+  // Whole percents of a large state would not add up.
+  const large = {
+    forget: 0.994,
+    cell_before: 8,
+    input: 0.5,
+    candidate: 0.1,
+    cell: 8.002,
+    output: 0,
+    hidden: 0,
+  };
+  assert.match(told(large, lstm), /^keep 99\.4 % of 8\.00, add 50\.0 % of 0\.10: now 8\.00;/);
+  assert.doesNotMatch(told(large, lstm), /\d [%]|·/); // a number and its sign stay on one line
+  assert.equal(told({ before: 0.1, hidden: 0.2 }, "before {before}, now {hidden}"), "before 0.10, now 0.20");
 });
 
 test("a scale's ends have signs where it has two sides, and no numbers where each unit has its own", () => {

@@ -193,7 +193,8 @@ def test_a_shortened_model_is_that_of_the_same_text() -> None:
 
 
 def test_rare_characters_teach_the_unknown_symbol() -> None:
-    model = NgramModel.fit("aabbaabbXaabbYaabb", order=3)
+    text = "aabbaabbXaabbYaabb"
+    model = NgramModel.fit(text, order=3, vocabulary=Vocabulary.from_text(text, min_count=2))
     assert model.vocabulary.characters == ("a", "b")
     never = NgramModel.fit("aabbaabbaabbaabb", order=3)
     after_b = model.vocabulary.encode("aabb")

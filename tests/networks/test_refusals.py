@@ -67,7 +67,7 @@ LAYERS: list[tuple[str, nn.Module, dict[str, Any]]] = [
 ]
 FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     ("state names the parts .* received no parts", {"state": {}}),
-    ("state names the parts .* received Tensor", {"state": torch.zeros(3)}),
+    ("state is a mapping; received Tensor", {"state": torch.zeros(3)}),
     (r"\(units,\) or \(1, units\) each.* received h \(2, 14\)", {"state": {"h": torch.zeros(2, N)}}),
     (r"parts g \(1, 14\) those .* received h \(1, 14\)", {"state": {"g": torch.zeros(N)}}),
     (r"received h \(1, 14\)$", {"state": {"h": torch.zeros(N), "g": torch.zeros(N)}}),
@@ -82,8 +82,8 @@ FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     ("no row may change another", {"step": lambda ids, state: echo(ids.flip(0), state)}),
     ("two texts side by side", {"readout": lambda h: h * h.sum()}),
     (rf"a number for each of the {N} characters, .* \(1, 3\)", {"readout": lambda h: h[:, :3]}),
-    ("received step=function, readout=str", {"readout": "output"}),
-    ("received step=int, readout=function", {"step": 3}),
+    ("readout is a function or None; received 'output'", {"readout": "output"}),
+    ("step is a function or a list; received 3", {"step": 3}),
     ("a list of functions, one for each layer.* received step=list", {"step": []}),
     ("unknown_gap is a number", {"unknown_gap": math.nan}),
     (r"another one than check: after '.' its log P of '.'", {"check": lambda ids: np.zeros((len(ids), N))}),
@@ -105,13 +105,13 @@ WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
 ]
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
-    ({"cell": "rnn", "activation": "gelu"}, r"activation is one of tanh, relu; received 'gelu'"),
+    ({"cell": "rnn", "activation": "gelu"}, r"activation is 'tanh' or 'relu'; received 'gelu'"),
     ({"cell": "s6"}, r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does; get it from"),
     ({"activation": "relu"}, r"cell 'gru' has its own functions built in; .*'relu' is for mlp and rnn"),
     ({"cell": "mingru", "activation": "relu"}, "cell 'mingru' has its own functions"),
     ({"vocabulary_size": 1}, r"vocabulary_size is a whole number from 2 to 1,112,065; received 1"),
     ({"hidden_size": 0}, r"hidden_size is a whole number from 1 to 16,384; received 0"),
-    ({"hidden_size": 2.0}, r"hidden_size is a whole number .* received 2\.0"),
+    ({"hidden_size": 2.0}, r"hidden_size is a whole number; received 2\.0"),
     ({"layers": 17}, r"layers is a whole number from 1 to 16; received 17"),
     ({"embedding_size": -1}, r"embedding_size is a whole number from 0 to 16,384; received -1"),
     ({"tied": 1}, r"tied is true or false; received 1"),
@@ -240,7 +240,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             ConfigError,
             f"symbols are integers from 0 to {highest}, in one row; received {received}",
         )
-        for ask, highest in (("score", 18), ("predictions", 18), ("log_probs", 19), ("occurs", 18))
+        for ask, highest in (("score", 24), ("predictions", 24), ("log_probs", 25), ("occurs", 24))
         for wrong, received in WRONG
     },
     "counts of nothing": (

@@ -11,8 +11,10 @@ import pytest
 
 from rnnviz.networks.progress import run
 from rnnviz.scoring.baselines import measuring
-from rnnviz.scoring.perplexity import UniformModel
+from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.scoring.score import Compared
+from rnnviz.text.characters import NORMALISERS
+from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT
 from tests.scoring.recorded import recorded
@@ -25,9 +27,13 @@ Measured = Callable[[str], dict[str, Compared]]
 def measured(tmp_path: Path) -> Measured:
     def costs(text: str) -> dict[str, Compared]:
         made = recorded(tmp_path, UniformModel(VOCABULARY), text)
-        return {one.name: one for one in run(measuring(made, VOCABULARY))}
+        return {one.name: one for one in run(measuring(made.score, source_of(text), VOCABULARY))}
 
     return costs
+
+
+def source_of(text: str) -> SourceText:
+    return SourceText(None, text, None, None, "newlines")
 
 
 @pytest.mark.parametrize("text", ["abba", "ab道a😀"])
@@ -55,9 +61,44 @@ def test_each_costs_what_its_definition_or_its_file_says(text: str, measured: Me
 def test_it_tells_how_far_it_is_and_a_text_in_pieces_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = recorded(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000)
-    whole = run(measuring(made, VOCABULARY))
-    for module in ("column_files.STRETCH", "baselines.CHUNK"):
-        monkeypatch.setattr(f"rnnviz.scoring.{module}", 65_536)
-    assert list(measuring(made, VOCABULARY)) == [65_536, 131_072, 196_608, 200_000]
-    assert run(measuring(made, VOCABULARY))[:2] == whole[:2]
+    score = recorded(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000).score
+    whole = run(measuring(score, source_of("ab" * 100_000), VOCABULARY))
+    monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK", 65_536)
+    assert list(measuring(score, source_of("ab" * 100_000), VOCABULARY)) == [
+        65_536,
+        131_072,
+        196_608,
+        200_000,
+    ]
+    assert run(measuring(score, source_of("ab" * 100_000), VOCABULARY))[:2] == whole[:2]
+
+
+def test_what_is_of_the_file_is_the_same_under_every_model_and_is_of_its_own_characters(
+    tmp_path: Path,
+) -> None:
+    text = "“Wait…” – he said.\r\n「走」\rIt’s late.\n" * 40
+    found = []
+    for normaliser in NORMALISERS:
+        score = recorded(tmp_path, UniformModel(VOCABULARY, normaliser=normaliser), text).score
+        rows = {one.name: one for one in run(measuring(score, source_of(text), VOCABULARY))}
+        assert rows["uniform"].reading == score.reading == ("" if normaliser == "newlines" else normaliser)
+        assert {rows[name].reading for name in ("unigram", "gzip", "xz")} == {""}
+        found.append((score.bytes, score.characters, *(rows[one] for one in ("unigram", "gzip", "xz"))))
+    assert found == found[:1] * len(NORMALISERS)
+    assert score.bytes == len(text.encode())
+    packed = 8 * len(gzip.compress(text.encode(), 9))
+    assert rows["gzip"].bits_per_character == pytest.approx(packed / score.characters)
+    entropy = sum(c * math.log2(len(text) / c) for c in Counter(text).values())
+    assert rows["unigram"].bits_per_character == pytest.approx(entropy / score.characters, rel=1e-12)
+
+
+def test_a_text_that_was_stopped_is_measured_as_far_as_it_was_read() -> None:
+    text = "ab\r\nb" * 3_000
+    short = perplexity(UniformModel(VOCABULARY), text=text[:5_000])
+    stopped = run(
+        score(UniformModel(VOCABULARY), text=text, piece=1_000, enough=lambda read: read == short.characters)
+    )
+    assert (stopped.characters, stopped.bytes) == (4_000, 5_000)
+    assert run(measuring(stopped, source_of(text), VOCABULARY)) == run(
+        measuring(short, source_of(text[:5_000]), VOCABULARY)
+    )

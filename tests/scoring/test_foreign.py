@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.networks import checkpoint
-from rnnviz.scoring.contamination import FEWEST, usual, why
+from rnnviz.networks.contamination import FEWEST, usual, why
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.example_text import TEXTS
 

@@ -1,13 +1,17 @@
 """The perplexity of a part, given what came before it; and of words."""
 
+import io
+import json
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rnnviz.errors import EmptyTextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import UniformModel, perplexity
+from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT
 
@@ -30,6 +34,48 @@ def test_a_context_and_its_part_cost_what_the_whole_costs(model: Any, precise: b
     part = nats(model, PART, given=CONTEXT, precise=precise)
     assert part == pytest.approx(whole - before, rel=1e-6)
     assert abs(part - nats(model, PART, precise=precise)) > 1e-3, "the context tells"
+
+
+WINDOWS = "\ufeff“One”\r\n\r\nt\u0301wo\rthree\r\r\n道…\n\r\nend.\n"
+
+
+@pytest.mark.parametrize("normaliser", NORMALISERS)
+@pytest.mark.parametrize("precise", [False, True])
+def test_a_text_may_be_cut_anywhere_even_inside_a_line_end(
+    model: Any, precise: bool, normaliser: str
+) -> None:
+    model.normaliser = normaliser
+    whole = perplexity(model, text=WINDOWS, precise=precise)
+    for cut in range(1, len(WINDOWS)):
+        x, y = WINDOWS[:cut], WINDOWS[cut:]
+        before = perplexity(model, text=x, precise=precise)
+        part = perplexity(model, text=y, given=x, precise=precise)
+        assert before.nll + part.nll == pytest.approx(whole.nll, rel=1e-6)
+        assert before.characters + part.characters == whole.characters
+        assert part.given_characters == before.characters
+        assert before.bytes + part.bytes == whole.bytes
+        inside = x.endswith("\r") and y.startswith("\n")
+        assert before.normalised + part.normalised == whole.normalised
+        assert inside or part.nll == pytest.approx(in_a_file(model, x, y).nll, rel=1e-6)
+
+
+def in_a_file(model: Any, context: str, text: str) -> Any:
+    """The score of a text in a file of rows after its context."""
+    row = json.dumps({"before": context, "text": text}).encode()
+    return perplexity(model, io.BytesIO(row), name="a.jsonl", column="text", given="before")
+
+
+def test_rows_are_cut_inside_a_line_end_as_texts_are(model: Any) -> None:
+    x, y = "one\r", "\ntwo"
+    found = in_a_file(model, x, y)
+    assert found.nll + nats(model, x) == pytest.approx(nats(model, x + y), rel=1e-6)
+    assert (found.characters, found.bytes, found.normalised) == (3, 4, 0)
+
+
+def test_half_a_line_end_alone_has_no_perplexity(model: Any) -> None:
+    with pytest.raises(EmptyTextError, match="second half of its context's last line end"):
+        perplexity(model, text="\n", given="one\r")
+    assert perplexity(model, text="\n", given="one\n").characters == 1
 
 
 def test_the_context_is_counted_apart(model: Any) -> None:

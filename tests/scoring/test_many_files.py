@@ -8,7 +8,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import RnnvizError
 from rnnviz.scoring.interval import interval
-from rnnviz.scoring.many_files import Scoring
+from rnnviz.scoring.many_files import Other, Scoring
 from rnnviz.scoring.score import RowsScore, Score
 from tests.closeness import close
 from tests.conftest import TEXT, tiny
@@ -57,6 +57,26 @@ def test_a_file_of_rows_may_be_read_as_one_text(files: list[str]) -> None:
     assert type(found) is Score
     assert {one.kind for one in found.compared} >= {"model", "uniform", "unigram", "compressor"}
     assert [one.best for one in found.compared].count(True) == 1
+
+
+def test_models_that_read_a_text_differently_are_named_and_the_files_own_rows_stay(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("“Wait…” – he said.\r\n".encode() * 40)
+    plain, folding = tiny("gru"), tiny("lstm")
+    folding.normaliser, folding.name = "typography", "folding"
+    found = []
+    for model, other in ((plain, folding), (folding, plain)):
+        scoring = Scoring(model, [Other("model", "", other)], compare=True)
+        ((_file, score),) = scoring.each([str(tmp_path / "a.txt")])
+        assert isinstance(score, Score)
+        (said,) = [one for one in score.sentences() if one.code == "score.read-apart"]
+        assert said.values["names"] == (["folding"] if model is plain else ["folding", "uniform"])
+        rows = {one.name: one for one in score.compared}
+        found.append((score.bytes, *(rows[name].bits_per_character for name in ("unigram", "gzip", "xz"))))
+    assert found[0] == found[1]
+    ((_file, score),) = Scoring(plain, [Other("model", "", tiny("rnn"))], compare=True).each(
+        [str(tmp_path / "a.txt")]
+    )
+    assert "score.read-apart" not in [one.code for one in score.sentences()]  # type: ignore[union-attr]
 
 
 def test_characters_are_kept_of_texts_alone(files: list[str]) -> None:

@@ -40,7 +40,7 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"top_p": 0}, r"^top_p is above 0 and at most 1, or None for all characters; received 0$"),
     ({"top_p": 1.5}, r"top_p is above 0 and at most 1, or None for all characters; received 1\.5"),
     ({"top_p": math.nan}, r"top_p is above 0 and at most 1.*received nan"),
-    ({"seed": -1}, r"^seed is a whole number from 0 on, or None for chance; received -1$"),
+    ({"seed": -1}, r"^seed is a whole number from 0 or None; received -1$"),
 ]
 ASKED: list[tuple[Callable[[Trace], Any], str]] = [
     (lambda t: t.log_probs_at(0, 5), r"rows 0 to 5 were asked for; this trace has 4 predictions"),

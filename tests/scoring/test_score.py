@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz.errors import TextError
 from rnnviz.findings import Number, Said
-from rnnviz.scoring.contamination import Contamination
+from rnnviz.networks.contamination import Contamination
 from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.score import Averages, Compared, RowsScore, Score, averaged, best
 from rnnviz.sentences import level, tell
@@ -38,15 +38,30 @@ def codes(found: Score) -> list[str]:
         (without_range("short"), "short why.short", "range why.range few"),
         (without_range("short", 199), "few why.short", "short"),
         (scored(unknown=400, perplexity_known=3.70), "hesitated", "some-unknown"),
-        (scored(unknown=400, perplexity_known=3.60), "hesitated some-unknown", "all-unknown"),
+        (scored(unknown=400, perplexity_known=3.60), "some-unknown", "all-unknown hesitated"),
         (scored(unknown=4000, perplexity_known=2.0), "some-unknown", "hesitated"),
         (scored(unknown=40_000, perplexity_known=None), "all-unknown", "some-unknown hesitated"),
-        (scored(perplexity=70.1), "worse-than-guessing", ""),
+        (scored(perplexity=70.1), "some-unknown worse-than-guessing", "hesitated"),
+        (scored(perplexity=70.1, perplexity_known=70.1), "worse-than-guessing", "hesitated"),
+        (scored(perplexity=69.0, perplexity_known=69.0), "hesitated", "worse-than-guessing"),
         (scored(unsettled=512), "last-digits rounding", ""),
         (scored(words=7, word_perplexity=80.0), "words", ""),
         (scored(normalised=2), "converted", "unchanged"),
-        (scored(normalised=2, normaliser="typography"), "converted-typography", "converted"),
-        (scored(normalised=2, normaliser="corner-brackets"), "converted-corner-brackets", "converted"),
+        (
+            scored(normalised=2, replaced=2, normaliser="typography"),
+            "replaced.typography",
+            "converted unchanged",
+        ),
+        (
+            scored(normalised=3, replaced=2, normaliser="corner-brackets"),
+            "replaced.corner-brackets converted",
+            "",
+        ),
+        (
+            scored(unknown=20, rewritings={"straight": 2, "plain": 1, "composed": -9}),
+            "rewriting.straight",
+            "rewriting.plain rewriting.composed",
+        ),
         (scored(perplexity=1e12, perplexity_known=1e12), "worse-than-guessing", "hesitated"),
         (scored(encoding=None), "made", "unchanged converted"),
         (scored(precise=True), "made-precisely", "made"),
@@ -139,6 +154,38 @@ def test_rows_left_out_are_a_caution_that_counts_them() -> None:
     (caution,) = [one for one in score.sentences() if level(one) == "caution"]
     assert (caution.values["left"], caution.values["rows"]) == (Number(3, "count"), Number(33, "count"))
     assert [one.code for one in caution.values["kinds"]] == ["rows.null", "rows.type"]  # type: ignore[attr-defined]
+
+
+def test_each_kind_of_change_has_its_own_count() -> None:
+    said = {
+        one.code: one for one in scored(normalised=180, replaced=177, normaliser="typography").sentences()
+    }
+    assert "3 line endings converted" in tell(said["score.converted"], "en")
+    told = tell(said["score.replaced.typography"], "en")
+    assert told.startswith("177 characters")
+    assert "the text as read" in told
+    assert "line" not in told
+
+
+@pytest.mark.parametrize(
+    ("readings", "named"),
+    [
+        (["", "", ""], None),
+        (["typography"] * 3, None),
+        (["typography", "", "typography"], ["0", "2"]),
+        (["typography", "corner-brackets"], ["0", "1"]),
+    ],
+)
+def test_a_comparison_of_models_that_read_a_text_differently_says_so(
+    readings: list[str], named: list[str] | None
+) -> None:
+    rows = [Compared(str(n), "model", "", 2.0, 1.0, reading=one) for n, one in enumerate(readings)]
+    found = scored(compared=best(rows))
+    for said in (found.sentences(), found.panels()[0].notice):
+        names = [one.values["names"] for one in said if one.code == "score.read-apart"]
+        assert names == ([named] if named else [])
+    table = replace(ROWS, compared=best(rows))
+    assert ("read-apart" in codes(table)) is bool(named)
 
 
 def test_averages_are_one_sentence() -> None:

@@ -1,8 +1,10 @@
 """Bytes to text: every encoding found or refused, in chunks of any size."""
 
 import errno
+import gzip
 import io
 import os
+import threading
 from pathlib import Path
 
 import psutil
@@ -11,9 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import DecodingError, TextError
-from rnnviz.text.characters import NORMALISERS, Normaliser, normalise
-from rnnviz.text.decoding import binary_format, open_text
+from rnnviz.text.characters import NORMALISERS, normalise
+from rnnviz.text.decoding import SourceText, binary_format, open_text
+from rnnviz.text.row_files import open_rows
+from tests import needs
 from tests.text.decoded import decode
+from tests.text.test_row_files import zstandard
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
 FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? Nous fûmes déçus.\n"
@@ -120,6 +125,41 @@ def test_a_disk_error_is_a_text_error() -> None:
         open_text(_FailingDisk(bytes(1000)))
 
 
+@pytest.mark.parametrize("read", ["text", "rows"])
+def test_a_pipe_is_read_once_into_a_copy(tmp_path: Path, read: str) -> None:
+    path, data = needs.pipe(tmp_path / "pipe.jsonl"), b'{"text": "one two"}\n' * 3
+    writer = threading.Thread(target=path.write_bytes, args=(data,), daemon=True)
+    writer.start()
+    if read == "text":
+        stream = open_text(path)
+        for _ in range(2):
+            assert "".join(stream) == data.decode()
+        assert (stream.name, stream.bytes_total) == (str(path), len(data))
+    else:
+        rows = open_rows(path)
+        for _ in range(2):
+            assert [batch.texts for batch in rows.batches()] == [["one two"] * 3]
+    writer.join()
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_packed_text_is_unpacked(tmp_path: Path, ending: str) -> None:
+    own = "行者笑道：“师父莫怕！”\r\n".encode("gb18030") * 20_000
+    data = gzip.compress(own) if ending == ".gz" else zstandard(own)
+    (path := tmp_path / f"a.TXT{ending}").write_bytes(data)
+    for source in (path, io.BytesIO(data)):
+        stream = open_text(source, name=path.name)
+        assert "".join(stream) == own.decode("gb18030")
+        assert (stream.encoding, stream.bytes_total) == ("gb18030", len(own))
+    path.write_bytes(data[:-20])
+    with pytest.raises(TextError, match="is damaged or cut off"):
+        open_text(path)
+    pack = gzip.compress if ending == ".gz" else zstandard
+    path.write_bytes(pack(b"\x89PNG\r\n\x1a\n" + bytes(50)))
+    with pytest.raises(DecodingError, match="is not a text file"):
+        open_text(path)
+
+
 def test_a_file_that_cannot_be_rewound() -> None:
     reader, writer = os.pipe()
     os.close(writer)
@@ -139,28 +179,44 @@ def test_a_file_that_cannot_be_rewound() -> None:
     ],
 )
 def test_line_ends_become_lf_and_nothing_else_changes(text: str, expected: str, changed: int) -> None:
-    normaliser = Normaliser()
-    assert normaliser.feed(text) + normaliser.finish() == expected == normalise(text)
-    assert normaliser.changed == changed
+    source = source_of(text)
+    assert "".join(source.pieces(3)) == expected == normalise(text)
+    assert (source.normaliser.line_ends, source.normaliser.replaced) == (changed, 0)
 
 
 def test_curly_quotes_and_dashes_become_what_old_texts_hold_one_character_for_one() -> None:
     typed = "‘Wait…’ – “I know — she’s late,”\r\nhe said. «No»"
     read = "'Wait.' - \"I know - she's late,\"\nhe said. «No»"
-    normaliser = Normaliser("typography")
-    assert normaliser.feed(typed) + normaliser.finish() == read == normalise(typed, "typography")
-    assert normaliser.changed == sum(a != b for a, b in zip(typed.replace("\r", ""), read, strict=True)) + 1
+    source = source_of(typed, "typography")
+    assert "".join(source.pieces(4)) == read == normalise(typed, "typography")
+    replaced = sum(a != b for a, b in zip(typed.replace("\r", ""), read, strict=True))
+    assert (source.normaliser.line_ends, source.normaliser.replaced) == (1, replaced)
     assert normalise(typed) == typed.replace("\r", "")
     assert normalise("「他說『走』。」", "corner-brackets") == "“他說‘走’。”"
 
 
-@given(st.lists(st.text(alphabet="a“\r\n", max_size=4)), st.sampled_from(sorted(NORMALISERS)))
-def test_line_ends_across_chunk_borders(chunks: list[str], name: str) -> None:
-    whole, pieces = Normaliser(name), Normaliser(name)
-    expected = whole.feed("".join(chunks)) + whole.finish()
-    assert "".join(map(pieces.feed, chunks)) + pieces.finish() == expected
-    assert pieces.changed == whole.changed
-    assert "\r" not in expected
+@given(
+    st.text(alphabet="a“道\r\n"), st.integers(1, 5), st.integers(1, 9), st.sampled_from(sorted(NORMALISERS))
+)
+def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
+    text: str, length: int, chunk: int, name: str
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rnnviz.text.decoding.PIECE", chunk)
+        source = source_of(text, name)
+        pieces, own = list(source.pieces(length)), list(source_of(text, name).own(length))
+    read = normalise(text, name)
+    assert "".join(pieces) == read
+    assert [len(piece) for piece in pieces[:-1]] == [length] * (len(pieces) - 1)
+    assert [len(piece) for piece in pieces] == [len(piece) for piece in own]
+    assert source.bytes == len(text.encode())
+    assert source.normaliser.line_ends == text.count("\r")
+    assert source.normaliser.replaced == sum(map(text.count, NORMALISERS[name]))
+    assert "\r" not in read
+
+
+def source_of(text: str, normaliser: str = "newlines") -> SourceText:
+    return SourceText(None, text, None, None, normaliser)
 
 
 @given(st.binary(max_size=400))

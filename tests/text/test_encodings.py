@@ -83,7 +83,7 @@ NAMED = [
     ("korean", "johab"),
     ("korean", "iso2022_kr"),
 ]
-REFUSED = {"iso8859-5", "johab"}  # nothing else fits them either
+REFUSED = {"iso8859-5", "iso8859-6", "johab"}  # nothing else fits them either
 
 
 @pytest.mark.parametrize(("text", "codec", "encoding"), FOUND, ids=lambda value: str(value))
@@ -123,15 +123,99 @@ STRAY = {
     "padded with many": (b"a record of fixed length, and then nothing at all" + b"\0" * 300, 49),
     "rows": (b"a,b\r\n1,\0\r\n3,4\r\n", 7),
     "few of many": (b"\0".join([b"a field", b"another", b"third\n"] * 50), 7),
+    "a log that was cut off": (b"a log file\n" * 30_000 + bytes(40) + b"\ncut off", 330_000),
+    "in Russian": ("Все счастливые\0 семьи\0\n".encode(), 27),
+    "after every two letters": (b"ab\0cd\0ef\0gh\0", 2),
+    "in every field": (b"\0".join([b"name", b"John Smith", b"London", b"1984"] * 9), 4),
 }
 
 
 @pytest.mark.parametrize("place", STRAY)
 def test_a_text_with_stray_nul_bytes_is_not_taken_for_wide_unicode(place: str) -> None:
     data, position = STRAY[place]
-    with pytest.raises(DecodingError, match=rf"byte {position:,} is NUL \(0x00\)"):
+    said = rf"is a text but for NUL characters.*: byte {position:,} is NUL \(0x00\); remove them, or name"
+    with pytest.raises(DecodingError, match=said):
         decode(data)
-    assert decode(data, encoding="ascii").text == data.decode()  # its reader may insist
+    assert decode(data, encoding="utf-8").text == data.decode()  # its reader may insist
+
+
+@pytest.mark.parametrize(
+    "codec", ["utf-8", "utf-16-le", "utf-16-be", "gb18030", "big5", "cp932", "euc_jp", "cp949"]
+)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_file_cut_inside_its_last_character_is_called_so(codec: str, mark: str) -> None:
+    text = TEXTS[
+        "japanese" if codec in ("cp932", "euc_jp") else "korean" if codec == "cp949" else "traditional"
+    ]
+    if mark and not codec.startswith("utf"):
+        return
+    for times in (1, 40):
+        whole = (mark + text * (times - 1) + text.rstrip(".\n")).encode(codec)
+        with pytest.raises(
+            DecodingError, match=rf"was cut off inside its last character.* in {codec}; fetch it"
+        ):
+            decode(whole[:-1])
+
+
+@pytest.mark.parametrize("quotes", range(1, 7))
+def test_utf8_cut_inside_a_quotation_mark_is_no_other_encoding(quotes: int) -> None:
+    text = " ".join(["“Yes”"] * quotes)
+    for cut in (1, 2):
+        with pytest.raises(DecodingError, match="was cut off inside its last character"):
+            decode(text.encode()[:-cut])
+
+
+@pytest.mark.parametrize("last", "’“é–中，😀я")
+@pytest.mark.parametrize("text", ["", "1 ", "He", "It was late, and he said ", "naïve caf", "А", "行者笑道"])
+def test_a_broken_last_character_alone_is_a_cut(text: str, last: str) -> None:
+    for cut in range(1, len(last.encode())):
+        data = (text + last).encode()[:-cut]
+        if data == "Heä".encode("cp1252"):  # a letter that words of other encodings end in
+            assert decode(data).text == "Heä"
+            continue
+        with pytest.raises(DecodingError, match="was cut off inside its last character"):
+            decode(data)
+
+
+def test_a_byte_in_ascii_is_no_damaged_utf8() -> None:
+    text = "A long text of plain English letters, and one more word: déjà.\n"
+    for times in (1, 400):
+        assert decode(("plain text\n" * times + text).encode("cp1252")).encoding == "cp1252"
+
+
+# Short texts in the encodings that they are stored in: what is common is likelier than what is rare.
+SHORT = [
+    ("行者笑道：“师父莫怕！”", "gb18030"),
+    ("你好", "gb18030"),
+    ("今天天气", "gb18030"),
+    ("你好😀\n我很好😀\n", "gb18030"),
+    ("電腦", "big5"),
+    ("東京都", "cp932"),
+    ("ありがとう", "euc_jp"),
+    ("한국어", "cp949"),
+    ("Да", "cp1251"),
+    ("Привет, как дела?", "koi8_r"),
+    ("Ελλάδα", "cp1253"),
+    ("שלום", "cp1255"),
+    ("It’s late.", "cp1252"),
+    ("Größe", "cp1252"),
+    ("café", "cp1252"),
+    ("perché", "cp1252"),
+    ("¿Qué?", "cp1252"),
+    ("行者笑道", "utf-16-le"),
+]
+
+
+@pytest.mark.parametrize(("text", "codec"), SHORT)
+def test_a_short_text_is_read_as_what_is_common(text: str, codec: str) -> None:
+    found = decode(text.encode(codec))
+    assert (found.text, found.certainty) == (text, "guessed")
+
+
+def test_a_models_characters_are_likelier() -> None:
+    data = "缪".encode("gb18030") * 2
+    assert decode(data).text != "缪缪"
+    assert decode(data, known="缪").text == "缪缪"
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])

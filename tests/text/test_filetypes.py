@@ -104,7 +104,6 @@ BINARY: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "otf": (b"OTTO\x00\x0c\x00\x80" + NUL, "OTF"),
     "unheard-of": (b"own format\x00" + bytes(range(256)), "byte 10 is NUL"),
     "numbers": (lambda: np.random.default_rng(0).normal(size=500).tobytes(), " is NUL"),
-    "cut.log": (b"a log file\n" * 30_000 + bytes(40) + b"\ncut off", "byte 330,000 is NUL (0x00)"),
 }
 
 

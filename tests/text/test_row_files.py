@@ -1,5 +1,6 @@
 """Files of rows: which there are, which column holds the texts, and what is wrong with a row or a file."""
 
+import codecs
 import gzip
 import io
 import json
@@ -65,6 +66,17 @@ def faults(file: RowFile) -> list[str]:
         ("a.csv", comma(ROWS)),
         ("a.csv", comma(ROWS, ";")),
         ("a.csv", comma(ROWS).decode().encode("utf-16")),
+        ("a.csv.gz", gzip.compress(comma(ROWS).decode().encode("utf-16"), mtime=0)),
+        ("a.csv", comma(ROWS).replace(b"\r\n", b"\r")),
+        ("a.jsonl", lines(ROWS).replace(b"\n", b"\r")),
+        ("a.csv", b"sep=;\r\n" + comma(ROWS, ";")),
+        ("a.csv", b'\xef\xbb\xbf"sep=|"\n' + comma(ROWS, "|")),
+        ("a.csv", "sep=\t\n".encode("utf-16") + comma(ROWS, "\t").decode().encode("utf-16-le")),
+        ("a.jsonl", lines(ROWS).decode().replace("\n", "\r\n").encode("utf-16")),
+        ("a.jsonl", lines(ROWS).decode().encode("utf-16-le")),
+        ("a.jsonl", codecs.BOM_UTF16_BE + lines(ROWS).decode().encode("utf-16-be")),
+        ("a.jsonl.gz", gzip.compress(lines(ROWS).decode().encode("utf-16"), mtime=0)),
+        ("a.jsonl", lines(ROWS).decode().encode("utf-32")),
         ("a.tsv", comma(ROWS, "\t")),
         ("a.csv.gz", gzip.compress(b"\xef\xbb\xbf" + comma(ROWS), mtime=0)),
         ("a.csv.zst", zstandard(comma(ROWS))),
@@ -137,6 +149,34 @@ def test_what_is_wrong_with_a_record_costs_that_record() -> None:
     assert faults(file) == ["", "broken", "", "broken", "", "broken", ""]
     unclosed = rows_of(b'id,text\n1,a b\n2,"no end\n3,c\n', "a.csv")
     assert texts(unclosed) == ["a b", "no end\n3,c\n"], "as CSV has it"
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "found"),
+    [
+        ("id;text, in English\n1;Yes, it is\n2;No, and no, and no\n", "text, in English", 2),
+        ("id,note; text\n1,a; b; c\n2,d e\n", "note; text", 2),
+        ("name;price, EUR, net\na b;1\nc d;2\n", "name", 2),
+        ("text|a,b|c,d\nx y|1|2\nz w|3|4\n", "text", 2),
+        ("text\nHello, world; and all\nBye\n", "text", 2),
+        ('text\n"Hello, world"\n"Bye, now"\n', "text", 2),
+        ("a,text\n1,one two\nbroken\n2,three four\n", "text", 3),
+        ('id;text\n1;"a, b\nc, d"\n2;"e; f"\n', "text", 2),
+        ("id, text\n1, a b\n2, c d\n", "text", 2),
+        ("id\ttext\n1\tone, two\n2\tthree, four\n", "text", 2),
+        ("text\n", "text", 0),
+    ],
+)
+def test_the_separator_is_what_all_rows_have(data: str, column: str, found: int) -> None:
+    assert len(texts(rows_of(data.encode(), "a.csv", column=column))) == found
+
+
+def test_line_ends_are_found_wherever_a_file_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    for end in ("\r", "\n", "\r\n"):
+        data = end.join(["id,text", "1,one two", '2,"a', 'b"', "3,", ""]).encode()
+        for chunk in range(1, 20):
+            monkeypatch.setattr(row_files, "CHUNK", chunk)
+            assert texts(rows_of(data, "a.csv", column="text")) == ["one two", f"a{end}b", ""]
 
 
 def test_columns_of_one_name_are_told_apart() -> None:
@@ -213,7 +253,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         ("a.parquet", parquet(ROWS)[:-40], "is no Parquet file, or it is damaged or cut off"),
         ("a.parquet", PLAIN[:100] + bytes(20) + PLAIN[120:], "is no Parquet file, or it is damaged"),
         ("a.parquet", b"PAR1", "is no Parquet file"),
-        ("a.csv", b"id\rx,text\n1,a b\n", "has no head of columns: "),
+        ("a.csv", b'"' + (b"a" * 9_000_000 + b"\n") * 2, "has no head of columns: "),
         ("a.csv", b"a," * 1000 + b"a\n", "has 1,001 columns, and at most 1,000 are read"),
         ("a.parquet", b"", "is no Parquet file"),
         ("a.csv", bytes(100), "is NUL"),

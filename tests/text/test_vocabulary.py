@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
+from rnnviz.text.vocabulary import LONG, UNKNOWN, Vocabulary
 
 
 def test_the_layout_of_the_integers() -> None:
@@ -23,10 +23,30 @@ def test_the_layout_of_the_integers() -> None:
 
 
 def test_rare_characters_are_left_to_unknown() -> None:
-    assert Vocabulary.from_text("abracadabra").characters == ("a", "b", "r")
+    assert Vocabulary.from_text("abracadabra", min_count=2).characters == ("a", "b", "r")
     assert Vocabulary.from_text("abracadabra", min_count=1).characters == ("a", "b", "c", "d", "r")
     assert Vocabulary.from_text("abracadabra", min_count=1, size=3).characters == ("a", "b")
-    assert Vocabulary.from_text("abc").characters == ("a", "b", "c"), "nothing repeats: everything is kept"
+    kept = Vocabulary.from_text("abc", min_count=2)
+    assert kept.characters == ("a", "b", "c"), "nothing repeats: everything is kept"
+
+
+def test_how_often_a_character_must_occur_follows_the_text_s_size() -> None:
+    assert Vocabulary.from_text("hello").characters == ("e", "h", "l", "o")
+    book = "a lamp " * (LONG // 7) + "!"
+    for text, rarest in ((book[-LONG + 1 :], 1), (book.rjust(LONG), 2)):
+        assert Vocabulary.from_text(text) == Vocabulary.from_text(text, min_count=rarest)
+        assert ("!" in Vocabulary.from_text(text)) == (rarest == 1)
+
+
+def test_what_is_dropped_is_said() -> None:
+    text = "abcdefghijkl" + "mm"
+    said, share = Vocabulary.from_text(text, min_count=2).dropped(text)
+    assert said == (
+        "12 of the text's 13 different characters are too rare and read as <unk>: "
+        "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', …"
+    )
+    assert share == pytest.approx(12 / 14)
+    assert Vocabulary.from_text(text).dropped(text) == ("", 0.0)
 
 
 @given(st.text(min_size=1), st.text())

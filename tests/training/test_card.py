@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring import contamination
 from rnnviz.text import corpora
 from rnnviz.training.card import describe, make_card
 from tests.conftest import tiny

@@ -83,7 +83,7 @@ def test_a_finished_run_gets_its_choice_afterwards_and_nothing_else_changes() ->
 
 
 def test_an_ngram_models_order_is_chosen_too() -> None:
-    settings = {"corpus": "x", "cell": "ngram", "min_count": 2}
+    settings = {"corpus": "x", "cell": "ngram", "min_count": 1}
     orders = [
         {"settings": {**settings, "order": order}, "validation_perplexity": 10 - order, "characters": 3}
         for order in (3, 2)

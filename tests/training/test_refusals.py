@@ -148,7 +148,7 @@ REFUSED: Refusals = {
     "save: trained on": (
         lambda: rnnviz.save(tiny("gru"), "own.safetensors", corpus=TEXT, held_out=TEXT[40:90]),
         ConfigError,
-        "held-out text is part of the corpus",
+        "trained on 100% of the held-out text",
     ),
     "save: a path": (
         lambda: rnnviz.save(tiny("gru"), "own.safetensors", example=Path("machine")),  # type: ignore[arg-type]

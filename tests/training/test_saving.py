@@ -1,5 +1,6 @@
 """A network of one's own is saved with a card, and opens in the app with what the card says."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,9 @@ import torch
 from torch import nn
 
 import rnnviz
+from rnnviz.networks import contamination
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.scoring import contamination
 
 CORPUS = "the machine that remembers what it has read, and forgets. " * 5
 UNSEEN = "it reads that the machine forgets"
@@ -54,3 +55,54 @@ def test_figures_are_of_the_model_as_it_is_stored(own: CharModel, load: Any, tmp
     stored = rnnviz.perplexity(loaded, text=UNSEEN).perplexity
     assert loaded.card["held_out"]["perplexity"] == pytest.approx(stored, rel=1e-5)
     assert abs(stored / rnnviz.perplexity(whole, text=UNSEEN).perplexity - 1) > 1e-6
+
+
+def of(kind: str, text: str) -> Any:
+    """A model that was trained on `text`, in each way that tells of its text."""
+    if kind == "ngram":
+        return rnnviz.ngram(text, order=3)
+    config = rnnviz.TrainConfig("rnn", hidden_size=4, epochs=0.2, batch=2, steps=8)
+    if kind == "fit":
+        return rnnviz.fit(config, text, sample_length=0)
+    *_, last = rnnviz.train(config, text, sample_length=0)
+    return last.model
+
+
+WORDS = random.Random(0)
+TRAINED, NEW = (" ".join(f"{WORDS.randrange(10**6)}" for _ in range(400)) for _ in range(2))
+
+
+@pytest.mark.parametrize("kind", ["ngram", "fit", "train"])
+@pytest.mark.parametrize(
+    "held_out",
+    [
+        TRAINED,
+        TRAINED[:1500],
+        TRAINED[500:2000] + NEW[:900],
+        TRAINED.replace(" ", "\n"),
+        "".join(c + "!" * (n % 300 == 0) for n, c in enumerate(TRAINED)),
+    ],
+    ids=["all of it", "a part", "more than half", "with other white space", "with a few edits"],
+)
+def test_what_was_trained_on_is_never_held_out(kind: str, held_out: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    model = of(kind, TRAINED)
+    for one in (model, rnnviz.load(rnnviz.save(model, tmp_path / "again.safetensors"))):
+        with pytest.raises(rnnviz.ConfigError, match=r"was trained on \d+% of the held-out text"):
+            rnnviz.save(one, path, held_out=held_out)
+    assert not path.exists()
+
+
+def test_a_short_text_is_known_by_its_checksum(tmp_path: Path) -> None:
+    with pytest.raises(rnnviz.ConfigError, match="trained on 100%"):
+        rnnviz.save(
+            rnnviz.ngram("abra cadabra", order=2), tmp_path / "x.safetensors", held_out="abra cadabra"
+        )
+
+
+def test_a_held_out_text_that_is_partly_known_is_said_to_be(tmp_path: Path) -> None:
+    model = of("ngram", TRAINED)
+    with pytest.warns(UserWarning, match=r"trained on (19|20|21)% of the held-out text; the card says so"):
+        path = rnnviz.save(model, tmp_path / "x.safetensors", held_out=NEW[:2000] + TRAINED[:500])
+    assert rnnviz.load(path).card["held_out"]["trained_on"] == pytest.approx(0.2, abs=0.02)
+    assert "trained_on" not in rnnviz.load(rnnviz.save(model, path, held_out=NEW)).card["held_out"]

@@ -14,10 +14,9 @@ import torch
 from torch.nn import functional as F
 
 import rnnviz
-from rnnviz.networks import compiled
+from rnnviz.networks import compiled, contamination
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, Engine, TrainConfig
-from rnnviz.scoring import contamination
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from rnnviz.training.batches import Cuts, Streams, beginnings

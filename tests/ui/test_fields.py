@@ -164,6 +164,15 @@ def test_why_a_value_is_not_there_is_said_until_it_is(visit: Visit) -> None:
     assert said(gone) == ["two is gone. This is **One**."], "though nobody set it"
 
 
+def test_a_single_option_is_written_and_looks_like_no_choice(visit: Visit) -> None:
+    app = visit(given={"parts": ("one", "two")})
+    assert [one.label for one in app.button_group] == ["Part"]
+    app = visit(given={"parts": ("two",), "usual": "two"})
+    assert not app.button_group
+    assert "Two" in "".join(one.value for one in app.markdown)
+    assert app.multiselect, "of names one may be chosen, or none"
+
+
 def test_code_puts_a_value_for_the_next_run(visit: Visit) -> None:
     app = visit(edges="5", given={"put": [(PART, "two"), (EDGES, 12)]})
     assert found(app)["part"] == "one"

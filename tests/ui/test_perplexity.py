@@ -2,7 +2,9 @@
 
 import gzip
 import logging
+import re
 import shlex
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.networks.checkpoint import load
+from rnnviz.networks.checkpoint import load, load_numpy
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.score import Score, averages
 from rnnviz.text import corpora
+from rnnviz.text.characters import REWRITINGS
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.formatting import rounded
@@ -65,7 +68,7 @@ def test_before_any_upload_a_real_example_is_scored(open_app: Open, models_folde
     app = settled(open_app("perplexity"), "perplexity")
     assert shown(app) == f"{expected(models_folder, 'The Time Traveller').perplexity:.2f}"
     assert "An example" in everything(app)
-    assert "Short text (18 characters)" in everything(app)
+    assert "Short text: one unusual word" in everything(app)
 
 
 def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
@@ -77,7 +80,7 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
         f"**{score.bits_per_character:.3f}**",
         f"**{score.bits_per_byte:.3f}**",
         f"**{score.characters}**",
-        f"between about **{score.perplexity:.0f}** characters each time",
+        "A uniform guess would have done better than this model.",
         r"Encoding **UTF\-8**, verified",
         "2 line endings converted.",
     )
@@ -88,7 +91,7 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said", "unsaid"),
     [
-        ("An anecdote.", ("Short text (12 characters)",), ("From 2,000 characters on",)),
+        ("An anecdote.", ("Short text: one unusual word",), ("From 2,000 characters on",)),
         (
             TEXT.replace("\n", " ")[:300],
             (
@@ -161,7 +164,8 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(
         ("essay.txt", b"a machine"),
         ("essay.txt", b"the time"),
     )
-    words = [e.value.replace("\\", "") for e in app.error]
+    (box,) = app.error
+    words = box.value.replace("\\", "").splitlines()
     assert len(words) == 4, "files of one content each say so"
     assert r"picture.png is not a text file: it looks like PNG data" in words[0]
     assert "no characters" in words[1]
@@ -247,6 +251,44 @@ def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
     assert shown(app) == rounded(expected(models_folder, TEXT).perplexity)
 
 
+@pytest.mark.usefixtures("shipped")
+def test_the_share_of_unknown_characters_leads_and_no_number_of_choices_counts_them(open_app: Open) -> None:
+    """89 characters can't be hesitated between 91: what unknown ones cost is no choice."""
+    text = "The Time Traveller drew his chair to the fire. 12°C, 9°F — and nobody there spoke a word."
+    score = perplexity(load_numpy(SHIPPED / "timemachine-gru.safetensors"), text=text)
+    assert 0.05 < score.unknown / score.characters < 0.1
+    assert score.perplexity > 2 * (score.perplexity_known or 0)
+    words = everything(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)))
+    assert "hesitated" not in words
+    assert "are unknown to this model.** On the others its perplexity" in words
+    plain = everything(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text[:46])))
+    assert "hesitated between about **" in plain
+
+
+@pytest.mark.usefixtures("troubled")
+def test_several_wrong_files_share_a_box_that_names_each(open_app: Open) -> None:
+    wrong = {"a.pdf": b"%PDF-1.4\n", "b.png": b"\x89PNG\r\n\x1a\n", "c.txt": b"", "d.mp3": b"ID3\x03\xff"}
+    app = upload(open_app("perplexity"), *wrong.items(), ("e.txt", "The Time"))
+    (box,) = app.error
+    assert [line[:8] for line in box.value.splitlines()] == [
+        "- a\\.pdf",
+        "- b\\.png",
+        "- c\\.txt",
+        "- d\\.mp3",
+    ]
+    assert shown(app), "the good one has its figures"
+    (alone,) = upload(open_app("perplexity"), ("a.pdf", b"%PDF-1.4\n")).error
+    assert alone.value.startswith("a\\.pdf is not a text file")
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_better_model_is_recommended_by_its_perplexity_as_the_answer_is(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
+    settled(app, "better")
+    (said,) = [one.value for one in app.markdown if "predicts the beginning of this text best" in one.value]
+    assert re.search(r"best: perplexity \d+\.\d\d, not \d+\.\d million\.", said), said
+
+
 def test_unknown_characters_are_listed_and_explained(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), ("mixed.txt", "time 时间 时"))
     words = everything(app)
@@ -268,21 +310,76 @@ def test_unknown_characters_are_listed_and_explained(open_app: Open, models_fold
     assert shown(app).endswith("million")
 
 
+CURLY = TEXTS["timemachine"] + "”Yes,” he said. " * 4
+ACCENTS = unicodedata.normalize("NFD", TEXTS["holmes"] + "The café was à la mode. " * 4)
+
+
 @pytest.mark.usefixtures("shipped")
-def test_curly_quotes_are_read_as_straight_ones_in_one_click(open_app: Open) -> None:
-    """0.8 % of such characters made 5.05 into 6.32."""
-    plain = TEXTS["timemachine"] + '"Yes," he said. ' * 4
-    curly = plain.replace('"', "”")
-    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", curly))
-    assert "curly quotes, which this model doesn't know" in everything(app)
-    before = float(shown(app))
-    settled(app.button(key="straight").click().run(), "perplexity")
-    score = expected(SHIPPED, plain, "timemachine-gru")
-    assert shown(app) == rounded(score.perplexity)
-    assert before > score.perplexity
-    assert f"{curly.count('”')} characters were read as plainer ones" in everything(app)
-    app.button(key="curly").click().run()
-    assert float(shown(settled(app, "perplexity"))) == before
+@pytest.mark.parametrize(
+    ("text", "model", "name", "called"),
+    [
+        (CURLY, "timemachine-gru", "straight", "a.txt, straight quotes"),
+        (ACCENTS, "holmes-lstm", "composed", "a.txt, accents composed"),
+        (TEXTS["timemachine"] + "So — then…\xa0" * 4, "timemachine-gru", "plain", "a.txt, plain dashes"),
+    ],
+)
+def test_a_file_is_rewritten_in_one_click_and_comes_back(
+    text: str, model: str, name: str, called: str, open_app: Open
+) -> None:
+    app = upload(open_app("perplexity", model=model), ("a.txt", text))
+    before, after = shown(app), expected(SHIPPED, REWRITINGS[name](text), model)
+    gain = f"The perplexity would be {rounded(after.perplexity)}, not {before}."
+    assert gain in everything(app)
+    app.button(key=f"rewrite-{name}").click().run()
+    settled(app, "perplexity")
+    assert shown(app) == rounded(after.perplexity)
+    assert f"Perplexity of {called}" in [m.label.replace("\\", "") for m in app.metric]
+    assert not [one for one in app.button if one.key == f"rewrite-{name}"]
+    app.button(key="restore").click().run()
+    assert shown(settled(app, "perplexity")) == before
+    assert gain in everything(app)
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_pasted_text_is_rewritten_in_its_field(open_app: Open) -> None:
+    app = paste(open_app("perplexity", model="timemachine-gru"), "It’s late, “so” — go…")
+    for name in ("straight", "plain"):
+        app.button(key=f"rewrite-{name}").click().run()
+        settled(app, "perplexity")
+    straight = 'It\'s late, "so" -- go...'
+    assert app.text_area(key="pasted").value == straight
+    assert shown(app) == rounded(expected(SHIPPED, straight, "timemachine-gru").perplexity)
+    assert not [one for one in app.button if str(one.key).startswith(("rewrite", "restore"))]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_what_would_gain_nothing_is_not_offered(open_app: Open) -> None:
+    for model, text in (
+        ("holmes-lstm", CURLY),
+        ("timemachine-gru", "He said it again. " * 20 + unicodedata.normalize("NFD", "ë ï") * 9),
+        ("timemachine-gru", TEXTS["journey"] + "“"),
+    ):
+        app = upload(open_app("perplexity", model=model), ("a.txt", text))
+        assert not [one for one in app.button if str(one.key).startswith("rewrite")], model
+
+
+@pytest.mark.usefixtures("shipped")
+def test_numbers_of_models_that_read_a_text_differently_say_so(open_app: Open) -> None:
+    said = "took some characters of this text for others"
+    app = upload(
+        open_app("perplexity", model="timemachine-gru"), ("b.txt", "He said, “It’s late — go…” " * 9)
+    )
+    settled(app, "better")
+    (offer,) = [one.value.replace("\\", "") for one in app.markdown if said in one.value]
+    assert "Sherlock Holmes, LSTM predicts the beginning of this text best" in offer
+    assert f"Sherlock Holmes, LSTM {said}" in offer
+    for text, apart in ((CURLY, True), (CURLY.replace("”", ""), False)):
+        app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
+        app.selectbox(key="second").set_value("holmes-lstm").run()
+        assert (said in everything(settled(app, "perplexity"))) is apart, "a second model"
+        app = section(upload(open_app("perplexity", model="holmes-lstm"), ("a.txt", text)), "against")
+        sentences = [one.value for one in app.caption if said in one.value]
+        assert bool(sentences) is apart, "the table"
 
 
 def test_a_reload_keeps_a_pasted_text_and_names_the_files_that_it_has_lost(open_app: Open) -> None:
@@ -402,19 +499,19 @@ def test_a_table_is_read_as_plain_text_and_its_rows_have_a_command(
     assert command[3:] == ["perplexity", name, "--model", "tiny-gru", "--column", "text"]
 
 
-def test_a_packed_table_has_the_command_alone(open_app: Open) -> None:
+def test_a_packed_text_is_unpacked_and_parquet_has_the_command_alone(open_app: Open) -> None:
     table = pa.BufferOutputStream()
     pq.write_table(pa.table({"text": ["The time"]}), table)
     app = upload(
         open_app("perplexity"),
         ("a.parquet", table.getvalue().to_pybytes()),
         ("a.jsonl.gz", gzip.compress(b'{"text": "The time"}\n', mtime=0)),
-        ("b.txt", b"The time"),
+        ("b.txt.gz", gzip.compress(b"The time", mtime=0)),
     )
     assert [shlex.split(code.value)[4] for code in app.code] == ["a.parquet", "a.jsonl.gz"]
-    assert everything(app).count("isn't plain text; this command scores its column *text* row by row") == 2
-    assert "read as plain text" not in everything(app)
-    assert [metric.label for metric in app.metric] == [r"Perplexity of b\.txt"]
+    assert everything(app).count("isn't plain text; this command scores its column *text* row by row") == 1
+    assert everything(app).count("read as plain text") == 1
+    assert "2 texts" in everything(app)
 
 
 def test_a_folder_is_uploaded_without_its_hidden_files(open_app: Open) -> None:

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
 from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
@@ -47,6 +48,43 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
     lstm = expected(models_folder, TEXT, "tiny-lstm")
     assert table.loc["tiny-lstm", "Perplexity"] == pytest.approx(lstm.perplexity, rel=1e-5)
     assert [name for name in table.index if "★" in name] == ["★ tiny-3gram"]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["python-source"] * 3))
+    settled(app, "better")
+    section(app, "against")
+    names = app.multiselect(key="rivals").options
+    assert names[0] == "Python code, GRU", "the recommended one"
+    assert [name for name in names if "Chinese" in name] == names[-2:]
+    app.button(key="compare").click().run()
+    jobs = [job.title for job in app.session_state["perplexity.jobs"]._jobs.values() if ": " in job.title]
+    assert jobs[:2] == ["The Time Machine, counts of 6: a.txt", "Python code, GRU: a.txt"], "the first read"
+    table = compared(settled(app, "perplexity"))
+    assert table.notna().all(axis=None)
+    assert not [name for name in table.index if "Chinese" in name]
+    app.button(key="compare-all").click().run()
+    assert [name for name in compared(settled(app, "perplexity")).index if "Chinese" in name]
+    assert not [one for one in app.button if one.key == "compare-all"]
+    section(app, "origin")
+    assert app.selectbox(key="second").options[0] == "Python code, GRU"
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("text", ["I ❤️ NY 🎉🎉 and “quotes” — so what? ", "Съешь ещё этих булок."])
+def test_a_text_that_no_model_knows_well_begins_with_those_that_know_most(open_app: Open, text: str) -> None:
+    app = section(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)), "against")
+    names = app.multiselect(key="rivals").options
+    assert [name for name in names if "Chinese" in name] == names[-2:]
+
+
+def test_bars_have_room_for_the_longest(open_app: Open) -> None:
+    """Of a bar that is cut off, the number beside it would say otherwise."""
+    app = section(upload(open_app("perplexity"), ("a.txt", "行者笑道")), "against")
+    table = next(d for d in app.dataframe if "Predicted by" in d.value.columns)
+    column = json.loads(table.proto.columns)["Bits per character"]["type_config"]
+    assert column["max_value"] == table.value["Bits per character"].max() > 16
 
 
 def test_a_long_text_is_compared_when_asked(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +123,16 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
     assert promised <= size + 1
     assert size <= promised * 1.001 + 32
-    assert "every one of them the same" in app.success[0].value
+    assert "every character the same" in app.success[0].value
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize(("text", "said"), [("a", "**1 byte**"), ("ab", "**2 bytes**")])
+def test_bytes_are_whole_and_one_is_one(open_app: Open, text: str, said: str) -> None:
+    """9 bits take two bytes."""
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
+    assert f"should fit in {said}" in everything(section(app, "compression"))
+    assert " 1 characters" not in everything(app)
 
 
 def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:

@@ -6,10 +6,10 @@ from threading import Event
 
 import pytest
 
+from rnnviz.networks import contamination
 from rnnviz.networks.checkpoint import ModelInfo, read_info, save
 from rnnviz.networks.modelfile import rewrite
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring import contamination
 from rnnviz.scoring.perplexity import score
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Cancelled, Step

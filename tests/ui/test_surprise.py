@@ -123,7 +123,8 @@ def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_
 
 
 @pytest.mark.parametrize(
-    ("largest", "form"), [(9e5, "%.2f"), (1e6, "compact"), (1e12, "scientific"), (math.inf, "scientific")]
+    ("largest", "form"),
+    [(9e5, "accounting"), (1e6, "compact"), (1e12, "scientific"), (math.inf, "scientific")],
 )
 def test_a_column_of_huge_perplexities_is_written_short(largest: float, form: str) -> None:
     assert column_format([2.5, largest]) == form

@@ -106,7 +106,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
     assert set(app.text_input(key="set-watched").value) == {"b", " "}, "not of the held-out text"
     app.text_area(key="train-paste").set_value(TEXT).run()
-    assert app.button_group(key="train-preset").options == ["One minute"], "a short text offers short times"
+    assert "2 · Training time]  \nOne minute" in everything(app), "a short text offers one time, so no choice"
     app.button_group(key="train-more").set_value("text").run()
     words = everything(app)
     assert f"{len(TEXT):,} characters, {len(set(TEXT))} of them different" in words
@@ -115,6 +115,23 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     (description,) = started
     assert description.text == TEXT
     assert description.corpus == ""
+    pick(app, "machine")
+    assert "2 · Training time]  \nA few seconds" in everything(app)
+    assert not [one for one in app.button_group if one.key == "train-preset"], "one option is no choice"
+
+
+def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Description]) -> None:
+    app = open_app("train", locale="zh-CN")
+    _name, word = training_text.TOYS["zh"]
+    assert len(word) == len(set(word)) == len("machine"), "as the page says"
+    assert app.text_input(key="set-watched").value == word
+    assert f"**{word[0]}**" in (said := everything(app))
+    assert 2 * word in said
+    assert "machine" not in said
+    button(app, "train-start").click().run()
+    (description,) = started
+    assert (description.text, description.name) == (2 * word, "chunjiang-rnn")
+    assert description.config.hidden_size == 8
 
 
 @pytest.mark.usefixtures("troubled")

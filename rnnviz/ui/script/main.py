@@ -141,7 +141,7 @@ pages = [
 chosen = st.navigation(pages)
 address.begin(chosen.url_path)
 slot = st.sidebar.container()  # filled by the page; the language switch below appears before a slow page
-with st.sidebar, st.container(horizontal=True, vertical_alignment="center"):
+with st.sidebar, st.container(horizontal=True, vertical_alignment="center", key="always"):
     sidebar.language_switch()
     share = st.container(width="content")
 sidebar.fit()

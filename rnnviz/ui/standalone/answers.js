@@ -283,7 +283,7 @@ function drawn(logs, k, shape, came) {
 }
 
 /**
- * The reason why a text is foreign to the model, or "", as `why` in scoring/contamination.py.
+ * The reason why a text is foreign to the model, or "", as `why` in networks/contamination.py.
  * @param {number | null} own the model's usual bits per character
  * @param {number} characters @param {number} unknown @param {number | null} bits
  * @returns {"" | "unknown" | "surprise"}

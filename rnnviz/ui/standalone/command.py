@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import Named
 from rnnviz.errors import ConfigError
+from rnnviz.text import files
 
 Language = Annotated[Literal["en", "zh"], "of its words"]
 
@@ -21,7 +22,7 @@ def page(
     """Write the live view of a network as one HTML file, which any browser opens without a server."""
     from rnnviz.networks import modelfile
 
-    made, current = _made(of.model, output, language)
+    made, current = _made(of.model, files.check_output(output, ".html", parents=True), language)
     if not current:
         modelfile.write_atomic(output, made)
     done = "Current" if current else "Wrote"

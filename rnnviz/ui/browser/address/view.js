@@ -5,10 +5,11 @@ import { BaseView } from "../static/base.js";
 import { find, put } from "../static/dom.js";
 import { label, sayer } from "../static/messages.js";
 import { Numbers } from "../static/number_format.js";
+import { speak } from "../static/widget_words.js";
 
 /** @import { Fields } from "../static/address.js" */
 
-/** @typedef {{ fields: Fields, asked: Fields, arrival: number, language: string, longest: number, words: Record<string, string> }} Said */
+/** @typedef {{ fields: Fields, asked: Fields, arrival: number, language: string, longest: number, widgets: Record<string, string>, words: Record<string, string> }} Said */
 
 export class View extends BaseView {
   /** @type {Said} */
@@ -20,6 +21,7 @@ export class View extends BaseView {
     const { root } = this;
     this.said = header;
     label(root, sayer(header.words));
+    speak(header.language, header.widgets);
     find(root, "button.ad-share").onclick = () => this.share();
     this.styled.then(() => {
       root.hidden = false;

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES
 from rnnviz.i18n import _, language
-from rnnviz.scoring import contamination
+from rnnviz.networks import contamination
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.formatting import titles
 from rnnviz.ui.pages.explore import named_units

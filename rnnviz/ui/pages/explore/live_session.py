@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from rnnviz.analysis.occlusion import left_out
 from rnnviz.figures import live
+from rnnviz.networks import contamination
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.scoring import contamination
 from rnnviz.scoring.sampling import PLAIN, Shape, resume
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, common_prefix

@@ -46,7 +46,6 @@ def words() -> dict[str, str]:
         "ways.notice": _(
             "Three draws from the same bars. Click one to take it, or press Alt and its number."
         ),
-        "ways.take": _("take {n}: {text}"),
         "ways.close": _("Close"),
         "dials": _("What is drawn from"),
         "temperature": _("temperature"),
@@ -62,7 +61,9 @@ def words() -> dict[str, str]:
         "plain.help": _("Back to the network's own bars"),
         "characters": _("characters"),
         "perplexity": _("perplexity"),
-        "perplexity.help": _("On average it hesitated between about this many characters"),
+        "perplexity.help": _(
+            "On average it hesitated between about this many characters; unknown ones cost extra"
+        ),
         "bits": _("bits per character"),
         "bits.help": _("The base-2 logarithm of the perplexity"),
         "unknown": _("unknown"),
@@ -88,14 +89,16 @@ def words() -> dict[str, str]:
         "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
         "caption.unit": _("Unit {n}, one of {units} numbers in this network. It has no name yet."),
         "step": _("Unit {n} after “{c}”: {formula}"),
-        "step.gru": "H = Z·H₍ₜ₋₁₎ + (1 − Z)·H̃ = {update}·{before} + {rest}·{candidate} = {hidden}",
-        "step.mingru": "H = Z·H₍ₜ₋₁₎ + (1 − Z)·H̃ = {update}·{before} + {rest}·{candidate} = {hidden}",
-        "step.lstm": (
-            "C = F·C₍ₜ₋₁₎ + I·C̃ = {forget}·{cell_before} + {input}·{candidate} = {cell}; "
-            "H = O·tanh C = {output}·{tanh} = {hidden}"
+        "step.gru": _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}"),
+        "step.mingru": _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}"),
+        "step.lstm": together(
+            (
+                _("keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}."),
+                _("It shows {output} of tanh({cell}) = {tanh}: {hidden}"),
+            )
         ),
-        "step.rnn": "H₍ₜ₋₁₎ = {before} → H = {hidden}",
-        "step.mlp": "H = {hidden}",
+        "step.rnn": _("before {before}, now {hidden}"),
+        "step.mlp": _("now {hidden}"),
         "step.link": _("See this unit on Inside →"),
         "low": _("low"),
         "high": _("high"),
@@ -163,6 +166,12 @@ def words() -> dict[str, str]:
             "The address keeps the first {most} characters: a reload or a link loses the others."
         ),
         "address.cut": _("The address held the first {most} of {n} characters."),
+        "rewriting.composed": _("Unknown characters if each accent joined its letter: fewer by {n}."),
+        "rewriting.straight": _("Unknown characters with straight quotes: fewer by {n}."),
+        "rewriting.plain": _("Unknown characters with plain dashes and spaces: fewer by {n}."),
+        "rewrite.composed": _("Compose the accents"),
+        "rewrite.straight": _("Use straight quotes"),
+        "rewrite.plain": _("Use plain dashes and spaces"),
         "foreign": _("{model} hasn't learnt this kind of text."),
         "foreign.none": _("No other network here reads it better."),
         "foreign.turn": _("Use {name}?"),

@@ -25,10 +25,11 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
+from rnnviz.sentences import HUGE
 from rnnviz.ui import address, dashboard, render_finding
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import signed, spoken
+from rnnviz.ui.formatting import rounded, signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import compare, direction, patch, search_texts, target_names, unit_changes
@@ -129,11 +130,11 @@ def loudest(view: View) -> int:
 
 def _perplexities(before: float, now: float) -> None:
     one, other = st.columns(2)
-    one.metric(_("Perplexity without the change"), f"{before:.2f}")
+    one.metric(_("Perplexity without the change"), rounded(before))
     other.metric(
         _("Perplexity with the change"),
-        f"{now:.2f}" if now < 1e6 else f"{now:.1e}",
-        signed(now - before) if now < 1e6 and f"{abs(now - before):.2f}" != "0.00" else None,
+        rounded(now),
+        signed(now - before) if now < HUGE and f"{abs(now - before):.2f}" != "0.00" else None,
         delta_color="green" if now < before else "red",
         delta_arrow="down" if now < before else "up",
     )

@@ -83,7 +83,7 @@ def _compared(view: View, done: Comparison, heats: list[dashboard.Panel]) -> Non
             *(render_finding.panel(one, height=270, width=6 // len(expected)) for one in expected),
         ],
         at=at,
-        scale=("surprisal", _("0 bits"), _("{n} bits of surprisal").format(n=f"{SURPRISAL_FULL:g}")),
+        scale=("surprisal", _("0 bits"), _("{n} bits of surprisal").format(n=f"≥ {SURPRISAL_FULL:g}")),
     )
     _continuations(view, done, at)
 
@@ -205,5 +205,5 @@ def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
         texts=[dashboard.painted(view.text, bits, BITS, label, said=_("difference in bits"))],
         panels=[render_finding.panel(one, height=300, width=3) for one in first.panels(others)],
         at=first.at,
-        scale=("sequential", _("0 bits"), _("2 bits")),
+        scale=("sequential", _("0 bits"), _("{n} bits").format(n=f"≥ {BITS.high:g}")),
     )

@@ -198,7 +198,7 @@ def _connectivity(view: View, read: dict[str, Reading], target: str | None, pane
         texts=texts,
         panels=panels,
         at=at,
-        scale=("sequential", _("0.01 % of all"), "100 %"),
+        scale=("sequential", _("≤ 0.01 % of all"), "100 %"),
     )
     _attribution(view, at, target)
 
@@ -254,7 +254,7 @@ def _attribution(view: View, at: int, target: str | None) -> None:
         ADDED,
         texts=rows,
         at=at,
-        scale=("versus", _("lowers log P by 2 nats"), _("raises it by 2 nats")),
+        scale=("versus", _("lowers log P by ≥ 2 nats"), _("raises it by ≥ 2 nats")),
     )
 
 

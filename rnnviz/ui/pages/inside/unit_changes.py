@@ -73,7 +73,7 @@ def show(
     labels         of the text and the two continuations
     at             the index of the chosen character
     """
-    full = f"{VERSUS_FULL:g}"
+    full = f"≥ {VERSUS_FULL:g}"
     plain, changed = continuations
     dashboard.mount(
         key,

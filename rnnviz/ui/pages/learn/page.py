@@ -103,7 +103,7 @@ def words() -> dict[str, str]:
         "copy.failed": _("Select it and copy it with the keyboard"),
         "late": _("The answer takes longer than usual …"),
         "pair": _("{name}: {value}"),
-        "edit": _("row {i}, column {j}: {value}; press Enter to change it"),
+        "edit": _("{value}: row {i}, column {j}; press Enter to change it"),
         **poll.words(),
     }
 

@@ -5,6 +5,7 @@ averages.
 import math
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -12,26 +13,28 @@ import streamlit as st
 
 from rnnviz import sentences
 from rnnviz.figures.themes import DARK, LIGHT
+from rnnviz.findings import Said
 from rnnviz.i18n import _
-from rnnviz.scoring.contamination import usual, why
-from rnnviz.scoring.score import Score, averaged, averages
-from rnnviz.text.characters import NORMALISERS, visible
+from rnnviz.networks.contamination import usual, why
+from rnnviz.scoring.score import Score, averaged, averages, read_apart
+from rnnviz.scoring.totals import of_sum
+from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
 from rnnviz.ui import model_cache, model_suggestion, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import named, percent, rounded, title, titles, together
+from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.worker import OVER, Job
-from rnnviz.ui.pages.perplexity import encodings
-from rnnviz.ui.pages.perplexity.model_comparison import Second
+from rnnviz.ui.pages.perplexity import encodings, scoring_jobs, text_sources
+from rnnviz.ui.pages.perplexity.model_comparison import AUTOMATIC, Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import STOPPED, STRAIGHT, Text
+from rnnviz.ui.pages.perplexity.text_sources import STOPPED, Text
 from rnnviz.ui.render_finding import tell
 
 CLOSER = "closer"  # the key of the choice of the text shown in full
 TABLE = "texts"
 PATIENCE = 0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
-CURLY = [curly for curly, plainer in NORMALISERS["typography"].items() if plainer in "\"'"]
 
 
 def show(context: Context, text: Text, scored: Scored, second: Second | None) -> None:
@@ -55,6 +58,9 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
             large.markdown(said.format(perplexity=rounded(beside[1]), model=plain(second.name)))
         with rest:
             said_of_it = [(one, sentences.level(one)) for one in score.sentences()]
+            if second is not None and (theirs := second.found.value) is not None:
+                readings = [(title(context.info), score.reading), (second.name, theirs.score.reading)]
+                said_of_it += [(one, sentences.level(one)) for one in read_apart(readings)]
             st.markdown("  \n".join(tell(one) for one, level in said_of_it if level == "said"))
             # A uniform guess is |V|, as on all pages; a sentence above has the cost of unknown characters.
             typical = None if bits is None else 2.0**bits
@@ -64,12 +70,15 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
             if text.most is not None:
                 _cut(text)
             for one, level in said_of_it:  # cautions before the number is quoted, a line each
-                if level in ("aside", "hint"):
+                if one.code.startswith("score.rewriting."):
+                    _rewriting(context, text, score, one)
+                elif level in ("aside", "hint"):
                     st.caption(tell(one))
                 if level == "caution":
                     st.warning(tell(one), icon=":material/history_edu:")
-            if not _foreign(context, score):  # a foreign text has one button, in `_lead`
-                _quotes(text, scored)
+            if text.first:
+                label = _("Use the text as it came")
+                st.button(label, key="restore", on_click=text_sources.restore, args=(text.first,))
             if format_of(text.name) is not None:
                 said = _(
                     "This table was read as plain text; this command scores its column *text* row by row:"
@@ -110,21 +119,27 @@ def _lead(context: Context, text: Text, score: Score) -> None:
         if said:
             st.markdown(together(said))
         return
-    name = plain(titles(model_cache.listed()[0]).get(found.name, found.name))
+    name = titles(model_cache.listed()[0]).get(found.name, found.name)
     said.append(
-        _("{name} predicts the beginning of this text best: {bits} bits per character, not {own}.").format(
-            name=name, bits=f"{found.bits:.2f}", own=f"{found.own:.2f}"
+        _("{name} predicts the beginning of this text best: perplexity {other}, not {own}.").format(
+            name=plain(name), other=_rounded(found.bits), own=_rounded(found.own)
         )
     )
+    said += map(tell, read_apart([*zip((title(context.info), name), found.read_as, strict=True)]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(together(said), width="content")
         st.button(
-            _("Use {name}?").format(name=name),
+            _("Use {name}?").format(name=plain(name)),
             key="perplexity.better",
             type="primary" if foreign else "secondary",
             on_click=sidebar.MODEL.put,
             args=(found.name,),
         )
+
+
+def _rounded(bits: float) -> str:
+    """Bits per character as a perplexity: beside the page's large number, another unit would confuse."""
+    return rounded(of_sum(bits * math.log(2), 1))
 
 
 @st.fragment(run_every=0.5)
@@ -143,28 +158,32 @@ def _cut(text: Text) -> None:
         st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity, None))
 
 
-def _quotes(text: Text, scored: Scored) -> None:
-    """Draw a button that reads curly quotes as straight ones, if the model doesn't know them; later one that
-    reverts it.
+def _rewriting(context: Context, text: Text, score: Score, said: Said) -> None:
+    """Draw the sentence on what the model would gain from a text written in another way, and the button that
+    rewrites the text; nothing if it would gain nothing.
     """
-    curly = sum(n for character, n in scored.unknown if character in CURLY)
-    straight: set[str] = st.session_state.setdefault(STRAIGHT, set())
-    if not curly and not text.straight:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if text.straight:
-            st.button(_("Read “ ” as they are"), key="curly", on_click=straight.discard, args=(text.content,))
+    name, gain = said.code.rpartition(".")[2], ""
+    if text.size <= AUTOMATIC:
+        other = text_sources.rewritten(text, name)
+        make = partial(scoring_jobs.comparing, context.info, other)
+        found = ask(scoring_jobs.plain_key(context.info, other), other.name, make, shared=True)
+        if found.waits and found.job is not None:
+            _watch(found.job)
+        if found.value is None or found.value.perplexity >= score.perplexity:
             return
-        share = percent(curly / scored.score.characters)
-        said = _("{share} of its characters are curly quotes, which this model doesn't know.")
-        st.caption(said.format(share=share), width="content")
-        st.button(
-            _("Read “ ” as straight quotes"),
-            key="straight",
-            help=_("And long dashes as hyphens, … as a full stop. The text itself stays as it is."),
-            on_click=straight.add,
-            args=(text.content,),
+        gain = _("The perplexity would be {other}, not {now}.").format(
+            other=rounded(found.value.perplexity), now=rounded(score.perplexity)
         )
+    label = {
+        "composed": _("Compose the accents"),
+        "straight": _("Use straight quotes"),
+        "plain": _("Use plain dashes and spaces"),
+    }[name]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(together([tell(said), gain]), width="content")
+        help = _("This changes the text itself.")
+        args = (text.first or text.content, name)
+        st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.rewrite, args=args)
 
 
 def _details(text: Text, scored: Scored) -> None:
@@ -197,7 +216,7 @@ def _figures(score: Score) -> list[tuple[str, str, str]]:
         (
             _("Bits per byte"),
             f"{score.bits_per_byte:.3f}",
-            _("The same per byte of the text in UTF-8. Stored as it is, a byte takes 8 bits."),
+            _("The same per byte of the text itself in UTF-8. Stored as it is, a byte takes 8 bits."),
         ),
         (
             _("Characters"),

@@ -21,9 +21,9 @@ def show(context: Context, scored: Scored) -> None:
     n, total = score.characters, math.log(score.perplexity) * score.characters
     st.markdown(
         _(
-            "Before each of the {n} characters, the model gave it a probability. Take the negative "
-            "logarithm of each, average them, and undo the logarithm:"
-        ).format(n=f"{n:,}")
+            "Before each character, the model gave it a probability. Take the negative logarithm of each, "
+            "average them, and undo the logarithm:"
+        )
     )
     st.latex(
         r"\begin{aligned}\text{" + _("perplexity") + r"} &= "
@@ -72,7 +72,7 @@ def rows(record: Record, n: int) -> None:
     if shown < n:
         said = _("The first {shown} of {n} rows. “Download” has all of them.")
     else:
-        said = _("All {n} rows. The fourth column adds up to the sum above.")
+        said = _("These are all rows. The fourth column adds up to the sum above.")
     st.caption(said.format(shown=f"{shown:,}", n=f"{n:,}"))
 
 
@@ -96,7 +96,7 @@ def facts(context: Context, scored: Scored, total: float) -> None:
         spread = context.model.vocabulary.unknown_cost
         lines.append(
             _(
-                "**{unknown} unknown characters** ({share}): the model reads one symbol for all of them. "
+                "**Unknown characters**: {unknown} ({share}). The model reads one symbol for all of them. "
                 "Telling which one it was costs {spread} nats more. So all probabilities still add up to 1."
             ).format(
                 unknown=f"{score.unknown:,}",

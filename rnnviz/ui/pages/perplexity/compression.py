@@ -2,6 +2,7 @@
 predicts.
 """
 
+import math
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import install
-from rnnviz.i18n import _
+from rnnviz.i18n import _, ngettext
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
@@ -25,13 +26,12 @@ def show(context: Context, text: Text, scored: Scored) -> None:
     and the original one.
     """
     score, model = scored.score, context.model
-    promised = score.bits_per_character * score.characters / 8
+    promised = math.ceil(score.bits_per_character * score.characters / 8)
     st.markdown(
         _(
             "A good prediction saves space: a likely character takes few bits, an unlikely one many. "
-            "At {bits} bits per character, these {n} characters should fit in **{size}**. "
-            "Compress the text and see."
-        ).format(bits=f"{score.bits_per_character:.3f}", n=f"{score.characters:,}", size=size(promised))
+            "At {bits} bits per character, this text should fit in **{size}**. Compress it and see."
+        ).format(bits=f"{score.bits_per_character:.3f}", size=size(promised))
     )
     if find_spec("constriction") is None:
         said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
@@ -45,13 +45,14 @@ def show(context: Context, text: Text, scored: Scored) -> None:
     if data is None:
         return
     place.empty()
-    off = _("{n} bytes from the prediction").format(n=f"{len(data) - promised:+,.0f}")
+    more = len(data) - promised
+    off = ngettext("{n} byte from the prediction", "{n} bytes from the prediction", abs(more))
     times = _("{times} times as large").format(times=f"{score.bytes / len(data):.1f}")
     plainly: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
     one, two, three = st.columns(3)
-    about = _("Bits per character times characters, divided by 8.")
-    one.metric(_("Predicted by the perplexity, in bytes"), f"{promised:,.0f}", help=about)
-    two.metric(_("Compressed file, in bytes"), f"{len(data):,}", delta=off, **plainly)
+    about = _("Bits per character times characters, divided by 8 and rounded up.")
+    one.metric(_("Predicted by the perplexity, in bytes"), f"{promised:,}", help=about)
+    two.metric(_("Compressed file, in bytes"), f"{len(data):,}", delta=off.format(n=f"{more:+,}"), **plainly)
     three.metric(_("Text in UTF-8, in bytes"), f"{score.bytes:,}", delta=times, **plainly)
     st.caption(
         _(
@@ -61,9 +62,9 @@ def show(context: Context, text: Text, scored: Scored) -> None:
     )
     st.success(
         _(
-            "The {size} gave back all {n} characters, every one of them the same. "
+            "The {size} gave back the text as the model read it, every character the same. "
             "So the perplexity foretold the size of this file."
-        ).format(size=size(len(data)), n=f"{score.characters:,}"),
+        ).format(size=size(len(data))),
         icon=":material/verified:",
     )
     name = f"{text.name}.rnnviz"

@@ -84,7 +84,7 @@ def picker(text: Text, *, beside: bool = False) -> None:
 
     st.session_state[key] = text.encoding or ""
     st.selectbox(
-        _("Encoding"),
+        _("Encoding") if beside else _("Encoding of {name}").format(name=plain(text.name)),
         list(words),
         key=key,
         format_func=words.__getitem__,

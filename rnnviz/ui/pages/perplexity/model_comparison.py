@@ -2,7 +2,7 @@
 to compare with the chosen one throughout.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rnnviz.i18n import _
+from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.scoring.score import Compared, best
-from rnnviz.ui import model_cache
+from rnnviz.networks.contamination import UNKNOWN
+from rnnviz.scoring.score import Compared, Score, best
+from rnnviz.ui import model_cache, model_suggestion
 from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import describe, plain
+from rnnviz.ui.error_messages import describe, plain, together
 from rnnviz.ui.formatting import rounded, title, titles
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -28,8 +29,8 @@ from rnnviz.ui.render_finding import told
 
 SECOND = "second"  # the key of the choice of the second model
 AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button
+ALL = "perplexity.asked.all"  # the text for which models of other scripts are wanted too
 PATIENCE = 0.5  # seconds that the page waits for results before it shows a progress bar
-ROOM = 1.15  # the longest bar, in multiples of a uniform guess's bits
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,26 @@ def _others(context: Context) -> dict[str, ModelInfo]:
     return {i.path.stem: i for i in model_cache.listed()[0] if i.path != context.info.path}
 
 
-def pick_second(context: Context) -> None:
-    """Draw the choice of the second model."""
+def _ordered(context: Context, text: Text, score: Score) -> tuple[list[ModelInfo], list[ModelInfo]]:
+    """The other models: those that know most of the text's characters, the recommended one first; the rest,
+    of other scripts.
+    """
+    beginning = text.beginning(model_suggestion.READ, score.encoding)
+    found, there = model_suggestion.glance(context.info, beginning).result, _others(context)
+    unknown = {name: model_suggestion.unknown(info, beginning) for name, info in there.items()}
+    order = sorted(there, key=lambda name: (found is None or name != found.name, unknown[name]))
+    most = min(unknown.values(), default=0.0) + UNKNOWN
+    near = [there[name] for name in order if unknown[name] <= most]
+    return near, [there[name] for name in order if unknown[name] > most]
+
+
+def pick_second(context: Context, text: Text, score: Score) -> None:
+    """Draw the choice of the second model, those of the text's script first."""
+    near, far = _ordered(context, text, score)
+    there = {info.path.stem: info for info in (*near, *far)}
     st.selectbox(
         _("Compare with a second model"),
-        list(there := _others(context)),
+        list(there),
         index=None,
         key=SECOND,
         persist_state="session",
@@ -81,20 +97,23 @@ class Row:
 
     def ask(self, context: Context, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
         """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
+        if scored.score.certainty == "guessed":  # another model may guess another encoding
+            text = replace(text, encoding=scored.score.encoding)
         key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
         make: Callable[..., Any] = partial(scoring_jobs.comparing, self.info, text)
         if self.baseline:
             key, name = text.key("baselines", model_cache.digest(self.info)), text.name
-            make = partial(scoring_jobs.measuring, scored, context.model.vocabulary)
-            pressed = pressed if scored.complete else False  # baselines read the record's characters
+            make = partial(scoring_jobs.measuring, text, scored.score, context.model.vocabulary)
         return ask(key, name, make, pressed=pressed, patience=0, shared=True)
 
     def cost(self, found: Pending[Any]) -> Compared | None:
         """The text's cost under this row; None until `found` has it."""
-        known = found.value and (found.value[self.baseline] if self.baseline else found.value)
-        return known and Compared(
-            self.name, self.baseline or "model", self.about, known.perplexity, known.bits_per_character
-        )
+        if found.value is None:
+            return None
+        measured: Score | Mapping[str, Compared] = found.value
+        if isinstance(measured, Score):
+            return measured.row("model", self.about, self.name)
+        return replace(measured[self.baseline], name=self.name, about=self.about)
 
 
 def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
@@ -105,23 +124,29 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
             "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
-    usual, more = rows(context, unknown=bool(scored.score.unknown))
-    asked = st.session_state.setdefault("perplexity.asked", False)
+    near, far = _ordered(context, text, scored.score)
+    usual, more = rows(context, [*near, *far], unknown=bool(scored.score.unknown))
+    state = st.session_state
+    asked = state.get("perplexity.asked", False)
+    few = [row for row in more if row.info in near or state.get(ALL) == text.content]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = [row.name for row in more]
+    rest = len(more) - len(few)
+    said = _("The {n} that know most of its characters") if rest else _("All {n} of them")
     picked = left.multiselect(
         _("Other models"),
         names,
         key="rivals",
         persist_state="session",
-        placeholder=_("All {n} of them").format(n=len(names)),
+        placeholder=said.format(n=len(few)),
     )
     pressed = right.button(
         _("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"
     )
     if pressed:
-        st.session_state["perplexity.asked"] = asked = True
-    chosen = [*usual, *(row for row in more if asked and (row.name in picked or not picked))]
+        state["perplexity.asked"] = asked = True
+    wanted = [row for row in more if row.name in picked] or few
+    chosen = [*usual, *(wanted if asked else ())]
 
     def look(pressed: bool | None) -> list[Pending[Any]]:
         return [row.ask(context, text, scored, pressed) for row in chosen]
@@ -134,13 +159,18 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
     elif any(one.value is None for one in found):
         st.info(_("Press **Compare** to score this text with the others."), icon=":material/leaderboard:")
     _table(scored, chosen, [row.cost(one) for row, one in zip(chosen, found, strict=True)])
-    for row, one in zip(chosen, found, strict=True):
-        if one.job is not None and one.job.error is not None:
-            st.error(f"**{plain(row.name)}**: {describe(one.job.error, text.name)}", icon=":material/error:")
+    if asked and rest and not picked:
+        label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
+        help, on = _("They know fewer of this text's characters."), {ALL: text.content}
+        st.button(label, key="compare-all", help=help, on_click=state.update, args=(on,))
+    failed = [
+        (row, one.job.error) for row, one in zip(chosen, found, strict=True) if one.job and one.job.error
+    ]
+    together([f"**{plain(row.name)}**: {describe(error, text.name)}" for row, error in failed])
 
 
-def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
-    """The rows of every comparison, and those of the other models.
+def rows(context: Context, others: list[ModelInfo], *, unknown: bool) -> tuple[list[Row], list[Row]]:
+    """The rows of every comparison, and those of the `others`.
 
     `unknown`: whether the text has unknown characters. A uniform guess then pays for them, as every model
     does: its number is not |V|, so it has another name.
@@ -157,7 +187,7 @@ def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
         Row("xz", _("a strong compressor, at its strongest setting"), own, "xz"),
     ]
     more = []
-    for info in _others(context).values():
+    for info in others:
         row = Row(title(info), _about(info), info)
         if context.yardstick is not None and info.name == own.card.get("ngram"):
             usual.insert(1, row)
@@ -185,8 +215,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         ),
         *((row.name, None, None, row.about) for row, cost in zip(chosen, costs, strict=True) if cost is None),
     ]
-    # Longer bars are cut off: the bar of a model of another language would shrink all others.
-    guess = max((one.bits_per_character for one in known if one.kind == "uniform"), default=8.0)
+    longest = max((one.bits_per_character for one in known), default=8.0)
     column = st.column_config
     st.dataframe(
         pd.DataFrame(listed, columns=heads).style.format({heads[2]: rounded}, na_rep=""),  # sorted as numbers
@@ -195,15 +224,16 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         height="content",
         column_config={
             heads[0]: column.TextColumn(width=280),  # the longest name, and all of "What it is" at 1280
-            heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=ROOM * guess),
+            heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=longest),
         },
         key="against",
     )
     if len(known) > 1:
-        st.caption(told(replace(scored.score, compared=known).panels()[0].notice))
+        notice = replace(scored.score, compared=known).panels()[0].notice
+        st.caption(told(notice, "said", "aside"))
     st.caption(
         _(
-            "A compressor predicts too: the bits it writes are its bits per character. "
-            "On short texts its fixed header weighs heavily."
+            "A compressor predicts too: the bits it writes are its bits per character. It packs the text as "
+            "it is, the same under every model. On short texts its fixed header weighs heavily."
         )
     )

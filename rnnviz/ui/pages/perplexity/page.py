@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz.i18n import N_, _
 from rnnviz.text.row_files import is_packed_rows
-from rnnviz.ui import clear_data, sidebar
+from rnnviz.ui import clear_data, error_messages, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
@@ -52,7 +52,7 @@ def page(context: Context) -> None:
         if chosen:
             clear_data.button()
         else:
-            chosen = [text_sources.example(context.model.card)]
+            chosen = [text_sources.as_asked(text_sources.example(context.model.card))]
             said = _("**An example**, until you choose a text: *{beginning} …*")
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
             st.markdown(said.format(beginning=plain(beginning)))
@@ -89,9 +89,10 @@ def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
     busy = list(dict.fromkeys(job.key for job in waiting if job.state in ("waiting", "running", "done")))
     if busy:
         progress.bar(jobs, busy, "scoring")
-    for text, one in found:
-        if one.value is None and one.job is not None and one.job.key not in busy:
-            _without_figures(context, text, one, one.job.error)
+    refused = [
+        (text, one) for text, one in found if one.value is None and one.job and one.job.key not in busy
+    ]
+    _without_figures(context, refused)
     if not done:
         return
     text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
@@ -128,22 +129,28 @@ def _section(
     elif chosen == "compression" and scored.complete:
         compression.show(context, text, scored)
     elif chosen == "origin":
-        model_comparison.pick_second(context)
+        model_comparison.pick_second(context, text, scored.score)
         if scored.complete:
             surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(context: Context, text: Text, one: Pending[Scored], error: Exception | None) -> None:
-    if error is None:
-        one.show(f"text-{text.name}")
-        return
-    if is_packed_rows(text.name):
-        said = _("{name} isn't plain text; this command scores its column *text* row by row:")
-        answer.row_by_row(context, text, said.format(name=f"**{plain(text.name)}**"))
-        return
-    name, reason = plain(text.name), describe(error, text.name)
-    st.error(reason if reason.startswith(name) else f"**{name}**  \n{reason}", icon=":material/error:")
-    encodings.mend(text)
+def _without_figures(context: Context, found: Sequence[Found]) -> None:
+    """Draw why these texts have no figures: all errors in one box, then the remedies."""
+    said, unread = list[str](), list[Text]()
+    for text, one in found:
+        name = plain(text.name)
+        if one.job is None or (error := one.job.error) is None:
+            one.show(f"text-{text.name}")
+        elif is_packed_rows(text.name):
+            row = _("{name} isn't plain text; this command scores its column *text* row by row:")
+            answer.row_by_row(context, text, row.format(name=f"**{name}**"))
+        else:
+            reason = describe(error, text.name)
+            said.append(reason if reason.startswith(name) else f"**{name}**: {reason}")
+            unread.append(text)
+    error_messages.together(said)
+    for text in unread:
+        encodings.mend(text)
 
 
 # Curves and text use a projector's full width.

@@ -4,7 +4,6 @@ yield.
 
 from __future__ import annotations
 
-import copy
 import shutil
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -13,13 +12,16 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from rnnviz.networks import contamination
+from rnnviz.networks.modelfile import read_sketch
 from rnnviz.networks.progress import mapped
-from rnnviz.scoring import baselines, compression, contamination
+from rnnviz.scoring import baselines, compression
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import Compared, Score
 from rnnviz.scoring.totals import Progress
+from rnnviz.text.decoding import SourceText
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rnnviz.networks.checkpoint import ModelInfo
-    from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.torch_model import CharModel
     from rnnviz.text.vocabulary import Vocabulary
     from rnnviz.ui.pages.perplexity.text_sources import Text
 
@@ -89,15 +89,6 @@ def step_of(progress: Progress) -> Step:
     return Step(progress.fraction, progress.characters, progress.perplexity)
 
 
-def _model(info: ModelInfo, text: Text) -> CharModel | NgramModel:
-    """The file's model; it reads curly quotes as straight ones if the reader has chosen that."""
-    model = model_cache.scorer(info)
-    if text.straight and model.normaliser == "newlines":
-        model = copy.copy(model)  # shallow, with the same weights: all sessions share the original
-        model.normaliser = "typography"
-    return model
-
-
 def _reading(info: ModelInfo, text: Text, check: Check, stop: Event | None = None) -> dict[str, Any]:
     """The arguments of `score` and `record` for a text, read up to `text.most` or until `stop` is set."""
 
@@ -112,8 +103,7 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
     """The steps of scoring a text by a model. After `stop`, the result is that of the shorter text read."""
     folder, source = store.shared().folder(), _reading(info, text, check, stop)
     try:
-        model = _model(info, text)
-        steps = record(model, source.pop("path"), folder, **source)
+        steps = record(model_cache.scorer(info), source.pop("path"), folder, **source)
         with closing((yield from mapped(steps, step_of))) as made:  # Windows removes no file that is open
             yield Step(1.0, len(made), made.score.perplexity)
             if stop.is_set():
@@ -135,7 +125,7 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
 
 
 def _contamination(made: Record, path: Path, check: Check) -> contamination.Contamination | None:
-    sketch = contamination.of(path)
+    sketch = read_sketch(path)
     if sketch is None:
         return None
 
@@ -159,16 +149,16 @@ def scored(
 def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Score]:
     """The steps of a text's score by another model, which is loaded here: the page doesn't wait for that."""
     yield Step(0.0)
-    found = yield from mapped(score(_model(info, text), **_reading(info, text, check)), step_of)
+    found = yield from mapped(score(model_cache.scorer(info), **_reading(info, text, check)), step_of)
     return found
 
 
-def measuring(scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:
-    """The steps of measuring the baselines on a text; the result is by baseline's name."""
+def measuring(text: Text, score: Score, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:
+    """The steps of measuring the baselines on a scored text; the result is by baseline's name."""
     yield Step(0.0)
-    made = scored.record
-    steps = baselines.measuring(made, vocabulary)
-    measured = yield from mapped(steps, lambda done: Step(done / len(made), done))
+    source = SourceText(**text.source(check), normaliser=score.normaliser)
+    steps = baselines.measuring(score, source, vocabulary)
+    measured = yield from mapped(steps, lambda done: Step(done / score.characters, done))
     return {one.name: one for one in measured}
 
 

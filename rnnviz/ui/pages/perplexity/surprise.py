@@ -282,7 +282,7 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
     formats = {
         _("Number"): "localized",
         _("Perplexity"): column_format(table.get(_("Perplexity"), ())),
-        _("Bits"): "%.1f",
+        _("Bits"): "accounting",
         _("Bits per character"): "%+.2f",
         _("Character no."): "localized",
         _("Characters"): "localized",

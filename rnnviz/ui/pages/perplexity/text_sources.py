@@ -16,6 +16,8 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
+from rnnviz.text.characters import REWRITINGS
+from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import address, example_text, paste_field
 from rnnviz.ui.compressed_text import LONGEST, unpack
@@ -29,7 +31,8 @@ from rnnviz.ui.pages.perplexity import uploads
 # Keys of st.session_state.
 ENCODINGS = "perplexity.encodings"  # chosen encodings, by the file's checksum
 STOPPED = "perplexity.stopped"  # characters after which the reader stopped, by the text's identity
-STRAIGHT = "perplexity.straight"  # checksums of texts whose curly quotes are read as straight ones
+_REWRITTEN = "perplexity.rewritten"  # what each text was rewritten by, by the checksum of its first form
+_FORMS = "perplexity.forms"  # rewritten texts, by their first form and by what they were rewritten by
 CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
 PART = Field("corpus-part", "held out")
 SOURCES = Field[tuple[str, ...]]("sources", ())
@@ -45,8 +48,8 @@ class Text:
     content   the SHA-256 of its bytes, or of its UTF-8
     data      a file's bytes; None for a `text`
     encoding  the file's encoding if the reader has chosen one, else None
-    straight  whether curly quotes are read as straight ones
     most      characters after which the reader stopped, else None
+    first     the checksum of the text that the reader has had rewritten; "" for a text as it came
     """
 
     name: str
@@ -54,13 +57,13 @@ class Text:
     data: bytes | None = None
     text: str | None = None
     encoding: str | None = None
-    straight: bool = False
     most: int | None = None
+    first: str = ""
 
     @property
     def identity(self) -> Hashable:
         """The values that its result depends on, apart from the model and `most`."""
-        return self.content, self.encoding, self.data is None, self.straight
+        return self.content, self.encoding, self.data is None
 
     def key(self, what: str, *rest: Hashable) -> Key:
         """The key of a result `what` on this text; `rest` has all else that it depends on, such as a model's
@@ -82,10 +85,7 @@ class Text:
         """The first `most` characters; a file's bytes are decoded by `encoding`, as detected."""
         if self.data is None:
             return (self.text or "")[:most]
-        try:
-            return self.data[: 4 * most].decode(encoding or "utf-8", "ignore")[:most]
-        except LookupError:
-            return ""
+        return next(iter(open_text(io.BytesIO(self.data), encoding=encoding, name=self.name)), "")[:most]
 
 
 class _Named(io.BytesIO):
@@ -116,17 +116,52 @@ def chosen() -> tuple[list[Text], list[Text]]:
         "paste": [given(_("pasted text"), pasted)] if pasted else [],
         "corpus": picked,
     }
-    there = {name: [_as_asked(text) for text in found] for name, found in there.items()}
+    held = {text.content for found in there.values() for text in found}
+    forms: dict[Hashable, Text] = st.session_state.get(_FORMS, {})
+    st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in held}
+    there = {name: [as_asked(text) for text in found] for name, found in there.items()}
     wanted = _scored(there)
     kept = pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= LONGEST else None
     address.say(text=kept)  # so that a reload finds it
     return _distinct(wanted), _distinct(chain.from_iterable(there.values()))
 
 
-def _as_asked(text: Text) -> Text:
-    """The text with the reader's choices: straight quotes, and where to stop."""
-    text = replace(text, straight=text.content in st.session_state.get(STRAIGHT, ()))
+def as_asked(text: Text) -> Text:
+    """The text with the reader's choices: rewritten, and read as far as the reader let it be."""
+    for name in st.session_state.get(_REWRITTEN, {}).get(text.content, ()):
+        text = rewritten(text, name)
     return replace(text, most=st.session_state.get(STOPPED, {}).get(text.identity))
+
+
+def rewritten(text: Text, name: str) -> Text:
+    """The text rewritten by one of REWRITINGS: another text, made once."""
+    forms: dict[Hashable, Text] = st.session_state.setdefault(_FORMS, {})
+    key = text.identity, name
+    if key not in forms:
+        own = text.text or ""
+        if text.data is not None:
+            own = "".join(open_text(io.BytesIO(text.data), encoding=text.encoding, name=text.name))
+        called = {
+            "composed": _("{name}, accents composed"),
+            "straight": _("{name}, straight quotes"),
+            "plain": _("{name}, plain dashes"),
+        }[name].format(name=text.name)
+        forms[key] = replace(given(called, REWRITINGS[name](own)), first=text.first or text.content)
+    return forms[key]
+
+
+def rewrite(content: str, name: str) -> None:
+    """Have the text with this checksum rewritten; a pasted one in its field."""
+    if given("", PASTED.get()).content == content:
+        PASTED.put(REWRITINGS[name](PASTED.get()))
+        return
+    asked: dict[str, tuple[str, ...]] = st.session_state.setdefault(_REWRITTEN, {})
+    asked[content] = (*asked.get(content, ()), name)
+
+
+def restore(content: str) -> None:
+    """Show the text with this checksum as it came."""
+    del st.session_state[_REWRITTEN][content]
 
 
 def _distinct(texts: Iterable[Text]) -> list[Text]:

@@ -229,7 +229,7 @@ def words() -> dict[str, str]:
         "colour.rank": _("rank"),
         "colour.versus": _("difference"),
         "key.surprisal": _("0 to {n} bits or more"),
-        "key.versus": _("{b} better · equal · {a} better, up to {n} bits"),
+        "key.versus": _("{b} better · equal · {a} better, {n} bits or more"),
         "key.rank": _("rank {from}"),
         "key.ranks": _("{from} to {to}"),
         "key.beyond": _("above {from}"),

@@ -46,10 +46,11 @@ def page(slot: Any, explore: Any) -> None:
         with st.container():
             actions.show(shown, explore)
         run_view.show(shown, started=started(chosen))
-    elif text is not None and text.corpus.name == training_text.TOY:
+    elif text is not None and text.toy and not text.own:
         with st.container(key="train-toy"):
             st.divider()
-            st.markdown(_(TOY))
+            word = text.corpus.text
+            st.markdown(_(TOY).format(word=word, first=word[0], twice=2 * word))
     choose_replay()
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
         run_comparison.show(runs.listed(), chosen)
@@ -161,10 +162,10 @@ def start(text: Chosen, recipe: Recipe) -> None:
 
 TOY = N_(
     "## A first run: one word\n"
-    "A network of 8 hidden units learns the word **machine** in a few seconds. Its perplexity "
+    "A network of 8 hidden units learns the word **{word}** in a few seconds. Its perplexity "
     "falls from 8, a uniform guess, to about 1.\n\n"
     "You watch its hidden state after each of the 7 characters. Once it has learnt the word, "
-    "given **m** it writes *machinemachine…*\n\n"
+    "given **{first}** it writes *{twice}…*\n\n"
     "Then choose *The Time Machine* above, and give it a minute."
 )
 """The text below the choice of the toy, while no run is in view."""

@@ -23,6 +23,7 @@ SHIPPED = "shipped:"
 """The prefix of a replay's id; no run's id begins with it."""
 
 RUN: Field[str | None] = Field("run", address="run")
+REPLAY: Field[str] = Field("train-replay-id")
 """The id of the run or replay in view."""
 
 _STARTED = "train.started"  # a key of st.session_state: the id started last, and the number of that start
@@ -107,14 +108,14 @@ def choose_replay() -> None:
         return
     known = titles(checkpoint.available()[0])
     which, play = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
-    id = which.selectbox(
-        _("How shipped models learnt"),
-        ids,
-        key="train-replay-id",
-        persist_state="session",
-        format_func=lambda id: known.get(called(id), called(id)),
-        help=_("Its training, from random weights to the model that comes with the app."),
-    )
+    with which:
+        id = REPLAY.choose(
+            _("How shipped models learnt"),
+            {id: known.get(called(id), called(id)) for id in ids},
+            ids[0],
+            draw=st.selectbox,
+            help=_("Its training, from random weights to the model that comes with the app."),
+        )
     play.button(
         _("Play"),
         key="train-replay",

@@ -302,8 +302,6 @@ def recipe(text: Chosen, key: str) -> Recipe:
     given = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = given != (minutes or None) or any(v != getattr(config, name) for name, v in values.items())
     values["characters"] = 0 if given else FIELDS["characters"].get()
-    if text.toy:
-        values["min_count"] = 1
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))

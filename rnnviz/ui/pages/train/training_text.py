@@ -9,12 +9,13 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
-from rnnviz.i18n import _
+from rnnviz.i18n import _, language
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.vocabulary import usual_min_count
 from rnnviz.training.presets import twice
 from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
@@ -24,8 +25,11 @@ from rnnviz.ui.sidebar import preformatted
 
 UPLOAD, PASTE = "own:upload", "own:paste"
 TOY = "machine"
+TOYS = {"en": (TOY, "machine"), "zh": ("chunjiang", "春江潮水连海平")}
+"""The toy's name and its 7 different characters, by language: the textbook's word, or a line of verse."""
+
 FIRST = (TOY, "timemachine")
-"""The first texts of the list: a word, then a book."""
+"""The first texts of the list: the toy, then a book."""
 
 KEY = "train-text"
 _KEPT = "train.own"  # a key of st.session_state: the reader's file, decoded; it outlives its upload field
@@ -38,12 +42,14 @@ class Chosen:
     own      whether it is the reader's own
     symbols  the vocabulary size V of a model that is trained on it
     parts    characters of the training, validation and held-out parts
+    rare     characters of the training part that are so rare that they are read as <unk>
     """
 
     corpus: Corpus
     own: bool
     symbols: int
     parts: tuple[int, int, int]
+    rare: int = 0
 
     @property
     def toy(self) -> bool:
@@ -53,12 +59,13 @@ class Chosen:
 
 def choose() -> Chosen | None:
     """Draw the choice of a text, and its fields. Returns the text; None if there is none yet."""
+    toy, word = TOYS[language()]
     about = {name: corpora.describe(name) for name in dict.fromkeys((*FIRST, *corpora.names()))}
     labels = {}
     for name, info in about.items():
-        title = _("“machine”, the toy") if name == TOY else info.title
         fetch = " · " + _("download") if info.needs_download else ""
-        labels[name] = f"{title} · {size(info.bytes)}{fetch}"
+        labels[name] = f"{info.title} · {size(info.bytes)}{fetch}"
+    labels[TOY] = _("“{word}”, the toy").format(word=word) + f" · {size(len(word.encode()))}"
     labels |= {UPLOAD: _("Your own file"), PASTE: _("Your own text, pasted")}
     picked = st.selectbox(
         _("1 · Text"),
@@ -74,6 +81,8 @@ def choose() -> Chosen | None:
                 return _uploaded()
             if picked == PASTE:
                 return _pasted()
+            if picked == TOY != toy:
+                return _split(corpora.from_text(word, toy, title=f"“{word}”", language=language()), own=False)
             return _fetched(about[picked])
         except RnnvizError as error:
             st.error(describe(error), icon=":material/error:")
@@ -138,9 +147,10 @@ def _own(text: str, title: str) -> Chosen:
 
 def _split(corpus: Corpus, *, own: bool) -> Chosen:
     split = corpus.split()
-    rarest = 2 if split.validation else 1  # training reads rarer characters as <unk>
-    symbols = 1 + sum(n >= rarest for n in Counter(split.train).values())
-    return Chosen(corpus, own, symbols, (len(split.train), len(split.validation), len(split.held_out)))
+    counts, rarest = Counter(split.train), usual_min_count(len(split.train))
+    rare = sum(n < rarest for n in counts.values())
+    parts = len(split.train), len(split.validation), len(split.held_out)
+    return Chosen(corpus, own, 1 + len(counts) - rare, parts, rare)
 
 
 def file_name(title: str) -> str:
@@ -170,6 +180,11 @@ def facts(text: Chosen) -> None:
         )
     else:
         said = _("Too short to be split: it is all training text, and nothing is held out.")
+    if text.rare:
+        said += " " + _(
+            "{count} characters occur only once in the training text: the network reads them as one unknown "
+            "character, and never writes them."
+        ).format(count=f"{text.rare:,}")
     st.caption(said)
     beginning = corpus.text[:300].replace("\t", "    ")
     if corpus.characters <= 40:

@@ -133,7 +133,7 @@ export class Continuation {
       ...texts.map((text, i) => {
         const way = button("", () => this.pick(text), "rv-way");
         way.append(make("kbd", "", String(i + 1)), make("bdi", "", text));
-        way.ariaLabel = this.say("ways.take", { n: i + 1, text });
+        way.ariaLabel = `${i + 1}: ${text}`;
         way.onmousedown = (event) => event.preventDefault();
         return make("li", "", way);
       }),

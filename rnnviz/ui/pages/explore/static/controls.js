@@ -135,13 +135,12 @@ export class Controls {
     if (!step || pin === null) return null;
     const formula = say(`step.${fixed.cell}`, terms(step, numbers));
     const said = say("step", { n: unit, c: visible(view.drawn[pin] ?? ""), formula });
-    const parts = said.split("₍ₜ₋₁₎").flatMap((part, i) => (i ? [make("sub", "", "t−1"), part] : [part]));
     const link = make("a", "", say("step.link"));
     const to = new URL("inside", document.baseURI);
     const query = { model: fixed.model, part: "units", unit, layer: head.layer, quantity: head.quantity };
     for (const [name, value] of Object.entries(query)) to.searchParams.set(name, String(value));
     link.href = to.href;
-    return [...parts, ...(link.textContent ? [make("br"), link] : [])];
+    return [said, ...(link.textContent ? [make("br"), link] : [])];
   }
 
   /** Show which choice colours the text, with its caption. */
@@ -217,15 +216,17 @@ export class Controls {
     // Cell states, and a single unit behind the text, are scaled by their own reach.
     const ends = (/** @type {boolean} */ own) => scaleEnds(scale, own, view.numbers, say);
     this.drawKey("states", kind, ...ends(head.quantity === "cell"));
+    // Beyond a scale's end its strongest colour stays, so the ends say that there may be more.
     const full = (/** @type {string} */ side) => say("bits.n", { n: side + fixed.reasonFull });
-    if (view.why) this.drawKey("tint", "reason", full("−"), full("+"));
+    if (view.why) this.drawKey("tint", "reason", full("≤ −"), full("≥ "));
     else if (view.unit !== null) this.drawKey("tint", kind, ...ends(scale.low < 0));
-    else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: fixed.surprisalFull }));
+    else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: `≥ ${fixed.surprisalFull}` }));
     const t = store.length - 1;
     const { numbers } = view;
     const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
     put(this.values.model, at(store.predicted.perplexity(t)));
     const compared = store.others !== null;
+    const turned = root.classList.contains("rv-comparing") !== compared;
     root.classList.toggle("rv-comparing", compared);
     this.memoryless.checked = view.memoryless;
     if (compared) put(this.values.memoryless, at(store.forgetful.perplexity(t)));
@@ -234,6 +235,7 @@ export class Controls {
       put(this.counting, besideCounts(store, say));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
+    if (turned) view.laidOut(); // the legend has one more line, or one fewer
     const movable = store.length > view.columns;
     find(root, "div.rv-scrub").classList.toggle("rv-idle", !movable);
     this.range.disabled = !movable;
@@ -304,10 +306,44 @@ export function because({ head, why }, list, numbers, say) {
   return say(why.length ? "why.none" : "why.first", { c });
 }
 
-/** The numbers in the equation of a unit's step. @param {Record<string, number>} step @param {Numbers} numbers */
+/** The sums of a unit's step: each share is of the value beside it, and all add up to the last one. */
+const SUMS = [
+  { shares: { update: "before", rest: "candidate" }, sum: "hidden" },
+  { shares: { forget: "cell_before", input: "candidate" }, sum: "cell" },
+  { shares: { output: "tanh" }, sum: "hidden" },
+];
+const DECIMALS = [
+  [0, 2],
+  [1, 2],
+  [1, 3],
+  [2, 3],
+]; // of percents and of values
+
+/**
+ * The numbers of a unit's step: values, and gates in percent, with the fewest decimals with which what is shown adds up.
+ * @param {Record<string, number>} step @param {Numbers} numbers
+ */
 export function terms(step, numbers) {
+  /** @type {Record<string, number>} */
   const known = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
-  return Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
+  const said = Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
+  const seen = (/** @type {string} */ name, /** @type {number} */ digits) =>
+    Number(known[name].toFixed(digits));
+  for (const { shares, sum } of SUMS) {
+    const pairs = Object.entries(shares);
+    if (!pairs.every(([gate]) => known[gate] >= 0)) continue;
+    const adds = (/** @type {number[]} */ [percents, values]) => {
+      const all = pairs.reduce((sum, [gate, of]) => sum + seen(gate, percents + 2) * seen(of, values), 0);
+      return Math.abs(all - seen(sum, values)) <= 0.51 / 10 ** values;
+    };
+    const [percents, values] = DECIMALS.find(adds) ?? DECIMALS[DECIMALS.length - 1];
+    for (const [gate, of] of pairs) {
+      said[gate] = `${numbers.fixed(100 * known[gate], percents)} %`;
+      said[of] = numbers.fixed(known[of], values);
+    }
+    said[sum] = numbers.fixed(known[sum], values);
+  }
+  return said;
 }
 
 /** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Say} say */

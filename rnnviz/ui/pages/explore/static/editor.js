@@ -84,6 +84,16 @@ export class Editor {
     return toPoint(this.text, selectionDirection === "backward" ? selectionStart : selectionEnd, this.astral);
   }
 
+  /** Take back a selection in the text; returns whether there was one. */
+  deselect() {
+    const { area, caret, text, astral } = this;
+    const root = /** @type {ShadowRoot | Document} */ (area.getRootNode());
+    if (root.activeElement !== area || area.selectionStart === area.selectionEnd) return false;
+    const at = toUnit(text, caret, astral);
+    area.setSelectionRange(at, at);
+    return true;
+  }
+
   moved() {
     if (this.composing || this.caret === this.was) return;
     this.was = this.caret;

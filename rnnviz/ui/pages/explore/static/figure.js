@@ -16,7 +16,8 @@ const WIDEST = 400; // columns, at most, as in live_session.py
 // is at least `legible` high, and `number` is the number's font size.
 const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 12 };
 const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
-const PHONE = 560; // pixels of width below which units' names are not beside their rows
+const GAP = 9; // pixels between the parts of a title
+const SLACK = 30; // pixels by which the legend's numbers may grow
 const RIGHT = 8; // pixels to the right of the axes
 const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // numbers of columns for short texts; longer ones get all that fit
 
@@ -75,13 +76,14 @@ export class Figure {
   layOut(height, large = false, named = false) {
     const size = large ? LARGE : USUAL;
     const width = this.root.clientWidth;
-    this.size = { ...size, left: named && width > PHONE ? size.names : size.left };
+    this.size = { ...size, left: named ? size.names : size.left };
     const { left, title, strip: line } = this.size;
-    const spare = height - 2 * title - line - 16;
+    const below = title * this.titleLines(width);
+    const spare = height - title - below - line - 16;
     const lines = this.folded ? 0 : Math.round(spare * 0.3);
     const heat = spare - lines;
     const strip = title + heat + 1;
-    const top = { states: title, strip, perplexity: strip + line + 3 + title };
+    const top = { states: title, strip, perplexity: strip + line + 3 + below };
     this.box = { width, height, inner: width - left - RIGHT, top, heat, lines };
     this.root.style.height = `${height}px`;
     place(this.heat.canvas, { left, top: top.states });
@@ -89,11 +91,21 @@ export class Figure {
     place(this.lines, { left, top: top.perplexity });
     for (const mark of Object.values(this.marks))
       place(mark, { top: title, height: top.perplexity + lines - title });
-    const heads = [0, top.perplexity - title];
+    const heads = [0, top.perplexity - below];
     this.titles.forEach((head, i) => {
       place(head, { top: heads[i] });
     });
     this.shape = "";
+  }
+
+  /** The lines of the perplexity's title: more than one where its legend would cut it. @param {number} width */
+  titleLines(width) {
+    const head = this.titles[1];
+    head.classList.remove("rv-wrapped");
+    const parts = [...head.children].reduce((sum, part) => sum + part.scrollWidth + GAP, 0);
+    if (parts + SLACK <= width - RIGHT) return 1;
+    head.classList.add("rv-wrapped");
+    return Math.max(1, Math.round(head.offsetHeight / this.size.title)); // 0 in a page that isn't shown
   }
 
   /**
@@ -121,7 +133,8 @@ export class Figure {
       this.made = this.frameOf(theme, columns, box);
       this.numberUnits(store, rows, box);
     }
-    drawLines(this.lines, store, view, box, this.made.traces, this.made.layout.yaxis2.range[1]);
+    const { traces, layout } = this.made;
+    drawLines(this.lines, store, view, box, traces, layout.yaxis2.range[1], theme.background);
     const frame = () => react(this.plot, this.made.data, this.made.layout);
     if (framed && window.Plotly) await frame();
     else if (framed) this.plotly.then(frame); // at first, the canvases don't wait for Plotly

@@ -19,8 +19,17 @@ const DASHES = { dot: [2, 3], dash: [8, 6], dashdot: [8, 3, 2, 3] };
  * @param {Box} box
  * @param {Record<string, Untyped>} traces the figure's, by name
  * @param {number} decades the length of the logarithmic axis, from 1
+ * @param {string} background the page's colour
  */
-export function drawLines(canvas, store, { first, last, columns }, { inner, lines }, traces, decades) {
+export function drawLines(
+  canvas,
+  store,
+  { first, last, columns },
+  { inner, lines },
+  traces,
+  decades,
+  background,
+) {
   const pen = fit(canvas, inner, lines);
   pen.clearRect(0, 0, inner, lines);
   if (!lines) return;
@@ -61,6 +70,7 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
     pen.beginPath();
     for (let i = 0; i < n; i++) pen.lineTo((i + 0.5) * room, y(i));
     if (n === 1) pen.lineTo(room, y(0));
+    stroke(pen, { color: background, width: trace.line.width + 2 }); // apart from the area behind
     stroke(pen, trace.line);
     pen.setLineDash([]);
     beyond(pen, (i) => y(i) < 0, { room, n, colour: trace.line.color });

@@ -8,6 +8,7 @@ import { place } from "../../../browser/static/dom.js";
 import { fit } from "../../../browser/static/heat.js";
 
 /** @import { Store } from "./store.js" */
+/** @import { LiveTheme } from "./types" */
 
 /** @typedef {[left: number, top: number, right: number, bottom: number]} Rect a box, in the mirror's pixels */
 /** @typedef {"point" | "pin"} Mark a frame around a single character */
@@ -223,6 +224,22 @@ export class TextBackground {
     const i = this.boxes.findIndex((b) => left >= b[0] && left < b[2] && top >= b[1] && top < b[3]);
     return i < 0 ? null : this.first + i;
   }
+}
+
+/** How much of a heat map's colour is behind a character: its ends have 3:1 against the page, and the text 4.5:1 on them. */
+const SOFT = { light: { diverging: "b3", sequential: "80" }, dark: { diverging: "84", sequential: "5a" } };
+
+/** The colours behind the text, by scale. @param {LiveTheme} theme @returns {Record<string, string[]>} */
+export function behind({ name, diverging, sequential, surprisal, reason }) {
+  const soft = (/** @type {string[]} */ colours, /** @type {string} */ share) =>
+    colours.map((colour) => colour + share);
+  const shares = SOFT[name];
+  return {
+    diverging: soft(diverging, shares.diverging),
+    sequential: soft(sequential, shares.sequential),
+    surprisal,
+    reason,
+  };
 }
 
 /**

@@ -20,7 +20,7 @@ import { steer, touch } from "./keys.js";
 import { Readout } from "./readout.js";
 import { PLAIN, SamplingControls } from "./sampling_controls.js";
 import { Store } from "./store.js";
-import { behindText } from "./text_background.js";
+import { behind, behindText } from "./text_background.js";
 import { around, heightFor } from "./visible_range.js";
 
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
@@ -181,6 +181,8 @@ export class View extends BaseView {
       this.bookmark = new Bookmark(this);
     }
     const say = sayer(words);
+    find(root, "details.rv-more").ontoggle = () => this.behindMore();
+    this.behindMore();
     this.presenting?.name(say);
     this.numbers = new Numbers(language);
     this.bookmark.speak(say);
@@ -206,9 +208,7 @@ export class View extends BaseView {
     if (!this.store.fixed) return;
     this.theme = dress(this.root, this.store.fixed.themes);
     this.font = fonts(this.root).code;
-    const soft = (/** @type {string[]} */ colours) => colours.map((colour) => `${colour}66`);
-    const { diverging, sequential, surprisal, reason } = this.theme;
-    this.behind = { diverging: soft(diverging), sequential: soft(sequential), surprisal, reason };
+    this.behind = behind(this.theme);
   }
 
   // ---- asking -------------------------------------------------------------------------------------
@@ -319,17 +319,27 @@ export class View extends BaseView {
     this.redraw();
   }
 
+  /** Whether the presentation shows other rows than the few that it begins with. */
+  get rearranged() {
+    return this.order !== "steady" && this.store.fixed.few < this.store.fixed.units;
+  }
+
   unpin() {
     this.pin = null;
     this.why = false;
   }
 
-  /** Escape's actions, one a press: close the continuations, end "why", unpin, deselect the unit, end the presentation. */
+  /**
+   * Escape's actions, one a press: close the continuations, deselect the text, end "why", unpin, deselect the unit, show
+   * the few rows again, end the presentation.
+   */
   release() {
     if (!this.writing.panel.hidden) return this.writing.stop();
+    if (this.editor.deselect()) return;
     if (this.why) return this.wonder(null);
     if (this.pin !== null) this.pin = null;
     else if (this.unit !== null) this.choose({ unit: null });
+    else if (this.presenting?.on && this.rearranged) this.controls.order("steady");
     else this.presenting?.set(false);
     this.cursor();
   }
@@ -403,6 +413,12 @@ export class View extends BaseView {
     this.editor.paint(behindText(store, behind, by), (t) => store.isUnknown(t), drawn, pens);
   }
 
+  /** On a phone what is behind "More" is all but the text and what it changes; a presentation shows all. */
+  behindMore() {
+    const { open } = find(this.root, "details.rv-more");
+    this.root.classList.toggle("rv-folded", !open && !this.presenting?.on);
+  }
+
   layOut() {
     this.figure.layOut(this.height, this.presenting?.on, this.store.fixed.named.length > 0);
   }
@@ -410,6 +426,11 @@ export class View extends BaseView {
   /** Hide or show the perplexity below the heat map. */
   fold() {
     this.figure.folded = !this.figure.folded;
+    this.laidOut();
+  }
+
+  /** Lay the figure out anew, at its height. */
+  laidOut() {
     this.layOut();
     this.redraw();
   }
@@ -420,6 +441,7 @@ export class View extends BaseView {
 
   /** Lay out after the presentation begins or ends: lines break elsewhere, so scroll to the caret. */
   presented() {
+    this.behindMore();
     this.editor.seeking = true;
     this.resized(true);
   }

@@ -14,8 +14,10 @@ export function moves(view, say) {
   );
   // More dots would leave no room for the notice.
   for (let i = 0; i < steps && steps <= 10; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
-  dots.append(make("span", "", step < steps ? `${step + 1}/${steps}` : say("appendix")));
+  const seen = step < steps ? `${step + 1}/${steps}` : say("appendix");
+  dots.append(make("span", "", seen));
   dots.title = say("next");
+  dots.setAttribute("aria-label", `${seen}: ${dots.getAttribute("aria-label")}`); // begins with what is seen
   const back = button("↑", say("back"), "", () => view.step(view.at - 1), step === 0);
   find(view.root, "div.ln-steps").replaceChildren(...(steps > 1 ? [back, dots] : []));
   const numbers = titles.map((title, i) => {

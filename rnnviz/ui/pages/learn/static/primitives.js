@@ -365,7 +365,7 @@ class Pen {
       }
       cell.classList.toggle("kit-lit", lit.includes(i));
       cell.classList.toggle("kit-framed", framed.includes(i));
-      if (pick) this.press(cell, `${pick}.${i}`, `${i + 1}: ${mark}`, () => this.ask({ [pick]: i + 1 }));
+      if (pick) this.press(cell, `${pick}.${i}`, `${mark}: ${i + 1}`, () => this.ask({ [pick]: i + 1 }));
       line.append(below ? make("span", "kit-pair", cell, make("small", "", below[i])) : cell);
     });
     const made = make(

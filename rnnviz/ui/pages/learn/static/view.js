@@ -179,7 +179,7 @@ export class View extends BaseView {
     this.desks.title = say("desk.help");
     this.presents.textContent = this.present ? "✕" : say("present");
     this.presents.title = say(this.present ? "leave" : "present.help");
-    this.presents.setAttribute("aria-label", this.presents.title);
+    this.presents.ariaLabel = this.present ? this.presents.title : null; // "Present" is a name already
     this.root.classList.toggle("ln-presenting", this.present);
   }
 

@@ -3,7 +3,6 @@ foreign to a model.
 """
 
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -11,8 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.networks.checkpoint import find
-from rnnviz.networks.modelfile import Sketch, read_sketch
+from rnnviz.networks.modelfile import Sketch
 from rnnviz.text.vocabulary import code_points
 
 LENGTH = 24
@@ -67,11 +65,6 @@ def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
             places = np.searchsorted(sketch.hashes, chosen)
             known += int((sketch.hashes[np.minimum(places, len(sketch.hashes) - 1)] == chosen).sum())
     return Contamination(known / sampled if sampled else 0.0, sampled)
-
-
-def of(model: str | os.PathLike[str]) -> Sketch | None:
-    """The sketch in a model's file, or None. Raises as `checkpoint.find` and `checkpoint.read_info` do."""
-    return read_sketch(find(os.fspath(model)))
 
 
 def _kept(hashes: Hashes, modulus: int) -> npt.NDArray[np.uint32]:

@@ -13,9 +13,8 @@ from safetensors.numpy import load_file
 
 import rnnviz
 from rnnviz.cli import main
-from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks import checkpoint, contamination, modelfile
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring import contamination
 from rnnviz.text import corpora
 from tests.conftest import TEXT, tiny, tiny_card
 
@@ -53,7 +52,7 @@ def test_shipped_corpora_are_told_apart() -> None:
         card = checkpoint.read_info(checkpoint.find(name)).card
         if card["sha256"] != corpora.read("python-source").sha256:
             pytest.skip("this Python's library differs from the one the model was trained on")
-        sketch = contamination.of(name)
+        sketch = checkpoint.load(name).sketch
         assert contamination.share(split.train + split.validation, sketch).share == 1
         assert contamination.share(split.held_out, sketch).share < 0.03
         assert contamination.share(corpora.read("python-docs").text, sketch).share < 0.03
@@ -63,7 +62,7 @@ def test_every_shipped_model_has_one_and_its_example_is_our_own() -> None:
     models, _ = checkpoint.available()
     assert models
     for info in models:
-        sketch = contamination.of(info.path)
+        sketch = modelfile.read_sketch(info.path)
         assert sketch is not None, info.name
         assert 10_000 < len(sketch.hashes) <= contamination.LARGEST
         assert contamination.share(OTHER, sketch).share < 0.001
@@ -136,15 +135,15 @@ def test_a_model_that_is_loaded_and_saved_keeps_it(tmp_path: Path, kind: str) ->
     assert (
         second.stat().st_size - first.stat().st_size <= 32
     )  # a longer name, how many parameters, and padding
-    found = contamination.of(second)
+    found = modelfile.read_sketch(second)
     assert found.modulus == sketch.modulus
     np.testing.assert_array_equal(found.hashes, sketch.hashes)
     # Another text's takes its place where one is given.
     third = checkpoint.save(checkpoint.load(second), second, sketch=contamination.sketch(OTHER))
-    np.testing.assert_array_equal(contamination.of(third).hashes, contamination.sketch(OTHER).hashes)
+    np.testing.assert_array_equal(modelfile.read_sketch(third).hashes, contamination.sketch(OTHER).hashes)
     bare = checkpoint.save(model, first)
     assert checkpoint.load(bare).sketch is None
-    assert contamination.of(bare) is None
+    assert modelfile.read_sketch(bare) is None
 
 
 def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
@@ -152,7 +151,7 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     before, info = load_file(path), checkpoint.read_info(path)
     for text in (TRAINING, OTHER):  # the second takes the first one's place
         modelfile.rewrite(path, path, sketch=contamination.sketch(text))
-        found = contamination.of(path)
+        found = modelfile.read_sketch(path)
         np.testing.assert_array_equal(found.hashes, contamination.sketch(text).hashes)
     after = load_file(path)
     del after["overlap.hashes"]
@@ -167,7 +166,7 @@ def test_counting_a_text_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture
     book.write_text(text, "utf-8")
     train = ["train", "--corpus", str(book), "--run-dir", str(tmp_path / "run"), "--name", "counted"]
     assert main([*train, "--output", str(path), "--cell", "ngram", "--order", "2"]) == 0
-    sketch, read = contamination.of(path), int(0.9 * len(text))
+    sketch, read = modelfile.read_sketch(path), int(0.9 * len(text))
     assert contamination.share(text[:read], sketch).share == 1
     assert contamination.share(text[read:], sketch).share < 0.1
     before = path.read_bytes()
@@ -189,4 +188,4 @@ def test_the_command_gives_a_file_what_it_lacks(tmp_path: Path, capsys: pytest.C
     path = checkpoint.save(tiny("gru", card=card), tmp_path / "m.safetensors")
     assert main(["dev", "sketch", str(path), "--corpus", "machine"]) == 0
     assert "0 hashes" in capsys.readouterr().out  # the word is shorter than an n-gram
-    assert contamination.of(path) is not None
+    assert modelfile.read_sketch(path) is not None

@@ -1,0 +1,316 @@
+"""Arguments, checked by a function's own signature.
+
+`checked` reads the annotations at a function's first call. A parameter may be
+
+    str, bytes, bool        a value of that type
+    int, float              a number of Python, numpy or torch, given on as one of Python's; True is none
+    Literal["a", "b"]       one of these words
+    Callable                a function
+    os.PathLike, BinaryIO   a path, an open file
+    Sequence, Iterable, Mapping
+    a class of rnnviz
+
+or several of these, joined by |, and None. What may be anything else, a model or an array, say, is left to
+the function, and so are ranges.
+"""
+
+import builtins
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter
+from itertools import chain
+from operator import index
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    BinaryIO,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from rnnviz.errors import ConfigError, Phrase, TextError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+TEXTS = {"text", "prompt", "given", "source", "into", "watched", "probe", "title", "example"}
+"""Parameters that take a text of the user's, and no name: `check_text` says what to do."""
+
+LEFT = {"cell"}
+"""Parameters that the function checks itself: a table says which words there are."""
+
+COUNTS = {"seed", "controls", "copies"}
+"""Parameters that are whole numbers from 0."""
+
+SHORT = 40
+"""Characters of a value that is shown as it is."""
+
+
+def checked(of: F) -> F:
+    """A function, or a class with its methods, whose arguments are checked before each call.
+
+    Raises ConfigError, and TextError where a text is asked for.
+
+    >>> @checked
+    ... def again(text: str, times: int = 2, *, spaced: bool = False) -> str:
+    ...     return (" " if spaced else "").join([text] * times)
+    >>> import numpy as np
+    >>> again("ab", np.int64(3), spaced=True)
+    'ab ab ab'
+    >>> again("ab", 1.5)
+    Traceback (most recent call last):
+    ...
+    rnnviz.errors.ConfigError: times is a whole number; received 1.5
+    """
+    if isinstance(of, type):
+        for name, one in list(vars(of).items()):
+            if name == "__init__" or not name.startswith("_"):
+                if inspect.isfunction(one):
+                    setattr(of, name, checked(one))
+                elif isinstance(one, classmethod):
+                    setattr(of, name, classmethod(checked(one.__func__)))
+        return of
+    rules: list[Any] = []  # read at the first call, when all modules are there
+
+    @wraps(of)
+    def checking(*given: Any, **named: Any) -> Any:
+        if not rules:
+            rules.extend(_rules(of))
+        places, further, by_name = rules
+        values = list(given)
+        for place, value in enumerate(given):
+            rule = places[place] if place < len(places) else further
+            if type(value) not in rule.plain:
+                values[place] = rule.take(value)
+        for name, value in named.items():
+            rule = by_name.get(name, _ANYTHING)
+            if type(value) not in rule.plain:
+                named[name] = rule.take(value)
+        return of(*values, **named)
+
+    return checking  # type: ignore[return-value]
+
+
+def received(value: object) -> str:
+    """A value of a wrong type in a word or two."""
+    return "None" if value is None else type(value).__name__
+
+
+def check_text(text: object) -> str:
+    """`text` itself if it is a str. Raises TextError, which tells for bytes and paths what to do."""
+    if isinstance(text, str):
+        return text
+    if isinstance(text, bytes | bytearray):
+        raise TextError("a text is a str; received bytes: decode them, as with .decode('utf-8')")
+    if isinstance(text, os.PathLike):
+        raise TextError("a text is a str; received a path: read the file, as with Path.read_text()")
+    if hasattr(text, "text"):
+        raise TextError("a text is a str; received a {received}: write its .text", received=received(text))
+    raise TextError("a text is a str; received {received}", received=received(text))
+
+
+def check_path(path: object) -> str:
+    """A path as a str. Raises ConfigError for any other value."""
+    if isinstance(path, str | os.PathLike) and isinstance(found := os.fspath(path), str):
+        return found
+    raise ConfigError(
+        "a file is given by its path, a str or a Path; received {received}", received=received(path)
+    )
+
+
+def text_or_file(
+    text: str | os.PathLike[str] | BinaryIO | None, path: str | os.PathLike[str] | BinaryIO | None
+) -> tuple[str | None, str | os.PathLike[str] | BinaryIO | None]:
+    """The text and the file, of which one is None: a Path or an open file given as `text` is a file.
+
+    A str is the text itself, whatever files lie around. Raises ConfigError for two files.
+    """
+    if isinstance(text, os.PathLike) or hasattr(text, "read"):
+        if path is not None:
+            raise ConfigError("give either a file or text=…; received both")
+        return None, text
+    return None if text is None else check_text(text), path
+
+
+class _Kind(NamedTuple):
+    """Something that a parameter may be: in words, the value as it is given on (_NO for another), and the
+    types whose values are given on as they are.
+    """
+
+    said: str
+    take: Callable[[Any], Any]
+    plain: tuple[type, ...] = ()
+
+
+_NO = object()
+
+
+def _of(kind: Any) -> Callable[[Any], Any]:
+    return lambda value: value if isinstance(value, kind) else _NO
+
+
+def _truth(value: Any) -> Any:
+    of_array = str(getattr(value, "dtype", "")).endswith("bool") and not value.ndim
+    return bool(value) if of_array or isinstance(value, bool) else _NO
+
+
+def _whole(value: Any) -> Any:
+    try:
+        return index(value) if _truth(value) is _NO else _NO
+    except TypeError:
+        return _NO
+
+
+def _real(value: Any) -> Any:
+    if not hasattr(value, "__float__") or isinstance(value, str) or getattr(value, "ndim", False):
+        return _NO
+    try:
+        return float(value) if _truth(value) is _NO else _NO
+    except (TypeError, ValueError, OverflowError):
+        return _NO
+
+
+def _list(value: Any) -> Any:
+    try:
+        iter(value)
+    except TypeError:  # an array without an axis, too
+        return _NO
+    return value
+
+
+_PATH = _Kind(Phrase("a path"), _of(os.PathLike))
+_LIST = _Kind(Phrase("a list"), _list)
+_COUNT = _Kind(
+    Phrase("a whole number from 0"), lambda value: n if (n := _whole(value)) is not _NO and n >= 0 else _NO
+)
+_KINDS: Mapping[Any, _Kind] = {
+    NoneType: _Kind("None", _of(NoneType), (NoneType,)),
+    str: _Kind(Phrase("a str"), _of(str), (str,)),
+    bytes: _Kind(Phrase("bytes"), _of(bytes), (bytes,)),
+    bool: _Kind(Phrase("true or false"), _truth, (bool,)),
+    int: _Kind(Phrase("a whole number"), _whole, (int,)),
+    float: _Kind(Phrase("a number"), _real, (int, float)),
+    Callable: _Kind(Phrase("a function"), lambda value: value if callable(value) else _NO),
+    BinaryIO: _Kind(Phrase("an open file"), lambda value: value if hasattr(value, "read") else _NO),
+    Mapping: _Kind(Phrase("a mapping"), _of(Mapping)),
+    Sequence: _Kind(_LIST.said, lambda value: _list(value) if hasattr(value, "__len__") else _NO),
+    Iterable: _LIST,
+    os.PathLike: _PATH,
+    Path: _PATH,
+}
+_CLASSES = {
+    "Intervention": Phrase("a Clamp, Zero or Scale"),
+    "Trace": Phrase("a Trace, as rnnviz.trace(model, text) returns one"),
+    "TrainConfig": Phrase("a rnnviz.TrainConfig, which comes first, then the text"),
+}
+
+
+def _kinds(annotation: Any) -> list[_Kind]:
+    """The kinds of an annotation. Raises LookupError where it may be something that isn't checked."""
+    origin, inside = get_origin(annotation) or annotation, get_args(annotation)
+    if origin is Annotated:
+        return _kinds(inside[0])
+    if origin in (Union, UnionType):
+        return [kind for one in inside for kind in _kinds(one)]
+    if origin is Literal:
+        said = " or ".join(map(repr, inside))
+        return [_Kind(said, lambda value: value if isinstance(value, str) and value in inside else _NO)]
+    if origin in _KINDS:
+        return [_KINDS[origin]]
+    name = getattr(origin, "__name__", "")
+    ours = isinstance(origin, type) and origin.__module__.startswith("rnnviz.")
+    if not ours or getattr(origin, "_is_protocol", None):
+        raise LookupError(name)
+    return [_Kind(_CLASSES.get(name, Phrase("a {name}", name=name)), _of(origin))]
+
+
+class _Rule:
+    """What a parameter may be, by its annotation."""
+
+    def __init__(self, name: str, annotation: Any) -> None:
+        self.name, self.kinds = name, _kinds(annotation)
+        if name in COUNTS:
+            self.kinds = [_COUNT if kind is _KINDS[int] else kind for kind in self.kinds]
+        self.plain = frozenset(chain.from_iterable(kind.plain for kind in self.kinds))
+
+    def take(self, value: Any) -> Any:
+        """The value as it is given on. Raises ConfigError, TextError."""
+        for kind in self.kinds:
+            if (found := kind.take(value)) is not _NO:
+                return found
+        if self.name in TEXTS and _KINDS[str] in self.kinds:
+            check_text(value)
+        if _PATH in self.kinds:
+            check_path(value)
+        said = [kind.said for kind in self.kinds]
+        short = isinstance(value, str | int | float) and len(repr(value)) <= SHORT
+        raise ConfigError(
+            "{name} is {kind}; received {received}",
+            name=self.name,
+            kind=said[0] if len(said) == 1 else " or ".join(said),
+            received=repr(value) if short else received(value),
+        )
+
+
+class _Anything:
+    """The rule of a parameter that isn't checked: values of every type are given on as they are."""
+
+    def __init__(self) -> None:
+        self.plain = self
+
+    def __contains__(self, kind: object) -> bool:
+        return True
+
+
+_ANYTHING: Any = _Anything()
+
+
+class _Unknown:
+    """A name that only type checkers know."""
+
+    def _itself(self, *_: object) -> "_Unknown":
+        return self
+
+    __or__ = __ror__ = __getitem__ = __getattr__ = _itself
+
+
+class _Names(dict[str, Any]):
+    """A module's names for types; for one that it keeps for type checkers, this module's, or _Unknown."""
+
+    def __missing__(self, name: str) -> Any:
+        return globals().get(name) or getattr(builtins, name, _Unknown())
+
+
+def _rules(function: Callable[..., Any]) -> tuple[list[Any], Any, dict[str, Any]]:
+    """The rules of a function's parameters: by place, of all further places, and by name."""
+    home = inspect.unwrap(function).__globals__
+    names = _Names({name: one for name, one in home.items() if not isinstance(one, str)})
+    hints = get_type_hints(function, None, names, include_extras=True)
+    places, further, named = list[Any](), _ANYTHING, dict[str, Any]()
+    for each in inspect.signature(function).parameters.values():
+        hint = hints.get(each.name, Any)
+        if each.kind is Parameter.VAR_POSITIONAL:
+            further = _rule(each.name, hint)
+        elif get_origin(hint) is Unpack:
+            inside = get_type_hints(get_args(hint)[0])
+            named |= {name: _rule(name, one) for name, one in inside.items()}
+        else:
+            named[each.name] = _rule(each.name, hint)
+            places += [named[each.name]] * (each.kind is not Parameter.KEYWORD_ONLY)
+    return places, further, named
+
+
+def _rule(name: str, hint: Any) -> Any:
+    try:
+        return _ANYTHING if name in LEFT else _Rule(name, hint)
+    except LookupError:
+        return _ANYTHING

@@ -1,0 +1,63 @@
+"""Texts that a model would know better if they were written in another way: what is counted, and said."""
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.networks.progress import run
+from rnnviz.scoring.perplexity import UniformModel, perplexity, score
+from rnnviz.text.characters import REWRITINGS
+from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
+
+KNOWN = Vocabulary(tuple(sorted(set("aeiouctrsdhwn \n\"'-.éàệ가각が\u00e7"))))
+MODEL = UniformModel(KNOWN)
+
+
+def nfd(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "spared"),
+    [
+        ("an idea, at 'once' - and \"so\"...", {}),
+        ("“oui”, ‘non’, „da“ and it’s", {"straight": 7}),
+        ("so — and – then… a\u00a0word", {"plain": 4}),
+        (nfd("café à ệ"), {"composed": 4}),
+        (nfd("각가"), {"composed": 5}),
+        (nfd("が"), {"composed": 2}),
+        (nfd("ïëü"), {}),  # unknown in either form
+        ("道可道", {}),
+    ],
+)
+def test_what_another_writing_would_spare(text: str, spared: dict[str, int]) -> None:
+    found = perplexity(MODEL, text=text)
+    assert {name: n for name, n in found.rewritings.items() if n} == spared
+    said = [one.code.rpartition(".")[2] for one in found.sentences() if ".rewriting." in one.code]
+    assert said == list(spared)
+    for name, n in spared.items():
+        assert perplexity(MODEL, text=REWRITINGS[name](text)).unknown == found.unknown - n
+
+
+def test_a_model_that_knows_them_or_reads_them_as_plainer_ones_is_offered_nothing() -> None:
+    curly = UniformModel(Vocabulary(tuple(sorted("Ias“”’"))))
+    assert not [n for n in perplexity(curly, text="“I’s”").rewritings.values() if n > 0]
+    folding = UniformModel(KNOWN, normaliser="typography")
+    assert not any(perplexity(folding, text="“I’s” – so…").rewritings.values())
+
+
+@given(
+    st.text(alphabet="ae\u0301\u0323\u0302“’…c\u1100\u1161\u11a8", min_size=1, max_size=40), st.integers(1, 9)
+)
+def test_the_cut_makes_no_difference(text: str, piece: int) -> None:
+    marks = max(len(one) for one in text.replace("a", " ").replace("e", " ").replace("c", " ").split(" "))
+    if marks > 6:
+        return
+    whole: Any = perplexity(MODEL, text=text)
+    assert run(score(MODEL, text=text, piece=piece)).rewritings == whole.rewritings
+    for name, rewrite in REWRITINGS.items():
+        left = int((KNOWN.encode(rewrite(text)) == UNKNOWN).sum())
+        assert whole.rewritings[name] == whole.unknown - left

@@ -1,0 +1,216 @@
+"""What lies on a disk is never written over unless it is an earlier output: no text that is read, no file of
+another kind, no model that another run made. It is refused before any work.
+"""
+
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+import rnnviz
+from rnnviz import cli
+from rnnviz.errors import ExportError, RnnvizError
+from rnnviz.networks import checkpoint
+from rnnviz.networks.checkpoint import save
+from rnnviz.text.files import check_output
+from rnnviz.ui.standalone.command import page
+from tests.conftest import TEXT, tiny
+from tests.refused import one_sentence
+
+TRAIN = "train --corpus book.txt --name x --hidden-size 4 --epochs 0.2 --batch 2 --steps 8 -q --no-units"
+COMMANDS = {
+    "trace": "trace --file book.txt -m mine.safetensors --output",
+    "values": "trace --file book.txt -m mine.safetensors --quantity hidden --format parquet --output",
+    "npz": "trace --file book.txt -m mine.safetensors --format npz --output",
+    "json": "trace --file book.txt -m mine.safetensors --format json --output",
+    "characters": "perplexity book.txt -m mine.safetensors --per-character",
+    "html": "perplexity book.txt -m mine.safetensors --html",
+    "rows": "perplexity book.txt -m mine.safetensors --output",
+    "page": "page -m mine.safetensors --output",
+    "train": f"{TRAIN} --output",
+    "ngram": f"{TRAIN} --cell ngram --output",
+}
+"""Each way to write a file; the words end where its name goes."""
+
+THEIRS = ("book.txt", "./book.txt", "letter.doc", "thesis.zip", "work.ipynb", "mine.safetensors")
+FOREIGN = ("weights.safetensors", "foreign.html", "foreign.npz", "foreign.npy", "foreign.parquet")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a text, a model, and files of other programs, some under names of ours."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RNNVIZ_RUNS", raising=False)
+    Path("book.txt").write_text(TEXT, "utf-8")
+    Path("letter.doc").write_bytes("Dear aunt".encode("utf-16"))
+    Path("thesis.zip").write_bytes(b"PK\x03\x04 chapters")
+    Path("work.ipynb").write_text('{"cells": []}')
+    for name in FOREIGN:
+        Path(name).write_bytes(b"what another program wrote")
+    save(tiny("gru"), "./mine.safetensors")
+    save_file({"weight": np.zeros(3, np.float32)}, "weights.safetensors")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("to", [*THEIRS, *FOREIGN])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_writes_over_nothing_of_the_users(
+    command: str, to: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(here)
+    assert cli.main([*COMMANDS[command].split(), to], more=[page]) == 1
+    out, err = capsys.readouterr()
+    assert not out
+    one_sentence(err.removesuffix("\n"))
+    assert contents(here) == before, "refused before any work"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_earlier_output_is_replaced_but_not_a_model(command: str, here: Path) -> None:
+    ending = {"train": "safetensors", "ngram": "safetensors", "html": "html", "page": "html", "npz": "npz"}
+    words = [*COMMANDS[command].split(), f"out.{ending.get(command, 'csv')}"]
+    if command in ("values", "json"):
+        words[-1] = {"values": "out.parquet", "json": "out.json"}[command]
+    assert [cli.main(words, more=[page]) for _ in range(2)] == [0, int(command in ("train", "ngram"))]
+
+
+@pytest.mark.parametrize("command", ["trace", "html", "rows"])
+def test_a_text_by_another_of_its_names_is_the_same_text(command: str, here: Path) -> None:
+    ending = "html" if command == "html" else "csv"
+    shutil.copy("book.txt", f"text.{ending}")
+    Path(f"link.{ending}").symlink_to(f"text.{ending}")
+    words = COMMANDS[command].replace("book.txt", f"text.{ending}").split()
+    for name in (f"text.{ending}", f"./text.{ending}", str(here / f"text.{ending}"), f"link.{ending}"):
+        assert cli.main([*words, name]) == 1
+    assert Path(f"text.{ending}").read_text("utf-8") == TEXT
+
+
+def test_two_outputs_of_a_command_have_two_names(here: Path) -> None:
+    words = [*COMMANDS["rows"].split(), "./out.csv", "--per-character", "out.csv"]
+    with pytest.raises(SystemExit):
+        cli.main(words)
+    assert not Path("out.csv").exists()
+
+
+def traced() -> Any:
+    return rnnviz.trace(tiny("gru"), TEXT[:40])
+
+
+def of_open_file(to: Any) -> Any:
+    with open("book.txt", "rb") as book:
+        return rnnviz.states(tiny("gru"), book, output=to)
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "states": lambda to: rnnviz.states(tiny("gru"), Path("book.txt"), output=to),
+    "states of a path": lambda to: rnnviz.states(tiny("gru"), path="book.txt", output=to),
+    "states of an open file": lambda to: of_open_file(to),
+    "Trace.save": lambda to: traced().save(to),
+    "save": lambda to: rnnviz.save(tiny("gru"), to, corpus=Path("book.txt")),
+}
+
+
+@pytest.mark.parametrize("to", [*THEIRS, *FOREIGN])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_function_writes_over_nothing_of_the_users(call: str, to: str, here: Path) -> None:
+    if (call, to) == ("save", "mine.safetensors"):
+        return
+    before = contents(here)
+    for name in (to, Path(to), here / to):
+        with pytest.raises(RnnvizError) as caught:
+            CALLS[call](name)
+        one_sentence(str(caught.value))
+    assert contents(here) == before
+
+
+def test_save_replaces_a_model_as_its_path_was_given(here: Path) -> None:
+    rnnviz.save(tiny("lstm"), "mine.safetensors")
+    assert checkpoint.read_info(Path("mine.safetensors")).kind == "lstm"
+    Path("empty.safetensors").touch()
+    rnnviz.save(tiny("lstm"), "empty.safetensors")
+
+
+def test_a_trace_and_states_replace_their_own(here: Path) -> None:
+    for _ in range(2):
+        traced().save("t.npz")
+        rnnviz.states(tiny("gru"), Path("book.txt"), output="h.npy")
+    Path("made.csv").touch()  # as tempfile makes one, to be written to
+    assert check_output("made.csv", ".csv") == Path("made.csv")
+    with pytest.raises(ExportError, match=r"no name for a \.npz file"):
+        traced().save("t.npy")
+
+
+def test_a_table_of_the_command_is_known_by_any_name(here: Path) -> None:
+    words = COMMANDS["trace"].split()
+    assert [cli.main([*words, "out.txt"]) for _ in range(2)] == [0, 0]
+    assert Path("out.txt").read_bytes().startswith(b"position,")
+
+
+def test_a_run_replaces_only_the_model_that_it_made(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = TRAIN.split()
+    assert cli.main(words) == 0
+    made = Path("x.safetensors").read_bytes()
+    monkeypatch.setenv("RNNVIZ_RUNS", "elsewhere")
+    for more in ([], ["--cell", "ngram"]):
+        assert cli.main([*words, *more]) == 1
+    assert Path("x.safetensors").read_bytes() == made
+    assert not Path("elsewhere").exists()
+    assert cli.main(["train", "--resume", "runs/x", "--licence", "ours", "-q"]) == 0  # its own, once more
+    assert checkpoint.load("./x.safetensors").card["licence"] == "ours"
+    assert cli.main(["train", "--resume", "runs/x", "--output", "mine.safetensors", "-q"]) == 1
+
+
+def test_a_model_that_came_meanwhile_stays_and_the_run_goes_on_under_another_name(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rnnviz.training import process
+
+    learn = process._learn
+
+    def late(*given: Any, **more: Any) -> Any:
+        shutil.copy("mine.safetensors", "x.safetensors")
+        return learn(*given, **more)
+
+    monkeypatch.setattr(process, "_learn", late)
+    assert cli.main(TRAIN.split()) == 1
+    assert "a model that this run did not make" in capsys.readouterr().err
+    assert Path("x.safetensors").read_bytes() == Path("mine.safetensors").read_bytes()
+    monkeypatch.setattr(process, "_learn", learn)
+    assert cli.main(["train", "--resume", "runs/x", "--output", "y.safetensors", "-q"]) == 0
+    assert Path("y.safetensors").exists()
+
+
+def test_a_run_is_kept_among_no_other_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("album").mkdir()
+    Path("album/.holiday.json.jpg").write_text("a picture")
+    for folder in ("album", "."):
+        before = contents(here)
+        assert cli.main([*TRAIN.split(), "--run-dir", folder]) == 1
+        assert "files that are no run's" in capsys.readouterr().err
+        assert contents(here) == before
+    Path("empty").mkdir()
+    assert cli.main([*TRAIN.split(), "--run-dir", "empty"]) == 0
+
+
+def test_pipes_and_devices_take_anything(here: Path) -> None:
+    assert cli.main([*COMMANDS["trace"].split(), "/dev/null"]) == 0
+    for said in ("a\0b.csv", "\udcff\ud800.csv", "x" * 300 + ".csv", "absent/x.csv"):
+        with pytest.raises(ExportError, match="can't be written"):
+            check_output(said, ".csv")
+
+
+def test_a_notebook_of_json_is_no_trace(here: Path) -> None:
+    trace = json.loads(Path("work.ipynb").read_text())
+    assert trace == {"cells": []}
+    with pytest.raises(ExportError, match="another kind of file"):
+        check_output("work.ipynb", ".json", io.BytesIO())
