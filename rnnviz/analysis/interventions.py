@@ -108,7 +108,7 @@ class Intervention(Brief):
     def named(self) -> str:
         """The change as it is written, for errors."""
         units = self.units[0] if len(self.units) == 1 else f"{len(self.units)} units"
-        return f"{type(self).__name__}({units}, {self.value:g})"
+        return f"{self.action.capitalize()}({units}, {self.value:g})"
 
     def _check_values(self) -> None:
         if self.action not in ("clamp", "zero", "scale"):

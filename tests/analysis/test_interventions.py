@@ -163,6 +163,7 @@ TOO_MUCH: dict[str, tuple[Any, str]] = {
     "late": (units.Clamp(3, 1e39, start=7), r"the state after 7 characters"),
     "edit": (units.Edit(lambda h: h * 1e30), "Edit makes"),
     "NaN": (units.Edit(lambda h: h * np.nan), "Edit makes the state after 0 characters NaN"),
+    "as pages make it": (Intervention((3,), "scale", 1e30), r"Scale\(3, 1e\+30\)"),
     "one of two": ([units.Zero(1), units.Scale(3, 1e30)], r"Scale\(3, 1e\+30\)"),
 }
 
