@@ -78,7 +78,7 @@ def read(path: Path, after: int = 0, most: int | None = None) -> tuple[list[Even
     before it is skipped, and so are most of very many of a kind.
     """
     end = MOST if most is None else most
-    lines = []
+    lines = list[bytes]()
     try:
         with files.opened(path) as file:
             file.seek(after)

@@ -123,7 +123,9 @@ REFUSED: Refusals = {
         after(no_folder, lambda: runs.set_limit(2)), TrainingError, "no run can be kept in",
     ),
     **{
-        f"find: {id!r}": (lambda id=id: runs.find(id), TrainingError, "there is no run")
+        f"find: {id[:20]!r}": (
+            after(lambda: runs.home().mkdir(), lambda id=id: runs.find(id)), TrainingError, "there is no run",
+        )
         for id in ("", ".", "..", "a/b", ".queue", "gone", "a\0b", "\ud800", "~nobody", "é" * 200)
     },
     **{
