@@ -1,11 +1,15 @@
 """What a run cannot do is refused in one plain sentence, before anything is made."""
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 import rnnviz
@@ -43,6 +47,17 @@ def while_alive(do: Callable[[str], Any]) -> Any:
         return do("mine")
 
 
+def locked_by(make: str) -> Any:
+    """Go on with a run whose lock is a folder, or a file on a disk that has become read-only."""
+    folder = RunFolder(made("one", "stopped"))
+    getattr(folder.lock, make)()
+    with pytest.MonkeyPatch.context() as patch:
+        if make == "touch":
+            error = OSError(errno.EROFS, os.strerror(errno.EROFS))
+            patch.setattr("portalocker.utils.open", Mock(side_effect=error), raising=False)
+        return runs.resume("one")
+
+
 def logged(step: Any) -> Any:
     with rnnviz.follow("mine") as run:
         run.log(5, 1.0)
@@ -71,6 +86,16 @@ def unwatched() -> Any:
 
 WILD = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
 TINY = TrainConfig(cell="gru", hidden_size=8, embedding_size=4, batch=4, steps=8)
+TEXTS = ["the machine", "that remembers"]
+SEVERAL: dict[str, Any] = {
+    "fit": lambda: fit(TINY, TEXTS),  # type: ignore[arg-type]
+    "fit on a generator": lambda: fit(TINY, (text for text in TEXTS)),  # type: ignore[arg-type]
+    "fit on an array": lambda: fit(TINY, np.array(TEXTS)),  # type: ignore[arg-type]
+    "train": lambda: rnnviz.train(TINY, TEXTS),  # type: ignore[arg-type]
+    "save": lambda: rnnviz.save(tiny("gru"), "own.safetensors", corpus=TEXTS),  # type: ignore[arg-type]
+    "held out": lambda: rnnviz.save(tiny("gru"), "own.safetensors", held_out=TEXTS),  # type: ignore[arg-type]
+    "open_corpus": lambda: rnnviz.corpora.open_corpus(tuple(TEXTS)),  # type: ignore[arg-type]
+}
 
 REFUSED: Refusals = {
     "keep: a name": (
@@ -109,11 +134,35 @@ REFUSED: Refusals = {
         after(no_folder, lambda: runs.set_limit(2)), TrainingError, "no run can be kept in",
     ),
     **{
-        f"find: {id!r}": (lambda id=id: runs.find(id), TrainingError, "there is no run")
-        for id in ("", ".", "..", "a/b", ".queue", "gone")
+        f"find: {id[:20]!r}": (
+            after(lambda: runs.home().mkdir(), lambda id=id: runs.find(id)), TrainingError, "there is no run",
+        )
+        for id in ("", ".", "..", "a/b", ".queue", "gone", "a\0b", "\ud800", "~nobody", "é" * 200)
     },
-    "find: a long id, of which the beginning is quoted": (
-        lambda: runs.find("x" * 200), TrainingError, "^there is no run 'x{100}' in ",
+    **{
+        f"{do.__name__}: a long id, of which the beginning is quoted": (
+            lambda do=do: do("x" * 5_000), TrainingError, "^there is no run 'x{100}' in ",
+        )
+        for do in (runs.find, runs.follow, runs.stop, runs.resume, runs.delete, runs.snapshot)
+    },
+    "a folder: a long path, without its middle": (
+        lambda: RunFolder("x" * 5_000).description(), TrainingError, "^there is no run in .{80}…x{40}; ",
+    ),
+    "a folder: below a file": (
+        lambda: RunFolder(f"{__file__}/x").description(), TrainingError, "^there is no run in ",
+    ),
+    "a folder: of a user that is none": (
+        lambda: RunFolder("~nobody-here/x").description(), TrainingError, "^there is no run in ",
+    ),
+    **{
+        f"a folder: no text, {odd!r}": (
+            lambda odd=odd: RunFolder(odd).begin(TOY), TrainingError, "bytes in its name that are no text",
+        )
+        for odd in ("a\udcff", "\ud800/b")
+    },
+    "resume: a lock that can't be opened": (lambda: locked_by("mkdir"), TrainingError, "no lock .*; remove "),
+    "resume: a read-only disk": (
+        lambda: locked_by("touch"), TrainingError, "^nothing can be written in .*/one: Read-only file ",
     ),
     "follow: gone": (lambda: runs.follow("gone"), TrainingError, "there is no run"),
     **{
@@ -150,6 +199,10 @@ REFUSED: Refusals = {
         ConfigError,
         "trained on 100% of the held-out text",
     ),
+    **{
+        f"several texts: {name}": (several, TextError, r"received \w+: join several texts, as with")
+        for name, several in SEVERAL.items()
+    },
     "save: a path": (
         lambda: rnnviz.save(tiny("gru"), "own.safetensors", example=Path("machine")),  # type: ignore[arg-type]
         TextError,
@@ -188,7 +241,7 @@ REFUSED: Refusals = {
     ),
     "fit: what has no card": (
         lambda: fit(SMALL, SimpleNamespace(split=CORPUS.split)),  # type: ignore[arg-type]
-        ConfigError,
+        TextError,
         "received SimpleNamespace",
     ),
     "train: a short text": (

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
@@ -21,6 +22,7 @@ from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
 from rnnviz.i18n import _, language
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
+from rnnviz.sentences import HUGE
 from rnnviz.text.characters import visible
 from rnnviz.ui import model_cache
 from rnnviz.ui.browser.component import Component, asked
@@ -29,7 +31,7 @@ from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import column_format, signed
+from rnnviz.ui.formatting import rounded, signed
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
@@ -279,9 +281,11 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
     if not places:
         st.info(_("This text has nothing to list."))
         return
+    perplexity = _("Perplexity")
+    huge = max(table.get(perplexity, ()), default=0.0) >= HUGE  # words then, one by one, which takes long
     formats = {
         _("Number"): "localized",
-        _("Perplexity"): column_format(table.get(_("Perplexity"), ())),
+        perplexity: None if huge else "accounting",
         _("Bits"): "accounting",
         _("Bits per character"): "%+.2f",
         _("Character no."): "localized",
@@ -289,7 +293,7 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
     }
     column = st.column_config
     st.dataframe(
-        table,
+        pd.DataFrame(table).style.format({perplexity: rounded}) if huge else table,
         hide_index=True,
         width="stretch",
         height=min(400, 37 + 35 * len(places)),
