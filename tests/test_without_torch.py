@@ -22,7 +22,7 @@ NEEDS_TORCH = {
         f"networks.{name}"
         for name in (
             "adapter", "adapter_check", "adapter_steps", "adapter_weights",
-            "compiled", "custom", "dropout", "torch_engine", "torch_model",
+            "compiled", "custom", "dropout", "torch_engine", "torch_model", "torch_threads",
         )
     ),
     *(

@@ -30,8 +30,9 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Engine, ModelConfig
 from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_engine import Weights, weights_from
-from rnnviz.networks.threads import Threads, worth_trying
+from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_engine import State as State
+from rnnviz.networks.torch_threads import TorchThreads, worth_trying
 from rnnviz.reprs import Pictured
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
@@ -256,7 +257,8 @@ class TorchEngine:
 
     def __init__(self, model: CharModel) -> None:
         self._model, self.size = model, model.config.vocabulary_size
-        self.threads = self.alone = Threads(worth_trying(model.device.type))
+        self.threads: Threads = TorchThreads(worth_trying(model.device.type))
+        self.alone: Threads = self.threads
 
     def zeros(self, rows: int) -> tuple[Floats, ...]:
         """The state before a text, `rows` times."""

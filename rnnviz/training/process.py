@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
-from rnnviz.networks import checkpoint, threads
+from rnnviz.networks import checkpoint
 from rnnviz.training import event_log, queue
 from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.process_settings import tune_process
@@ -85,7 +85,7 @@ def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
 
 
 if TYPE_CHECKING:
-    from rnnviz.networks.threads import Threads
+    from rnnviz.networks.torch_threads import TorchThreads
     from rnnviz.text.corpora import Corpus
     from rnnviz.training.trainer import StepReport, Trainer
 
@@ -186,7 +186,7 @@ def _learn(
     request: StopRequest,
     show: Show,
     corpus: Corpus,
-    taken: Threads,
+    taken: TorchThreads,
     *,
     queued: bool,
 ) -> Trainer:
@@ -225,18 +225,18 @@ def _learn(
     return trainer
 
 
-def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:
+def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, TorchThreads]:
     """Decide the settings that depend on the machine, and record those that a resumed run must keep, and the
     text's checksum. The
     number of threads isn't recorded, unless given: the fastest changes with other programs' load.
     """
 
-    from rnnviz.networks import compiled
+    from rnnviz.networks import compiled, torch_threads
     from rnnviz.networks.torch_model import pick_device
     from rnnviz.training import optimiser, speed_trial
 
     if description.threads is not None:
-        threads.fix(description.threads)
+        torch_threads.fix(description.threads)
     config, engine = description.config, description.engine
     begun = folder.state.exists()  # a resumed run keeps its precision and engine
     absent = begun and engine == "numba" and not compiled.prepared(config.cell)

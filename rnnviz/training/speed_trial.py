@@ -9,8 +9,9 @@ import torch
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks import compiled
 from rnnviz.networks.config import Engine, TrainConfig
-from rnnviz.networks.threads import ALIKE, HOPELESS, Threads, worth_trying
+from rnnviz.networks.threads import ALIKE, HOPELESS
 from rnnviz.networks.torch_model import pick_device
+from rnnviz.networks.torch_threads import TorchThreads, worth_trying
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
 from rnnviz.training.batches import cuts
@@ -29,7 +30,7 @@ class Pace(NamedTuple):
     backward pass.
     """
 
-    threads: Threads
+    threads: TorchThreads
     engine: Engine = "auto"
 
     @property
@@ -84,7 +85,7 @@ def fastest(
         if not known or known[max(known)] >= HOPELESS * max(known.values()):
             torch.set_num_threads(count)
             known[count] = timed(tried[0])
-    best = Threads(counts, known)
+    best = TorchThreads(counts, known)
     torch.set_num_threads(best.now)
     speeds = {tried[0]: best.speed}
     for one in [*tried[1:], *tried]:  # twice: another program may have delayed one
@@ -96,7 +97,7 @@ def fastest(
         trainer.cuts = whole
         speeds[won] = timed(won)
     share = speeds[won] / best.speed
-    return Pace(Threads(counts, {n: share * speed for n, speed in known.items()}), won)
+    return Pace(TorchThreads(counts, {n: share * speed for n, speed in known.items()}), won)
 
 
 def engines(config: TrainConfig, device: torch.device, engine: Engine = "auto") -> list[Engine]:

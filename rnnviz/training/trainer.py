@@ -27,8 +27,8 @@ from rnnviz.errors import CheckpointError, CorpusError, TrainingError
 from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.dropout import Dropout
-from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import State, pick_device, untrained
+from rnnviz.networks.torch_threads import TorchThreads
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
@@ -93,7 +93,7 @@ class Trainer:
             config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
         )
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
-        self.threads = Threads([torch.get_num_threads()])  # torch's threads in `run`
+        self.threads = TorchThreads([torch.get_num_threads()])  # torch's threads in `run`
         self.step_index = 0
         self.characters = 0
         self.offset = 0

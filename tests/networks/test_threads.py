@@ -1,4 +1,4 @@
-"""rnnviz.networks.threads: which numbers of threads are tried, and when. Seconds are made up here."""
+"""Numbers of threads: which are tried, and when. Seconds are made up here."""
 
 import os
 import subprocess
@@ -11,10 +11,11 @@ import pytest
 import torch
 
 from rnnviz import ModelConfig
-from rnnviz.networks import batched_scoring, threads, torch_model
+from rnnviz.networks import batched_scoring, threads, torch_model, torch_threads
 from rnnviz.networks.batched_scoring import LEAST, NumpyEngine
-from rnnviz.networks.threads import Threads, worth_trying
+from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.torch_threads import TorchThreads, worth_trying
 from rnnviz.text.vocabulary import Vocabulary
 
 Speed = Callable[[int], float]
@@ -54,7 +55,7 @@ def work(one: Threads, speed: Speed, seconds: float) -> list[int]:
 def test_the_fastest_number_is_found_and_hopeless_ones_are_not_tried(
     speed: Speed, best: int, tried: list[int]
 ) -> None:
-    one = Threads([1, 2, 4, 7])
+    one = TorchThreads([1, 2, 4, 7])
     used = work(one, speed, 8)
     assert list(dict.fromkeys(used)) == tried
     assert not one.trying
@@ -63,7 +64,7 @@ def test_the_fastest_number_is_found_and_hopeless_ones_are_not_tried(
 
 
 def test_it_makes_way_and_comes_back() -> None:
-    one = Threads([1, 2, 3], known={1: idle(1), 2: idle(2), 3: idle(3)})
+    one = TorchThreads([1, 2, 3], known={1: idle(1), 2: idle(2), 3: idle(3)})
     assert set(work(one, idle, 5)) == {3}
     work(one, crowded, 6)  # of which a piece takes 1.7 on three threads, and one more when they are tried
     assert one.now == 2
@@ -74,24 +75,24 @@ def test_it_makes_way_and_comes_back() -> None:
 
 
 def test_looking_again_costs_little() -> None:
-    one = Threads([1, 2, 3])
+    one = TorchThreads([1, 2, 3])
     used = work(one, idle, 600)
     assert set(used) == {1, 2, 3}
     assert used.count(3) > 0.98 * len(used)
 
 
 def test_alike_is_as_good_with_fewer() -> None:
-    assert Threads([1, 2, 4], known={1: 98.0, 2: 100.0, 4: 99.0}).now == 1
-    assert Threads([1, 2, 4], known={1: 90.0, 2: 98.0, 4: 100.0}).now == 2
+    assert TorchThreads([1, 2, 4], known={1: 98.0, 2: 100.0, 4: 99.0}).now == 1
+    assert TorchThreads([1, 2, 4], known={1: 90.0, 2: 98.0, 4: 100.0}).now == 2
 
 
 def test_one_number_is_never_changed() -> None:
-    one = Threads([5])
+    one = TorchThreads([5])
     assert set(work(one, idle, 5) + work(one, full, 300)) == {5}
 
 
 def test_a_piece_is_done_on_that_many_and_leaves_torchs_number_alone() -> None:
-    one = Threads([2, 3])
+    one = TorchThreads([2, 3])
     torch.set_num_threads(1)
     for size in (None, 10):
         with one.piece(size):
@@ -107,7 +108,7 @@ def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
 ) -> None:
     timed = list[int]()
     monkeypatch.setattr(Threads, "took", lambda self, size, seconds: timed.append(self.now))
-    one, given = Threads([1, 2, 3], known={3: idle(3)}), Threads([2])
+    one, given = TorchThreads([1, 2, 3], known={3: idle(3)}), TorchThreads([2])
 
     def used(threads: Threads) -> int:
         with threads.piece(10):
@@ -129,8 +130,8 @@ def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
 @pytest.fixture
 def untold(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process where nobody has said how many threads there are to be."""
-    monkeypatch.setattr(threads, "_fixed", False)
-    monkeypatch.setattr(threads, "_told", 0)
+    monkeypatch.setattr(threads, "fixed", 0)
+    monkeypatch.setattr(torch_threads, "_told", 0)
 
 
 @pytest.mark.usefixtures("untold")
@@ -139,12 +140,15 @@ def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyP
 
     def elsewhere() -> tuple[list[int], int]:
         tried = worth_trying()
-        with Threads([1]).piece():
+        with TorchThreads([1]).piece():
             pass
         return tried, torch.get_num_threads()
 
     torch.set_num_threads(3)
-    with Threads([1]).piece(), ThreadPoolExecutor(1) as pool:  # tells threads to come that 1 is the number
+    with (
+        TorchThreads([1]).piece(),
+        ThreadPoolExecutor(1) as pool,
+    ):  # a new thread would take 1
         assert pool.submit(elsewhere).result() == ([1, 2, 3], 3)
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(elsewhere).result() == ([1, 2, 3], 3)
@@ -171,7 +175,10 @@ def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pyte
 
 @pytest.mark.slow
 def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
-    asked = "from rnnviz.networks.threads import cores, worth_trying; print(cores(), worth_trying()[-1])"
+    asked = (
+        "from rnnviz.networks.threads import cores; "
+        "from rnnviz.networks.torch_threads import worth_trying; print(cores(), worth_trying()[-1])"
+    )
     environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
     for package, left in (("rnnviz.ui.process_threads", 1), ("rnnviz.ui", 0)):
         code = f"import {package}; {asked}"
@@ -184,8 +191,8 @@ def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
 
 @pytest.mark.usefixtures("untold")
 def test_a_fixed_number_holds_for_everything() -> None:
-    threads.fix(3)
-    assert worth_trying() == [torch.get_num_threads()] == [3]
+    torch_threads.fix(3)
+    assert worth_trying() == threads.worth_trying_alone() == [torch.get_num_threads()] == [3]
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
