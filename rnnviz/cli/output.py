@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help, OneOf
@@ -23,9 +23,7 @@ from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.text.files import printable, without_folders
 
 if TYPE_CHECKING:
-    from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.networks.numpy_model import Model, NumpyModel
 
 STANDARD_INPUT = "-"
 
@@ -139,7 +137,7 @@ def numbers(written: str) -> list[int]:
     return [int(number) for number in written.split(",")]
 
 
-def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> CharModel | NgramModel:
+def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> Model:
     """The model of --model, or the one called `name`, to score texts, or to read `one`.
 
     Without a GPU torch, whose import takes seconds, computes it only where it is faster.
@@ -150,7 +148,7 @@ def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> CharMod
     if on.device == "cpu" or (on.device == "auto" and not has_torch.gpu_driver()):
         model = load_numpy(wanted)
         if one or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
-            return cast("CharModel | NgramModel", model)  # alike in all that needs no torch
+            return model
     return rnnviz.load(wanted, device=on.device)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 from weakref import WeakKeyDictionary
 
@@ -20,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rnnviz.arrays import Floats, Ids
+from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled, torch_engine
@@ -96,6 +97,11 @@ class CharModel(Pictured, nn.Module):
         return self.readout.bias.device
 
     @property
+    def device_name(self) -> str:
+        """ "CPU", or the GPU's name."""
+        return torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "CPU"
+
+    @property
     def parameter_count(self) -> int:
         """See ModelConfig.parameter_count."""
         return self.config.parameter_count
@@ -118,9 +124,13 @@ class CharModel(Pictured, nn.Module):
         with _lock:
             found = _made.get(self)
             if found is None or not all(map(_same, found[0], now)):
-                tensors = {name: w.detach().float().cpu().numpy() for name, w in self.state_dict().items()}
-                found = _made[self] = [p.clone() for p in now], weights_from(self.config, tensors)
+                found = _made[self] = [p.clone() for p in now], weights_from(self.config, self.tensors)
             return found[1]
+
+    @property
+    def tensors(self) -> dict[str, Array]:
+        """The weights as they are now, in float32 on the CPU, by their names in a file."""
+        return {name: w.detach().float().cpu().numpy() for name, w in self.state_dict().items()}
 
     def zero_state(self, batch: int = 1) -> State:
         """Zeros, (L, B, H) each."""
@@ -224,6 +234,21 @@ class CharModel(Pictured, nn.Module):
             return compiled.Rows(torch_engine.linear(table, W, b), ids)
         return torch_engine.linear(F.embedding(ids, table), W, b)
 
+    def device_states(self, inputs: Ids) -> tuple[Floats, ...] | None:
+        """Every state after the first of `inputs` (T + 1, B), the start symbol: H, and an LSTM's C,
+        (T, L, B, H) each. None on the CPU, where numpy is faster.
+        """
+        if self.device.type == "cpu":
+            return None
+        found = []
+        with torch.inference_mode():
+            state = self.zero_state(inputs.shape[1])
+            # Step by step: for a whole text, torch's own layers give the states of the top layer alone.
+            for x in self.embed(torch.from_numpy(inputs.T.copy()).to(self.device)).unbind(1):
+                _, state = self.hidden(x[:, None], state)
+                found.append(state)
+            return tuple(torch.stack(part)[1:].cpu().numpy() for part in zip(*found, strict=True))
+
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
         return CharScorer(self._reads(), self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
@@ -281,6 +306,17 @@ class TorchEngine:
 
 
 Device = Literal["auto"] | str
+
+
+def load(
+    config: ModelConfig, tensors: Mapping[str, Array], about: Mapping[str, Any], device: Device
+) -> CharModel:
+    """The network of a file's tensors, to read with; `about` are the other arguments of CharModel."""
+    chosen = pick_device(device)
+    with torch.device("meta"):  # no memory for weights that are replaced at once
+        model = CharModel(config, **about)
+    model.load_state_dict({k: torch.from_numpy(w) for k, w in tensors.items()}, assign=True)
+    return model.requires_grad_(False).eval().to(chosen)
 
 
 def _embedding(rows: int, columns: int) -> nn.Embedding:

@@ -76,8 +76,10 @@ def finish(
         raise TrainingError(
             "the run in {path} has no model yet; let it train a little longer", path=folder.path
         )
+    from rnnviz.networks.torch_model import CharModel
+
     model = checkpoint.load(folder.best)
-    if not checkpoint.is_neural(model):
+    if not isinstance(model, CharModel):
         raise TrainingError(
             "{best} was replaced by another model while training; start a new run", best=folder.best
         )

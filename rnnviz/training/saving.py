@@ -116,10 +116,10 @@ def _known(unseen: str, corpus: str, sketch: Sketch | None, card: Mapping[str, A
 
 def _halved(model: CharModel | NumpyModel | NgramModel) -> CharModel | NumpyModel | NgramModel:
     """A copy of a network with its weights rounded to float16."""
-    if checkpoint.is_neural(model):
-        return copy.deepcopy(model).half().float()
-    if not isinstance(model, NumpyModel):
+    if isinstance(model, NgramModel):
         return model
+    if not isinstance(model, NumpyModel):
+        return copy.deepcopy(model).half().float()
     tensors = {name: w.astype(np.float16).astype(np.float32) for name, w in model.tensors.items()}
     return replace(model, weights=weights_from(model.config, tensors), tensors=tensors)
 

@@ -12,11 +12,7 @@ from rnnviz.errors import ConfigError
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
-
-    Network = CharModel | NumpyModel
-    Model = Network | NgramModel
+    from rnnviz.networks.numpy_model import Model, Network
 
 
 def session() -> str:

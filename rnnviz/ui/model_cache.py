@@ -19,9 +19,7 @@ from rnnviz.networks.modelfile import read_header
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
-    from rnnviz.ui.context import Model, Network
+    from rnnviz.networks.numpy_model import Model, Network, NumpyModel
 
 FIRST = {"en": "holmes-lstm", "zh": "chinese-gru"}
 """The model that a newcomer sees first, by language."""
@@ -55,9 +53,9 @@ def reader(info: ModelInfo) -> NumpyModel | NgramModel:
     return cast("NumpyModel | NgramModel", _load(*_version(info), True))
 
 
-def scorer(info: ModelInfo) -> CharModel | NgramModel:
+def scorer(info: ModelInfo) -> Model:
     """The model of a file, in torch if it is installed, to score texts. Raises CheckpointError."""
-    return cast("CharModel | NgramModel", load(info))
+    return load(info)
 
 
 def _version(info: ModelInfo) -> tuple[str, int, int]:

@@ -22,7 +22,7 @@ from rnnviz.ui.formatting import choices, network, title, titles
 from rnnviz.ui.model_card import in_words
 
 if TYPE_CHECKING:
-    from rnnviz.ui.context import Model
+    from rnnviz.networks.numpy_model import Model
 
 TEMPERATURE = 0.8
 MODEL = Field[str]("model", address="model", title=N_("Model"))
@@ -246,9 +246,4 @@ def fit() -> None:
 
 def device(model: Model) -> str:
     """The model's device: "CPU", or the GPU's name."""
-    where = getattr(model, "device", None)
-    if where is None or where.type != "cuda":
-        return "CPU"
-    import torch
-
-    return torch.cuda.get_device_name(where)
+    return getattr(model, "device_name", "CPU")

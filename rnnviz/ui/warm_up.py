@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from rnnviz.networks.checkpoint import ModelInfo
-    from rnnviz.ui.context import Model
+    from rnnviz.networks.numpy_model import Model
 
 log = logging.getLogger("rnnviz")
 

@@ -16,7 +16,7 @@ from rnnviz.ui.pages.explore.initial_data import first
 from rnnviz.ui.pages.explore.live_session import Ask
 
 if TYPE_CHECKING:
-    from rnnviz.ui.context import Network
+    from rnnviz.networks.numpy_model import Network
 
 NAMES = ("text", "at", "pin", "why", "unit", "layer", "quantity", "order", "rows", "memoryless")
 SURPRISE = "none"

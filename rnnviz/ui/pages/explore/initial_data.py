@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.networks.numpy_model import Network, NumpyModel
 
 
 def opening(model: Any) -> str:
@@ -51,7 +50,7 @@ def first(found: tuple[named_units.Named, ...]) -> dict[str, Any]:
 
 
 def fixed(
-    model: CharModel | NumpyModel,
+    model: Network,
     yardstick: NgramModel | None,
     temperature: float,
     listed: Sequence[ModelInfo] = (),

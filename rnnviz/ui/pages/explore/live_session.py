@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from rnnviz.analysis.occlusion import left_out
 from rnnviz.figures import live
 from rnnviz.networks import contamination
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.networks.numpy_model import Network, NumpyModel
 from rnnviz.scoring.sampling import PLAIN, Shape, resume
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, common_prefix
@@ -29,9 +29,6 @@ from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.explore import named_units, unit_order
 from rnnviz.ui.pages.explore.predictions import Held, expected, redrawn
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
 
 LIMIT = 20_000  # characters of the text, at most; longer texts belong on the Perplexity page
 CONTINUE = 120  # characters that Continue writes at a time
@@ -127,7 +124,7 @@ class LiveSession:
 
     def __init__(
         self,
-        model: CharModel | NumpyModel,
+        model: Network,
         yardstick: NgramModel | None = None,
         memoryless: NumpyModel | None = None,
     ) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rnnviz.figures import live
 
 if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import Network
     from rnnviz.training.unit_findings import Recorded
-    from rnnviz.ui.pages.explore.unit_order import Network
 
 MOST = 3
 """Named units of a view, at most; a reader takes in no more."""

@@ -13,9 +13,9 @@ from rnnviz.ui import presenting
 from rnnviz.ui.formatting import measure, notices, quantities, together, view_words
 
 if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import Network
     from rnnviz.training.unit_findings import Recorded
     from rnnviz.ui.pages.explore.named_units import Named
-    from rnnviz.ui.pages.explore.unit_order import Network
 
 
 def words() -> dict[str, str]:

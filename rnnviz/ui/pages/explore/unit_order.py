@@ -19,10 +19,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
 
 if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
-
-    Network = CharModel | NumpyModel
+    from rnnviz.networks.numpy_model import Network
 
 REFERENCE = 1000
 """Characters of the reference text, which the model writes."""

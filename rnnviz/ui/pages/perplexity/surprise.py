@@ -41,7 +41,7 @@ from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 
 if TYPE_CHECKING:
-    from rnnviz.ui.context import Model
+    from rnnviz.networks.numpy_model import Model
 
 KEPT = 3  # texts that a session keeps open beside the newest
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
