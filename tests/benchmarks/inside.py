@@ -58,7 +58,7 @@ def main() -> None:
             page.goto(f"{url}/inside?model={options.model}&part={part}")
             board = page.locator("[data-testid=rnnviz-board][data-drawn]:has(.bd-open)").first
             board.wait_for(timeout=120_000)
-            page.get_by_test_id("stProgress").wait_for(state="detached", timeout=120_000)
+            expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=120_000)
             expect(page.get_by_test_id("stSpinner")).to_have_count(0, timeout=120_000)
             page.wait_for_load_state("networkidle")
             # The card's text has been read when the histogram is there; gates stand before the predictions.

@@ -92,7 +92,7 @@ def repeat(source: Path, target: Path, length: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(tmp_path_factory: pytest.TempPathFactory, tab: Page) -> Iterator[str]:
     """An app that shows records of TEXTS, and of one text of 20 million characters, by their names."""
     folder = tmp_path_factory.mktemp("viewer")
     (folder / "app.py").write_text(APP, "utf-8")
@@ -105,6 +105,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     repeat(folder / "plain-gru", folder / "huge-gru", HUGE)
     with serve(folder / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as address:
         yield address
+        tab.goto("about:blank")  # where the server is gone, an open page says so in its console
     shutil.rmtree(folder / "huge-gru")
 
 

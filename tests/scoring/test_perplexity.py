@@ -147,6 +147,7 @@ def _peak(path: Path) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*read as cp1252, a guess:UserWarning")
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
 def test_memory_does_not_grow_with_the_file(encoding: str, tmp_path: Path) -> None:
     small, large = tmp_path / "small.txt", tmp_path / "large.txt"
