@@ -33,7 +33,6 @@ import numpy as np
 from rnnviz.analysis.backward import Exponents, sweep
 from rnnviz.analysis.connectivity import ConnectivityRow, connectivity_row
 from rnnviz.analysis.linearisation import Reading, layer_slopes, read, top_slopes
-from rnnviz.analysis.occlusion import beginning, driven, scores, without_each
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, TextError
@@ -42,6 +41,7 @@ from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.reprs import Pictured
+from rnnviz.scoring.occlusion import beginning, driven, scores, without_each
 from rnnviz.text.characters import visible
 from rnnviz.text.vocabulary import UNKNOWN
 

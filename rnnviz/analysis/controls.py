@@ -23,15 +23,13 @@ from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
+from rnnviz.networks.verdicts import COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.decoding import TextOrPath, text_of
 
 What = str | Target | Array
 W = TypeVar("W", bound=What)
-
-COPIES = 3
-"""Untrained copies: a verdict compares a unit with the best of them."""
 
 
 READING, ECHOES = 0.2, 0.7

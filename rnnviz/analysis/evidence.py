@@ -47,13 +47,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rnnviz.analysis import ranking
-from rnnviz.analysis.search_result import Evidence, Report, Rival, Search, Simpler
+from rnnviz.analysis.search_result import Search
 from rnnviz.analysis.searching import SHIFTS, Searcher, Split
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Ids, Mask
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.progress import Share, run
 from rnnviz.networks.threads import worth_trying_alone
+from rnnviz.networks.verdicts import Evidence, Report, Rival, Simpler
 from rnnviz.scoring.bootstrap import from_correlation, means, starts
 from rnnviz.scoring.passages import OCTAVES, all_text
 from rnnviz.scoring.trace import Trace

@@ -32,13 +32,14 @@ import numpy as np
 
 from rnnviz.analysis import controls
 from rnnviz.analysis.activations import Unit, activations, unit_of
-from rnnviz.analysis.controls import COPIES, of_all
+from rnnviz.analysis.controls import of_all
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.networks.untrained import Fresh
+from rnnviz.networks.verdicts import COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing

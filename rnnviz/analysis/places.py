@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from rnnviz.analysis.activations import activations
-from rnnviz.analysis.controls import COPIES
 from rnnviz.analysis.matching import (
     AFTER,
     BEFORE,
@@ -38,6 +37,7 @@ from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, mapped, run
 from rnnviz.networks.untrained import Fresh
+from rnnviz.networks.verdicts import COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise

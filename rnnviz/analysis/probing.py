@@ -33,7 +33,7 @@ from rnnviz.analysis import evidence, ranking, targets
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.evidence import Scores
-from rnnviz.analysis.search_result import ENOUGH, MARGIN, Found, Measure, Rival, measured
+from rnnviz.analysis.search_result import Found
 from rnnviz.analysis.searching import Searcher, varies
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
@@ -41,6 +41,7 @@ from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, one_row, say, words
 from rnnviz.networks.progress import Share, run
+from rnnviz.networks.verdicts import ENOUGH, MARGIN, Measure, Rival, measured
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
 
@@ -64,9 +65,9 @@ CONTROLS = 5
 Verdict = Literal[
     "short", "same text", "nothing", "character", "context", "untrained", "learned", "remembers"
 ]
-"""A probe's verdict, by margins of `rnnviz.analysis.search_result.MARGIN`.
+"""A probe's verdict, by margins of `rnnviz.networks.verdicts.MARGIN`.
 
-short      fewer than `rnnviz.analysis.search_result.ENOUGH` characters, or too few for an interval: no
+short      fewer than `rnnviz.networks.verdicts.ENOUGH` characters, or too few for an interval: no
            verdict
 same text  fitted and scored on one text: no verdict
 nothing    no better than a probe for random labels, or its interval includes chance

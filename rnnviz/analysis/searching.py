@@ -26,11 +26,12 @@ import numpy as np
 
 from rnnviz.analysis import ranking
 from rnnviz.analysis.activations import activations, unit_of
-from rnnviz.analysis.search_result import ENOUGH, LEVEL, Found, Search
+from rnnviz.analysis.search_result import Found, Search
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError
+from rnnviz.networks.verdicts import ENOUGH, LEVEL
 from rnnviz.scoring.trace import Trace
 
 SHIFTS = 1_000

@@ -31,7 +31,6 @@ from rnnviz.analysis.python_text import PythonText
 from rnnviz.arrays import Array
 from rnnviz.checks import check_text, checked, received
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Said, words
 from rnnviz.text.vocabulary import code_points
 
 Span = tuple[int, int]
@@ -312,11 +311,6 @@ def kinds(text: str) -> tuple[str, ...]:
         return tuple(KINDS)
     better = {kind.instead_of: name for name, kind in PYTHON_KINDS.items() if kind.instead_of}
     return (*(better.get(name, name) for name in KINDS), "py-comment")
-
-
-def described(name: str) -> Said | str:
-    """A target's description in words; a pattern stands for itself."""
-    return words(f"target.{name}") if name in {**KINDS, **PYTHON_KINDS} else name
 
 
 def _python_target(name: str, text: str) -> Target:

@@ -20,7 +20,7 @@ def models(
         for info in found:
             print(as_json({**vars(info), "path": str(info.path)}))
     elif markdown:
-        from rnnviz.training.card import to_markdown
+        from rnnviz.networks.card_page import to_markdown
 
         print(to_markdown(found), end="")
     elif found:

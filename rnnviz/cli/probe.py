@@ -22,8 +22,9 @@ from rnnviz.cli.output import (
     say_start,
     source_text,
 )
-from rnnviz.cli.units import COPIES, Question
+from rnnviz.cli.units import Question
 from rnnviz.findings import Finding, count, words
+from rnnviz.networks.verdicts import COPIES
 
 
 def probe(

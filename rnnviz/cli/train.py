@@ -18,11 +18,11 @@ from typing import Annotated, Any, Literal, cast
 from rnnviz.cli.bind import FieldsOf, Gone, Help
 from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
-from rnnviz.networks import checkpoint, has_torch, modelfile
+from rnnviz.networks import checkpoint, has_torch, hyperparameters, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.text.characters import normalise
-from rnnviz.training import hyperparameters, process
+from rnnviz.training import process
 from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.stop_request import EXIT_INTERRUPTED
 
@@ -323,7 +323,7 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
     if held_out and "ngram" in held_out:
         figures += f" ({held_out['ngram_name']}: {held_out['ngram']:.4f})"
     print(f"Wrote {path} ({path.stat().st_size:,} bytes){figures}")
-    from rnnviz.training import unit_findings
+    from rnnviz.networks import unit_findings
 
     if unit_findings.KEY in card:
         named = ", ".join(f"{one.target} {one.layer}:{one.unit}" for one in unit_findings.of(card))

@@ -33,6 +33,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
 from rnnviz.networks.checkpoint import find, read_info
 from rnnviz.networks.modelfile import rewrite
+from rnnviz.networks.verdicts import COPIES
 from rnnviz.text.characters import normalise
 
 if TYPE_CHECKING:
@@ -43,9 +44,6 @@ SHIFTS, PER_TARGET = 1_000, 40
 """Shifts for the chance level; and for each target of a family, if that gives more. Half as many would just
 reach the strictest of Holm's levels.
 """
-
-COPIES = 3
-"""The default number of untrained copies to search."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +165,9 @@ def _keep(
     """Record the searches in the card, and the targets that are constant (`same`). The checksum identifies
     the text that training held out, whatever its name.
     """
+    from rnnviz.networks.unit_findings import KEY
     from rnnviz.text.corpora import sha256
-    from rnnviz.training import unit_findings
+    from rnnviz.training import unit_search
 
     path, checksum = find(of.model), sha256(text)
     about = {
@@ -177,6 +176,6 @@ def _keep(
         "held_out": read_info(path).card.get("sha256_held_out") == checksum,
     }
     command = command_line(of.model, source.corpus, source.file, typed)
-    shares = [unit_findings.share_typed(search, sentences, unclosed) for search in searches]
-    found = unit_findings.entry(command, searches, about, unit_findings.same_throughout(same), shares)
-    rewrite(path, path, card={unit_findings.KEY: found})
+    shares = [unit_search.share_typed(search, sentences, unclosed) for search in searches]
+    found = unit_search.entry(command, searches, about, unit_search.same_throughout(same), shares)
+    rewrite(path, path, card={KEY: found})

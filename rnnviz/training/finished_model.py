@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz.errors import TrainingError
-from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks import checkpoint, modelfile, unit_findings
 from rnnviz.text import corpora, files
 from rnnviz.text.corpora import Corpus
-from rnnviz.training import event_log, unit_findings
+from rnnviz.training import event_log
 from rnnviz.training.folder import Description, RunFolder
 
 

@@ -32,9 +32,9 @@ import portalocker
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
+from rnnviz.networks.deserialise import restored
 from rnnviz.text import files
 from rnnviz.training import event_log
-from rnnviz.training.deserialise import restored
 
 RESERVE = 64 * 1024
 """Bytes reserved for a full disk."""

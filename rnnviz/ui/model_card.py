@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rnnviz.i18n import _, ngettext
-from rnnviz.training import hyperparameters
+from rnnviz.networks import hyperparameters
 from rnnviz.ui.error_messages import plain
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.probing import Few, Probe
-from rnnviz.analysis.search_result import Evidence, Found, Replication, Report, Rival, Search, Unanswered
+from rnnviz.analysis.search_result import Found, Replication, Search, Unanswered
 from rnnviz.analysis.targets import Target
 from rnnviz.findings import Bars, Finding, Number, Said, words
+from rnnviz.networks import unit_findings
+from rnnviz.networks.verdicts import Evidence, Report, Rival
 from rnnviz.sentences import tell
-from rnnviz.training import unit_findings
 
 
 def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> Evidence:

@@ -12,12 +12,12 @@ from rnnviz.analysis import ranking
 from rnnviz.analysis.activations import Unit, activations
 from rnnviz.analysis.controls import echoes, untrained
 from rnnviz.analysis.evidence import search
-from rnnviz.analysis.search_result import ENOUGH, verdict
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import Target, span_target, target
 from rnnviz.networks import torch_model
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
+from rnnviz.networks.verdicts import ENOUGH, verdict
 from tests.analysis.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny

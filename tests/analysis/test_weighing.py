@@ -13,11 +13,12 @@ import rnnviz
 from rnnviz import units
 from rnnviz.analysis import evidence, ranking
 from rnnviz.analysis.evidence import weigh
-from rnnviz.analysis.search_result import ENOUGH, LEVEL, Evidence, Rival, Search, holm, verdict
+from rnnviz.analysis.search_result import Search, holm
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import Target
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import run
+from rnnviz.networks.verdicts import ENOUGH, LEVEL, Evidence, Rival, verdict
 from tests.analysis.built import LATCHES, built, quoted, telegraph
 
 

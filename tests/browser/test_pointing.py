@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import rnnviz
-from rnnviz.analysis.occlusion import left_out
+from rnnviz.scoring.occlusion import left_out
 from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
 from tests.browser.driving import box_of, changed, until

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz.networks import unit_findings
+from rnnviz.networks.card_page import responds
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.modelfile import rewrite
 from rnnviz.text.corpora import from_file, sha256
-from rnnviz.training import unit_findings
-from rnnviz.training.card import responds
 from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageSequence
 
-from rnnviz.networks import checkpoint
-from rnnviz.training import unit_findings
+from rnnviz.networks import checkpoint, unit_findings
 from tests.written import ROOT, blocks, links
 
 README = (ROOT / "README.md").read_text("utf-8")

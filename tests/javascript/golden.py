@@ -12,9 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.training import unit_findings
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
 from rnnviz.ui.standalone.build import TEMPERATURE, parts

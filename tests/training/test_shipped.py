@@ -11,10 +11,11 @@ import pytest
 
 import rnnviz
 from rnnviz.networks import checkpoint
+from rnnviz.networks.card_page import to_markdown
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text import corpora
-from rnnviz.training import card as model_card
 from rnnviz.training import card_check
+from rnnviz.training.card import EXAMPLES
 from rnnviz.training import replay as run_replay
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,7 +118,7 @@ def test_it_loads_and_reads_its_example_better_than_counting_does(name: str) -> 
     assert score.unknown == 0
     assert 1 < score.perplexity < model.vocabulary.size / 2
     if not name.endswith(("gram", "mlp")):
-        assert example == model_card.EXAMPLES[model.card["corpus"]]
+        assert example == EXAMPLES[model.card["corpus"]]
         counted = scoring.perplexity(checkpoint.load(model.card["ngram"]), text=example).perplexity
         # By more than rounding decides; shakespeare-mingru is ahead by 0.6 %, all others by 3 or more.
         assert score.perplexity < (0.997 if name == "shakespeare-mingru" else 0.97) * counted
@@ -165,7 +166,7 @@ def test_the_readme_says_what_the_cards_say() -> None:
 
 def test_the_page_of_cards_says_what_the_files_say() -> None:
     models, _ = checkpoint.available()
-    assert (FOLDER / "README.md").read_text("utf-8") == model_card.to_markdown(models)
+    assert (FOLDER / "README.md").read_text("utf-8") == to_markdown(models)
 
 
 def test_no_training_text_is_in_the_files() -> None:

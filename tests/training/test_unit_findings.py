@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from rnnviz.training import unit_findings
-from rnnviz.training.card import responds
+from rnnviz.networks import unit_findings
+from rnnviz.networks.card_page import responds
 
 GOOD = {
     "target": "quotes",

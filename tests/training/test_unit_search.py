@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.analysis.search_result import ENOUGH
+from rnnviz.networks import unit_findings
+from rnnviz.networks.card_page import responds
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.modelfile import read_tensors
+from rnnviz.networks.verdicts import ENOUGH
 from rnnviz.text import corpora
-from rnnviz.training import finished_model, unit_findings, unit_search
-from rnnviz.training.card import responds
+from rnnviz.training import finished_model, unit_search
 from rnnviz.training.folder import Description, RunFolder
 from tests.analysis.built import COUNTS, LATCHES, built, quoted
 from tests.conftest import tiny

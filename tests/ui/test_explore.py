@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis.occlusion import left_out
 from rnnviz.figures import live
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.training import unit_findings
+from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import examples, initial_data, named_units, unit_order

@@ -13,13 +13,13 @@ from streamlit.testing.v1 import AppTest
 from rnnviz import units
 from rnnviz.analysis import directions
 from rnnviz.analysis.evidence import search
-from rnnviz.analysis.search_result import ENOUGH, Evidence, Report, Rival
 from rnnviz.figures.themes import LEVELS
+from rnnviz.networks import unit_findings
 from rnnviz.networks.checkpoint import save
+from rnnviz.networks.verdicts import ENOUGH, Evidence, Report, Rival
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
-from rnnviz.training import unit_findings
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.jobs import worker
 from rnnviz.ui.pages.inside import direction, search_texts

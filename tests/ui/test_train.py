@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.text import corpora
-from rnnviz.training import estimate, event_log, queue, runs, unit_findings
+from rnnviz.training import estimate, event_log, queue, runs
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.train import add_model, run_comparison, run_view, settings, training_text

@@ -12,7 +12,7 @@ import { affine, affines, hasCell, Layer } from "./cells.js";
 /** @import { Config, Left, Tensors } from "./types" */
 
 const FIRST = 256; // rows of the first allocation
-const REACH = 64; // characters that "why" leaves out, as LAST in analysis/occlusion.py
+const REACH = 64; // characters that "why" leaves out, as LAST in scoring/occlusion.py
 
 /** A model's weights, and one step through all its layers. */
 export class Network {
@@ -191,7 +191,7 @@ export class Reading {
 
   /**
    * Compute the bits by which the cost of character t rises without each of the last REACH characters before it. For
-   * each one left out, the text is read on from there; all side by side, as in analysis/occlusion.py.
+   * each one left out, the text is read on from there; all side by side, as in scoring/occlusion.py.
    * @param {number} t @yields {number} a share of the text's length
    */
   *leave(t) {

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.analysis.occlusion import left_out
 from rnnviz.figures import live
 from rnnviz.networks import contamination
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Network, NumpyModel
+from rnnviz.scoring.occlusion import left_out
 from rnnviz.scoring.sampling import PLAIN, Shape, resume
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, common_prefix

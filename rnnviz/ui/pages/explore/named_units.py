@@ -10,7 +10,7 @@ from rnnviz.figures import live
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network
-    from rnnviz.training.unit_findings import Recorded
+    from rnnviz.networks.unit_findings import Recorded
 
 MOST = 3
 """Named units of a view, at most; a reader takes in no more."""
@@ -31,7 +31,7 @@ class Named:
 
 def of(model: Network) -> tuple[Named, ...]:
     """The first MOST named units of a model, each once; () if its card has no confirmed finding."""
-    from rnnviz.training import unit_findings
+    from rnnviz.networks import unit_findings
 
     if not model.card.get(unit_findings.KEY):
         return ()

@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.analysis.occlusion import LAST
 from rnnviz.figures import live
 from rnnviz.i18n import _
+from rnnviz.scoring.occlusion import LAST
 from rnnviz.ui import presenting
 from rnnviz.ui.formatting import measure, notices, quantities, together, view_words
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network
-    from rnnviz.training.unit_findings import Recorded
+    from rnnviz.networks.unit_findings import Recorded
     from rnnviz.ui.pages.explore.named_units import Named
 
 
@@ -251,7 +251,7 @@ def invitation(target: str, characters: str) -> str:
 
 def captioned(one: Named, model: Network) -> dict[str, Any]:
     """A named unit as JSON: its place, its name, a caption, and a sentence on the measurements."""
-    from rnnviz.training import unit_findings
+    from rnnviz.networks import unit_findings
     from rnnviz.ui.pages.inside.target_names import targets
 
     card, config = model.card, model.config
@@ -286,7 +286,7 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
 
 def unnamed(card: Mapping[str, Any]) -> str:
     """The sentence that says why no unit has a name; "" if the card records no search."""
-    from rnnviz.training import unit_findings
+    from rnnviz.networks import unit_findings
     from rnnviz.ui.pages.inside.target_names import targets
 
     names, said = targets(python=True), reasons()

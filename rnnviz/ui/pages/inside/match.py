@@ -9,13 +9,14 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis import controls, matching, places
+from rnnviz.analysis import matching, places
 from rnnviz.analysis.matching import Match, Matches
 from rnnviz.analysis.places import SearchedText
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.verdicts import COPIES
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
@@ -187,7 +188,7 @@ def _control(
     copies: Sequence[matching.Copy] | None = found(
         Part(
             "match-copies",
-            lambda: _("Reading the text with {n} untrained copies of the network").format(n=controls.COPIES),
+            lambda: _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
             lambda model, _text: matching.copies(model, searched.text),
             most=0,
         ),
@@ -196,7 +197,7 @@ def _control(
         Button(
             _("Compare with untrained copies"),
             ":material/compare_arrows:",
-            cost.format(n=f"{min(len(searched.text), matching.BEGINNING):,}", copies=controls.COPIES),
+            cost.format(n=f"{min(len(searched.text), matching.BEGINNING):,}", copies=COPIES),
         ),
     )
     if copies is None:

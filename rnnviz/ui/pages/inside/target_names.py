@@ -6,7 +6,7 @@ from typing import Any
 from rnnviz.analysis.targets import KINDS, PYTHON_KINDS
 from rnnviz.findings import Said
 from rnnviz.i18n import _, ngettext
-from rnnviz.training import unit_findings
+from rnnviz.networks import unit_findings
 from rnnviz.ui.formatting import measure, spoken
 
 PATTERN, SPAN = "pattern", "span"

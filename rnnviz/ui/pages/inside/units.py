@@ -22,9 +22,10 @@ from rnnviz.findings import Number, Panel, words
 from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
+from rnnviz.networks.unit_findings import Recorded, described
+from rnnviz.networks.verdicts import COPIES, ENOUGH
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.training.unit_findings import Recorded
 from rnnviz.ui import address, dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import quantities, signed
@@ -95,7 +96,7 @@ def _finding(
     traced = yield from mapped(steps, lambda share: Step(READING * share))
     targets = [_target(one, unclosed, traced.text) for one in asked]
     edges = asked[0].edges
-    if len(traced) < search_result.ENOUGH:
+    if len(traced) < ENOUGH:
         searcher = Searcher(traced, layer=layer, quantity=quantity)
         searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
     else:
@@ -208,7 +209,7 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for one in named:
-                label = f"**{one.unit}** · {render_finding.tell(targets.described(one.target))}"
+                label = f"**{one.unit}** · {render_finding.tell(described(one.target))}"
                 st.button(
                     label,
                     key=f"inside.named.{one.unit}.{one.target}",
@@ -238,7 +239,7 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
         if asked.target in kinds:
             every = tuple(replace(asked, target=name) for name in kinds)
         cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
-        said = cost.format(n=f"{search_texts.SEARCHED:,}", copies=controls.COPIES)
+        said = cost.format(n=f"{search_texts.SEARCHED:,}", copies=COPIES)
         button = Button(_("Search the text"), ":material/search:", said)
         if st.session_state.pop(search_texts.NOW, False):
             button = None

@@ -1,21 +1,15 @@
-"""Findings on a model's units: searches that a run, or `rnnviz units --card`, records in the model's card."""
+"""Findings on a model's units, as its card records them: a run, or `rnnviz units --card`, searched."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
-import numpy as np
-
-from rnnviz.analysis.activations import activations
-from rnnviz.analysis.search_result import LEVEL, Evidence, Measure, Rival, Search, Verdict, measured, verdict
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, named
 from rnnviz.findings import Number, Said, count, say, span, words
-from rnnviz.training.deserialise import restored
-
-if TYPE_CHECKING:
-    from rnnviz.scoring.trace import Trace
+from rnnviz.networks.deserialise import restored
+from rnnviz.networks.verdicts import LEVEL, Evidence, Measure, Rival, Verdict, measured, verdict
+from rnnviz.sentences import catalogue
 
 KEY = "units"
 """The card's entry: {"command": the command that made it, "text": the text searched, "findings": the searches
@@ -31,16 +25,13 @@ Why = Literal["absent", "throughout", "short", "same text", "costly"]
 
 absent      the text has none of it
 throughout  constant over the text
-short       the text has fewer than `rnnviz.analysis.search_result.ENOUGH` characters
+short       the text has fewer than `rnnviz.networks.verdicts.ENOUGH` characters
 same text   too rare to be in every part of the text
 costly      the search took more than its time, or more memory than there is
 """
 
 Part = Literal["validation", "validation and held-out", "held-out"]
 """The part of the text, never used in training, that was searched."""
-
-_MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
-"""The mask that stands for a graded target: open brackets or none."""
 
 
 @dataclass(frozen=True)
@@ -78,29 +69,6 @@ class Recorded:
     levels: tuple[float, float] = (LEVEL, LEVEL)
     direction: int = 0
     typed: tuple[float, float] | None = None
-
-    @classmethod
-    def of(cls, search: Search, typed: tuple[float, float] | None = None) -> Recorded:
-        """The record of a search on a trace."""
-        best, character = search.best, search.character
-        assert character is not None  # it was on a trace
-        return cls(
-            search.target,
-            search.quantity,
-            search.measure,
-            best.unit.layer,
-            best.unit.unit,
-            best.score,
-            search.chance,
-            character,
-            search.untrained,
-            search.characters,
-            search.evidence,
-            best.p,
-            search.levels,
-            best.direction,
-            typed,
-        )
 
     @property
     def verdict(self) -> Verdict:
@@ -165,6 +133,12 @@ class Recorded:
         return asdict(self)
 
 
+def described(target: str) -> Said | str:
+    """A target's description in words; a pattern stands for itself."""
+    code = f"target.{target}"
+    return words(code) if code in catalogue() else target
+
+
 def of(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
     """The findings in a card, in their order, without damaged ones."""
     return _listed(card, "findings")
@@ -187,14 +161,6 @@ def unanswered(card: Mapping[str, Any]) -> dict[str, Why]:
     return {name: why for name, why in kept.items() if why in get_args(Why)} if isinstance(kept, dict) else {}
 
 
-def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:
-    """The reason for no search of each constant target."""
-    return {
-        one.name: "short" if not len(one) else "throughout" if one.values.any() else "absent"
-        for one in targets
-    }
-
-
 def text(card: Mapping[str, Any]) -> str:
     """The name of the searched text; "" for a held-out part of the model's own text."""
     said = _entry(card).get("text")
@@ -204,62 +170,11 @@ def text(card: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) and name else "another text"
 
 
-def share_typed(
-    search: Search, sentences: Sequence[Trace], unclosed: Unclosed = "paragraph"
-) -> tuple[float, float] | None:
-    """Two shares of the characters of `sentences`, each read from the zero state. The first: where the sign
-    of the best unit matches the target, as the page's colours show. The second: the likelier constant
-    answer. Open brackets count as a mask. None for another graded target, a pattern, or no characters.
-    """
-    best, name = search.best, _MASKS.get(search.target, search.target)
-    if name not in {**KINDS, **PYTHON_KINDS} or not any(map(len, sentences)):
-        return None
-    targets = [named(name, read.text, unclosed=unclosed) for read in sentences]
-    if targets[0].graded:
-        return None
-    values = np.concatenate(
-        [
-            activations(read, layer=best.unit.layer, quantity=search.quantity)[:, best.unit.unit]
-            for read in sentences
-        ]
-    )
-    holds = np.concatenate([one.values for one in targets])
-    right, share = ((values * best.direction > 0) == holds).mean(), holds.mean()
-    return float(right), float(max(share, 1 - share))
-
-
 def part(card: Mapping[str, Any]) -> Part:
     """The searched part of the model's own text."""
     said = _entry(card).get("text")
     known = said.get("part") if isinstance(said, dict) else None
     return next((part for part in get_args(Part) if part == known), "held-out")
-
-
-def entry(
-    command: str,
-    searches: Sequence[Search],
-    text: Mapping[str, Any] | None = None,
-    unanswered: Mapping[str, Why] | None = None,
-    typed: Sequence[tuple[float, float] | None] | None = None,
-) -> dict[str, Any]:
-    """The entry of a card under KEY, from the searches whose target was in all parts of the text.
-
-    text        {"name": its name, "sha256": …, "held_out": whether the card calls it that, "part": a Part, if
-                any}
-    unanswered  the reasons for targets without a search
-    typed       the shares of typed sentences for each search, see `Recorded`
-    """
-    shares = typed or [None] * len(searches)
-    found = [
-        Recorded.of(search, share) for search, share in zip(searches, shares, strict=True) if search.held_out
-    ]
-    return {
-        "command": command,
-        **({"text": dict(text)} if text is not None else {}),
-        "findings": [one.to_json() for one in found if one.verdict == "remembers"],
-        "others": [one.to_json() for one in found if one.verdict != "remembers"],
-        "unanswered": {**(unanswered or {}), **{s.target: "same text" for s in searches if not s.held_out}},
-    }
 
 
 def _entry(card: Mapping[str, Any]) -> Mapping[str, Any]:

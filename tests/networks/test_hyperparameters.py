@@ -8,8 +8,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.errors import ConfigError
-from rnnviz.networks import checkpoint
-from rnnviz.training import hyperparameters
+from rnnviz.networks import checkpoint, hyperparameters
 from tests.training.test_trainer import TEXT
 
 RECIPE = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.analysis.occlusion import LAST, left_out
 from rnnviz.networks.checkpoint import load_numpy, save
+from rnnviz.scoring.occlusion import LAST, left_out
 from tests.analysis.autograd import NETWORKS
 from tests.conftest import TEXT, tiny
 
