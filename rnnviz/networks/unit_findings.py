@@ -144,6 +144,11 @@ def of(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
     return _listed(card, "findings")
 
 
+def remembering(card: Mapping[str, Any]) -> list[Recorded]:
+    """The findings of a card whose verdict is "remembers"."""
+    return [one for one in of(card) if one.verdict == "remembers"]
+
+
 def others(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
     """The searches in a card that don't remember."""
     return _listed(card, "others")

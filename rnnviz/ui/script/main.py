@@ -9,11 +9,9 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import address, error_messages, fields, model_cache, sharing, sidebar
+from rnnviz.ui import address, error_messages, fields, model_cache, sharing, sidebar, unit_words
 from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import together
-from rnnviz.ui.pages.explore.strings import unnamed
-from rnnviz.ui.pages.inside.target_names import found
 from rnnviz.ui.server import file_watchers, reconnect
 
 HERE = Path(__file__).parents[1]
@@ -32,7 +30,7 @@ st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
     """Sentences on a network's named units, on targets without one, and on a missing MLP."""
-    said = [found(info.card), unnamed(info.card)]
+    said = [unit_words.follows(info.card), unit_words.unnamed(info.card)]
     if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
         said.append(_("Without memory: no MLP of this text here."))
     return together(filter(None, said))

@@ -13,12 +13,13 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES
 from rnnviz.i18n import _, language
 from rnnviz.networks import contamination
+from rnnviz.ui import unit_words
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.formatting import titles
 from rnnviz.ui.pages.explore import named_units
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.live_session import LIMIT
-from rnnviz.ui.pages.explore.strings import captioned, unnamed, words
+from rnnviz.ui.pages.explore.strings import captioned, words
 from rnnviz.ui.pages.explore.unit_order import FEW
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def fixed(
         "listed": live.NEXT,
         "quantities": quantities,
         "named": [captioned(one, model) for one in found],
-        "unnamed": "" if found else unnamed(model.card),
+        "unnamed": "" if found else unit_words.unnamed(model.card),
         "first": first(found),
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,

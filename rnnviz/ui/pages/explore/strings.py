@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
 from rnnviz.i18n import _
+from rnnviz.networks import unit_findings
 from rnnviz.scoring.occlusion import LAST
 from rnnviz.ui import presenting
 from rnnviz.ui.formatting import measure, notices, quantities, together, view_words
+from rnnviz.ui.unit_words import target_name
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network
@@ -185,7 +186,7 @@ def words() -> dict[str, str]:
 
 
 def short_names() -> dict[str, str]:
-    """Short names of targets, for rows' labels; other targets have the name in `target_names.targets`."""
+    """Short names of targets, for rows' labels; other targets have the name in `unit_words.target_name`."""
     return {
         "quotes": _("Inside quotes"),
         "brackets": _("Inside brackets"),
@@ -251,15 +252,11 @@ def invitation(target: str, characters: str) -> str:
 
 def captioned(one: Named, model: Network) -> dict[str, Any]:
     """A named unit as JSON: its place, its name, a caption, and a sentence on the measurements."""
-    from rnnviz.networks import unit_findings
-    from rnnviz.ui.pages.inside.target_names import targets
-
-    card, config = model.card, model.config
-    names, best = targets(python=True), one.findings[0]
+    card, config, best = model.card, model.config, one.findings[0]
     scores = "; ".join(
-        f"{names.get(each.target, each.target)}: {measure(each)} {each.reported:.2f}" for each in one.findings
+        f"{target_name(each.target)}: {measure(each)} {each.reported:.2f}" for each in one.findings
     )
-    name = names.get(best.target, best.target)
+    name = target_name(best.target)
     known = captions().get(best.target) if best.direction else None  # a card of 1.0.0 has no direction
     does = known or _("It follows this: {name}. Nobody told it to.")
     diverging = live.scale(one.quantity, config.span).kind == "diverging"
@@ -281,46 +278,4 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
         "unit": one.unit,
         "layer": one.layer,
         "quantity": one.quantity,
-    }
-
-
-def unnamed(card: Mapping[str, Any]) -> str:
-    """The sentence that says why no unit has a name; "" if the card records no search."""
-    from rnnviz.networks import unit_findings
-    from rnnviz.ui.pages.inside.target_names import targets
-
-    names, said = targets(python=True), reasons()
-    left: dict[str, str] = {**unit_findings.unanswered(card)}
-    left = {**{one.target: one.verdict for one in reversed(unit_findings.others(card))}, **left}
-    sought = {name: said[left[name]] for name in unit_findings.SOUGHT if left.get(name) in said}
-    each = [
-        _("{list} ({why})").format(
-            list=_(", ").join(names[name] for name, why in sought.items() if why == reason), why=reason
-        )
-        for reason in dict.fromkeys(sought.values())
-    ]
-    where = unit_findings.text(card) or _("text it never read")
-    if len(each) == 1 and not unit_findings.of(card):  # one reason for all targets: name it alone
-        each = list(sought.values())[:1]
-    return (
-        _("No unit could be named from {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
-        if each
-        else ""
-    )
-
-
-def reasons() -> dict[str, str]:
-    """The reasons why a unit has no name, by verdict and by `unit_findings.Why`."""
-    return {
-        "nothing": _("no unit follows it"),
-        "chance": _("no unit follows it"),
-        "character": _("the last character may tell as much"),
-        "context": _("the last few characters may tell as much"),
-        "untrained": _("an untrained network may tell as much"),
-        "open": _("not compared with anything simpler"),
-        "short": _("the text is too short"),
-        "same text": _("too rare to say"),
-        "absent": _("the text has none"),
-        "throughout": _("the same at every character"),
-        "costly": _("the search took too much time or memory"),
     }

@@ -10,8 +10,8 @@ from rnnviz.analysis.directions import Direction
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.ui.fields import Field
-from rnnviz.ui.pages.inside import target_names
 from rnnviz.ui.pages.inside.view import View
+from rnnviz.ui.unit_words import target_name
 
 _FOUND = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"
@@ -58,7 +58,7 @@ def pick(
 def _name(kind: str, found: dict[str, tuple[str, Direction]]) -> str:
     if kind == RANDOM:
         return _("a random direction")
-    target = target_names.targets(python=True).get(found[kind][0], found[kind][0])
+    target = target_name(found[kind][0])
     said = _("the probe: {target}") if kind == PROBE else _("difference of means: {target}")
     return said.format(target=target)
 

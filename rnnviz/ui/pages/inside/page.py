@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from rnnviz.i18n import N_, _
+from rnnviz.networks import unit_findings
 from rnnviz.ui import example_text, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import show
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
-from rnnviz.ui.pages.inside import target_names
 from rnnviz.ui.pages.inside.view import LAYER, LONGEST, TEXT, view
 
 PART = Field("part", "units", address="part", title=N_("What to look at"), check=str.lower)
@@ -97,7 +97,7 @@ def _text(context: Context) -> str:
 
 def _layer(context: Context) -> int:
     layers = int(context.network.config.layers)
-    known = max(target_names.standing_in(context.info.card), key=lambda one: one.lead, default=None)
+    known = max(unit_findings.remembering(context.info.card), key=lambda one: one.lead, default=None)
     offered = {n: _("layer {n}").format(n=n) for n in range(layers)}
     usual = known.layer if known else 0
     if layers == 1:

@@ -14,10 +14,8 @@ from rnnviz.networks import checkpoint, modelfile
 from rnnviz.text import files
 from rnnviz.training import runs
 from rnnviz.training.folder import RunFolder
-from rnnviz.ui import error_messages
+from rnnviz.ui import error_messages, unit_words
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.pages.explore.strings import unnamed
-from rnnviz.ui.pages.inside import target_names as inside
 from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.selected_run import RUN, SelectedRun, called
 
@@ -57,8 +55,8 @@ def _found(shown: SelectedRun) -> str:
         card = checkpoint.read_info(path).card if path is not None else {}
     except RnnvizError:  # a damaged or missing file: the buttons show the error once they are pressed
         return ""
-    said = inside.found(card)
-    return said + " " + _("Explore opens on the first.") if said else unnamed(card)
+    said = unit_words.follows(card)
+    return said + " " + _("Explore opens on the first.") if said else unit_words.unnamed(card)
 
 
 def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:
