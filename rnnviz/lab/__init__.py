@@ -1,22 +1,53 @@
-"""The lab: what trains networks, with torch, and what researches them, with scikit-learn."""
+"""The lab: what trains networks, with torch, and what researches them, with scikit-learn.
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+It enters its engine, its commands and its pages in `rnnviz.registry`, for look, which imports nothing of it.
+"""
 
+from rnnviz import registry
+from rnnviz.i18n import N_
 from rnnviz.networks import engines
 
-if TYPE_CHECKING:
-    from rnnviz.arrays import Array
-    from rnnviz.networks.config import ModelConfig
-    from rnnviz.networks.torch_model import CharModel
+
+def _commands() -> tuple[registry.Command, ...]:
+    from rnnviz.cli import ablate, attribute, connectivity, match, patch, perturb, probe, train, units
+
+    return (
+        train.train,
+        units.units,
+        probe.probe,
+        match.match,
+        patch.patch,
+        attribute.attribute,
+        connectivity.connectivity,
+        ablate.ablate,
+        perturb.perturb,
+    )
 
 
-def _by_torch(
-    config: "ModelConfig", tensors: "Mapping[str, Array]", about: Mapping[str, Any], device: str
-) -> "CharModel":
-    from rnnviz.networks import torch_model  # takes seconds
+def _dev_commands() -> tuple[registry.Command, ...]:
+    from rnnviz.cli import dev
 
-    return torch_model.load(config, tensors, about, device)
+    return dev.sketch, dev.check_models
 
 
-engines.register(_by_torch)
+engines.register("rnnviz.networks.torch_model")
+registry.register(
+    registry.Page(
+        "inside",
+        "rnnviz.ui.pages.inside.page",
+        N_("Inside"),
+        "neurology",
+        N_("Ask the network's units what they respond to, what is remembered, and what depends on them."),
+        of_model=True,
+    ),
+    registry.Page(
+        "train",
+        "rnnviz.ui.pages.train.page",
+        N_("Train"),
+        "model_training",
+        N_("Train a network of your own and watch its hidden state take shape."),
+        of_model=False,
+    ),
+    commands=_commands,
+    dev_commands=_dev_commands,
+)

@@ -275,8 +275,8 @@ def load(name_or_path: str | Path, device: str = "cpu") -> StoredNetwork | Ngram
     stored = _read(name_or_path)
     if not isinstance(stored, tuple):
         return stored
-    if (by_torch := engines.registered()) is not None:
-        return by_torch(*stored, device)
+    if (engine := engines.registered()) is not None:
+        return engines.load(engine, *stored, device)
     if device not in ("cpu", "auto"):
         raise TorchMissingError(
             "device {device!r} needs torch, which is not installed; use cpu, or get torch: {command}",

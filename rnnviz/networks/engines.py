@@ -1,33 +1,43 @@
-"""Engines beside numpy's: `rnnviz.lab` registers torch's, so that looking at models needs no torch."""
+"""Engines beside numpy's: the lab registers torch's, so that looking at models needs no torch."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rnnviz import registry
 from rnnviz.networks import has_torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from rnnviz.arrays import Array
     from rnnviz.networks.config import ModelConfig
     from rnnviz.networks.numpy_model import StoredNetwork
 
-    Loader = Callable[[ModelConfig, Mapping[str, Array], Mapping[str, Any], str], StoredNetwork]
-    # Makes a network of its configuration, its tensors, the other arguments of its model, and a device.
-
-_loaders: list[Loader] = []
+_modules: list[str] = []
 
 
-def register(loader: Loader) -> None:
-    """Load networks by `loader` from now on, where torch is installed."""
-    _loaders[:] = [loader]
+def register(module: str) -> None:
+    """Let `load` of this module, whose import may take seconds, make the networks where torch is installed."""
+    _modules[:] = [module]
 
 
-def registered() -> Loader | None:
-    """torch's loader; None where torch isn't installed."""
+def registered() -> str | None:
+    """The module with torch's `load`; None where torch isn't installed."""
     if not has_torch.installed():
         return None
     registry.fill()
-    return _loaders[0] if _loaders else None
+    return _modules[0] if _modules else None
+
+
+def load(
+    module: str,
+    config: ModelConfig,
+    tensors: Mapping[str, Array],
+    about: Mapping[str, Any],
+    device: str,
+) -> StoredNetwork:
+    """The network of a file's configuration, tensors and other arguments, on a device of that engine."""
+    network: StoredNetwork = import_module(module).load(config, tensors, about, device)
+    return network

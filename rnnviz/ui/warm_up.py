@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import rnnviz.gradients
 import rnnviz.units  # noqa: F401
+from rnnviz import registry
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -60,13 +61,13 @@ def up() -> None:
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     try:
         import rnnviz.ui.pages.explore.page
-        import rnnviz.ui.pages.inside.units
         import rnnviz.ui.pages.learn.page
-        import rnnviz.ui.pages.perplexity.page
-        import rnnviz.ui.pages.train.page  # noqa: F401
+        import rnnviz.ui.pages.perplexity.page  # noqa: F401
         from rnnviz.ui import model_cache
         from rnnviz.ui.jobs import scratch
 
+        for page in registry.pages():
+            importlib.import_module(page.module)
         models, _ = model_cache.listed()
         if models:
             info = model_cache.first(models)
@@ -89,15 +90,15 @@ def up() -> None:
 def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
     """The later pieces of the warm-up, each a call of at most some seconds."""
     from rnnviz.lecture.scenes import scenes
-    from rnnviz.networks import has_torch
+    from rnnviz.networks import engines
     from rnnviz.ui import model_cache
 
     for info in models[: model_cache.LOADED_AT_ONCE]:
         yield lambda info=info: _picture(model_cache.reader(info))  # type: ignore[misc]
     for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
         yield from (partial(step.shown, step.usual) for step in scene.steps)
-    if has_torch.installed():
-        yield partial(importlib.import_module, "rnnviz.networks.torch_model")
+    if (engine := engines.registered()) is not None:
+        yield partial(importlib.import_module, engine)
 
 
 def _picture(model: Model) -> None:
