@@ -19,7 +19,7 @@ _modules: list[str] = []
 
 
 def register(module: str) -> None:
-    """Let `load` of this module, whose import may take seconds, make the networks where torch is installed."""
+    """Let `load` of this module, whose import takes seconds, make the networks where torch is installed."""
     _modules[:] = [module]
 
 
