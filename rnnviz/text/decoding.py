@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeVar, cast
+from typing import BinaryIO, Literal, TypeGuard, TypeVar, cast
 
 import filetype
 
@@ -134,8 +134,9 @@ _MARKS = (
 _NOT_FOR_FILES = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"}
 
 
-class DamagedError(DecodingError):
-    """A file ends inside a character."""
+def _cut_off(error: DecodingError | None) -> TypeGuard[DecodingError]:
+    """Whether the file ends inside a character: the only error of `decoded` without a reason."""
+    return error is not None and "reason" not in error.values
 
 
 class TextStream:
@@ -240,7 +241,7 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         return "utf-8", "verified"
     where = bad.values if bad is not None else {"name": name, "position": nul, "byte": 0}
     position = cast(int, where["position"])
-    if isinstance(bad, DamagedError):  # all but the end is UTF-8
+    if _cut_off(bad):  # all but the end is UTF-8
         file.seek(max(position - 1, 0))
         if not _ENDS_A_WORD.fullmatch(_read(file, 4, name)):
             raise bad
@@ -251,7 +252,7 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         if nul is not None and not candidate.startswith(("utf-16", "utf-32")):
             break
         if candidate == "utf-8":
-            if isinstance(bad, DamagedError):
+            if _cut_off(bad):
                 raise bad
             raise DecodingError(
                 "{name} is UTF-8 but damaged: byte {position:,} (0x{byte:02X}) can't be decoded; repair it "
@@ -261,7 +262,7 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         wrong = _not_in(candidate, file, name)
         if wrong is None:
             return candidate, "guessed"
-        if rank == 0 and isinstance(wrong, DamagedError):
+        if rank == 0 and _cut_off(wrong):
             raise wrong
     if nul is None:
         raise DecodingError(
@@ -346,7 +347,7 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
             text = decoder.decode(data, not data)
         except UnicodeDecodeError as error:
             if not data:  # only what the end leaves open is found here
-                raise DamagedError(
+                raise DecodingError(
                     "{name} was cut off inside its last character: byte {position:,} (0x{byte:02X}) begins "
                     "one that doesn't end, in {encoding}; fetch it again, or name another encoding",
                     name=name,

@@ -45,7 +45,7 @@ def chinese(app: AppTest, *parts: str, foreign: str = "") -> None:
     [
         ("empty.txt", b"", "没有字符"),
         ("nul.txt", b"machine\0\0\0" * 30, "NUL"),
-        ("cut.txt", "Grüße und Ärger ".encode() * 40 + b"\xc3", "UTF-8"),
+        ("cut.txt", "Grüße und Ärger ".encode() * 40 + b"\xc3", "utf-8"),
         ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(200), "PNG"),
     ],
 )
