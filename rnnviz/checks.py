@@ -42,7 +42,19 @@ from rnnviz.errors import ConfigError, Phrase, TextError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-TEXTS = {"text", "prompt", "given", "source", "into", "watched", "probe", "title", "example"}
+TEXTS = {
+    "text",
+    "corpus",
+    "held_out",
+    "prompt",
+    "given",
+    "source",
+    "into",
+    "watched",
+    "probe",
+    "title",
+    "example",
+}
 """Parameters that take a text of the user's, and no name: `check_text` says what to do."""
 
 LEFT = {"cell"}
@@ -115,6 +127,11 @@ def check_text(text: object) -> str:
         raise TextError("a text is a str; received a path: read the file, as with Path.read_text()")
     if hasattr(text, "text"):
         raise TextError("a text is a str; received a {received}: write its .text", received=received(text))
+    if hasattr(text, "__iter__"):
+        raise TextError(
+            "a text is a str; received {received}: join several texts, as with '\\n'.join(texts)",
+            received=received(text),
+        )
     raise TextError("a text is a str; received {received}", received=received(text))
 
 

@@ -1,7 +1,8 @@
 """Findings: the result of an analysis in four forms, which know no language, page or drawing library.
 
     facts()      plain JSON data, as --json prints it
-    table()      cells under named columns; findings of one class stack into one table
+    table()      cells under named columns; findings of one class stack into one table; frame() is the same as
+                 a pandas DataFrame
     sentences()  codes of sentences and their values, the verdict first
     panels()     pictures as data, each with a sentence on what to notice
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # the command line answers --help without numpy
@@ -230,6 +232,18 @@ class Finding(Protocol):
     def panels(self) -> list[Panel]:
         """The pictures; a finding in words or as a text alone has none."""
         return []
+
+    def frame(self) -> Any:
+        """`table` as a pandas DataFrame: headings and words in English, numbers unrounded. Raises ConfigError
+        where pandas is missing.
+
+        >>> import rnnviz
+        >>> score = rnnviz.perplexity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled.")
+        >>> score.frame()[["under", "perplexity"]].round(1).to_dict("records")
+        [{'under': 'timemachine-gru', 'perplexity': 2.3}]
+        """
+        # Words and pandas stand above findings: they are imported by name when a frame is asked for.
+        return import_module("rnnviz.scoring.frames").of_table(self.table())
 
 
 def stacked(tables: Sequence[Table]) -> Table:

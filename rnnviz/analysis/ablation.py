@@ -42,7 +42,7 @@ from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, Value, count, say, span, words
 from rnnviz.networks.config import check_layer
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -89,7 +89,7 @@ class Within(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ablation(Brief, Pictured):
+class Ablation(Brief, Pictured, Finding):
     """The loss without each unit, on one text.
 
     units   (U,) of `layer`, in the requested order

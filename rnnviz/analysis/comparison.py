@@ -14,7 +14,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Bars, Finding, Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
@@ -26,7 +26,7 @@ LISTED = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Brief, Pictured):
+class Comparison(Brief, Pictured, Finding):
     """Traces of one `text` by M models, in their order."""
 
     text: str

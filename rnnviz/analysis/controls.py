@@ -19,6 +19,7 @@ from rnnviz.analysis.targets import Target
 from rnnviz.analysis.targets import target as labels
 from rnnviz.arrays import Array, Floats
 from rnnviz.checks import checked
+from rnnviz.errors import ConfigError
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Share, mapped, run
@@ -212,6 +213,8 @@ def find(
     (['short', 'short'], 0)
     """
     every = target if isinstance(target, list) else [target]
+    if not every:
+        raise ConfigError("no target was given: name at least one, such as ['quotes']")
     given = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
     networks, searched = [model, *(() if models is None else models)], []
     weights_of(model)  # refuses what is no network

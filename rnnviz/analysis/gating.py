@@ -23,7 +23,7 @@ from rnnviz.analysis.activations import activations
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
+from rnnviz.findings import Finding, Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.bootstrap import Resampled, resample
@@ -40,7 +40,7 @@ SAMPLES = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gates(Brief, Pictured):
+class Gates(Brief, Pictured, Finding):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
     low, high      the share of time steps with the gate below LOW, above HIGH

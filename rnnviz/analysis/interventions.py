@@ -10,6 +10,7 @@ Shape letters: T time steps, H units of a layer.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypedDict, Unpack, cast
 
 import numpy as np
@@ -22,7 +23,7 @@ from rnnviz.arrays import Floats, Integers
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS, check_layer
-from rnnviz.networks.numpy_engine import Changes, Weights
+from rnnviz.networks.numpy_engine import Changes, Weights, applied
 from rnnviz.reprs import Brief
 
 Action = Literal["clamp", "zero", "scale"]
@@ -103,6 +104,12 @@ class Intervention(Brief):
             object.__setattr__(self, name, one)
         self._check_values()
 
+    @property
+    def named(self) -> str:
+        """The change as it is written, for errors."""
+        units = self.units[0] if len(self.units) == 1 else f"{len(self.units)} units"
+        return f"{self.action.capitalize()}({units}, {self.value:g})"
+
     def _check_values(self) -> None:
         if self.action not in ("clamp", "zero", "scale"):
             raise ConfigError("an action is clamp, zero or scale; received {action!r}", action=self.action)
@@ -170,7 +177,7 @@ def side_by_side(every: Sequence[Intervention]) -> Changes:
         for b, one in enumerate(every):
             one._apply(t, states[b : b + 1])
 
-    return {(every[0].layer, every[0].quantity): change}
+    return {(every[0].layer, every[0].quantity): partial(applied, every[0], change)}
 
 
 def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None) -> tuple[int, Quantity]:

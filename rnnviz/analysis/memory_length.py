@@ -21,7 +21,7 @@ from rnnviz.analysis.linearisation import Reading, read
 from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.findings import Finding, Json, Lines, Number, Panel, Said, Table, count, say, span, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Pictured
@@ -43,7 +43,7 @@ FURTHER = (10, 20, 50)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reach(Pictured):
+class Reach(Pictured, Finding):
     """The memory length of a text's predictions, over the K characters before each.
 
     predictions  n, each with K characters before it

@@ -33,7 +33,7 @@ from rnnviz.analysis.perturbation import divergence, kl
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Json, Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
+from rnnviz.findings import Finding, Json, Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Change, Changes, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network
@@ -390,7 +390,7 @@ def states_at(read: Trace, places: Iterable[int]) -> States:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatchControls(Brief, Pictured):
+class PatchControls(Brief, Pictured, Finding):
     """The effect of a patch beside moves of the same length, and beside patches from another text.
 
     patched    the patch itself

@@ -19,7 +19,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Finding, Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Brief, Pictured
@@ -29,7 +29,7 @@ from rnnviz.text.characters import visible
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Perturbation(Brief, Pictured):
+class Perturbation(Brief, Pictured, Finding):
     """Two readings that differ in the character text[at]; places count from 0.
 
     before, after  their Traces

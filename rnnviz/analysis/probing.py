@@ -39,7 +39,7 @@ from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, one_row, say, words
+from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, one_row, say, words
 from rnnviz.networks.progress import Share, run
 from rnnviz.networks.verdicts import ENOUGH, MARGIN, Measure, Rival, measured
 from rnnviz.reprs import Pictured
@@ -92,7 +92,7 @@ class Few:
 
 
 @dataclass(frozen=True, eq=False)
-class Probe(Pictured):
+class Probe(Pictured, Finding):
     """A linear probe of all units, and its rivals. Scores are AUC (0.5: chance) or correlation (0: chance),
     on a part of the text that the probe was not fitted on.
 

@@ -18,7 +18,20 @@ from rnnviz.analysis.directions import Direction
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said, Table, count, say, words
+from rnnviz.findings import (
+    Bars,
+    Finding,
+    Histogram,
+    Json,
+    Number,
+    Panel,
+    Picture,
+    Said,
+    Table,
+    count,
+    say,
+    words,
+)
 from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -69,7 +82,7 @@ Pushes = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UnitReport(Brief, Pictured):
+class UnitReport(Brief, Pictured, Finding):
     """A unit's card: its extremes, the distribution of its values, the characters that move it, and those it
     predicts.
 

@@ -55,7 +55,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Search(Pictured):
+class Search(Pictured, Finding):
     """A search's result: `found` holds all units, the best-ranked first.
 
     chance      `best` stays below this score for 95 of 100 shifted targets; 1.0 for too short a text
@@ -325,7 +325,7 @@ class Search(Pictured):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replication(Pictured):
+class Replication(Pictured, Finding):
     """One target searched in several networks, such as seeds of one recipe.
 
     networks  their names

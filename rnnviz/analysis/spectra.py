@@ -13,7 +13,7 @@ from rnnviz.analysis.linearisation import own_weights
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Number, Panel, Points, Said, Table, count, one_row, say, words
+from rnnviz.findings import Finding, Json, Number, Panel, Points, Said, Table, count, one_row, say, words
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.threads import ours
@@ -24,7 +24,7 @@ Complexes = npt.NDArray[np.complex128]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectrum(Brief, Pictured):
+class Spectrum(Brief, Pictured, Finding):
     """The eigenvalues of W_hh of one layer, largest modulus first.
 
     gated      whether W_hh is the candidate's block of a gated cell, whose state has other ways back

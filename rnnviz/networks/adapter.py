@@ -27,7 +27,7 @@ from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.adapter_check import Check, compare
 from rnnviz.networks.adapter_steps import build_custom
-from rnnviz.networks.adapter_weights import Symbols, build, check_recurrence
+from rnnviz.networks.adapter_weights import Symbols, build, check_recurrence, unwrapped
 from rnnviz.networks.custom import CustomModel, Readout, Step
 from rnnviz.networks.torch_model import CharModel
 
@@ -51,18 +51,19 @@ def adapt(
                  not. Dropout between its layers does nothing here, as in eval()
     output       nn.Linear from H to n, the length of characters
     characters   the network's vocabulary by index: single characters, each once; any name at the indices
-                 `start` and `unknown`; padding such as "<pad>", which is never predicted
+                 `start` and `unknown`; entries that no text has, such as "<pad>" and "</s>", which are never
+                 predicted: the probabilities of the others sum to 1
     embedding    nn.Embedding with n rows, or one more at its padding_idx; None: one-hot vectors of width n
     start        the character or index read before a text, needed for several layers; None: one layer
-                 begins with a zero state. An entry that is no character is never predicted: the
-                 probabilities of the others sum to 1
+                 begins with a zero state. An entry that is no character is never predicted
     unknown      the index of the network's own symbol for unknown characters
     unknown_gap  without `unknown`: nats from the mean logit down to that of unknown characters
-    check        the network itself: an nn.Module, called in eval() with a tensor (T,) of its indices, or a
-                 function of a list of them. Its logits or log-probabilities (T, n) must agree with the
-                 adapted model to 1e-4 nats on a few texts. A Module may return (logits, state)
+    check        the network itself: an nn.Module, called in eval() with a tensor of its indices, (T,),
+                 (1, T) or (T, 1), or a function of a list of them. Its logits or log-probabilities (T, n)
+                 must agree with the adapted model to 1e-4 nats on a few texts. It may return (logits, state)
 
-    Raises ConfigError for other or bidirectional layers, an embedding with max_norm, shapes that don't fit,
+    Modules of DataParallel or torch.compile stand for the module inside. Raises ConfigError for other or
+    bidirectional layers, an embedding with max_norm, shapes that don't fit, weights that are NaN or infinite,
     and where `check` differs.
 
     >>> import rnnviz
@@ -72,7 +73,8 @@ def adapt(
     (3, 1, 8)
     """
     _check_gap(unknown_gap)
-    layer = check_recurrence(recurrence)
+    layer, output, embedding = map(unwrapped, (recurrence, output, embedding))
+    check_recurrence(layer)
     symbols = Symbols(characters, start, unknown)
     model = build(layer, output, embedding, symbols, unknown_gap, name)
     if check is not None:
@@ -98,7 +100,9 @@ def adapt_step(
     step         a function (ids, state) -> (outputs, state). ids (B,) are the network's own indices, an array
                  of numpy, or a tensor where `state` has tensors. state is {name: (B, width)}, a row for each
                  of B texts; outputs are one of the new parts. Or a list of functions, one a layer: each
-                 reads the outputs of the layer below, and returns the parts of its layer
+                 reads the outputs of the layer below, and returns the parts of its layer. Further parts
+                 that it returns, such as gates, are shown as layers too, after those of `state`; no step
+                 needs to read them
     state        {name: (width,)}, each part before a text: arrays, or tensors, which the functions then get.
                  The names are `parts` of the model, the layers of `Trace.hidden`: the part that is the
                  outputs comes last
@@ -107,7 +111,7 @@ def adapt_step(
 
     `characters`, `start`, `unknown`, `unknown_gap`, `name` and `check` as in `rnnviz.adapt`. Put all that
     comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the prediction.
-    Raises ConfigError for a function that returns anything else, and where `check` differs.
+    Raises ConfigError for a function that returns anything else, or NaN, and where `check` differs.
 
     >>> import rnnviz
     >>> import torch
@@ -121,7 +125,7 @@ def adapt_step(
     """
     _check_gap(unknown_gap)
     symbols = Symbols(characters, start, unknown)
-    model = build_custom(step, readout, state, symbols, unknown_gap, name)
+    model = build_custom(step, unwrapped(readout), state, symbols, unknown_gap, name)
     if check is not None:
         compare(model, symbols, check)
     return model

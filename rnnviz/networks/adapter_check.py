@@ -1,6 +1,7 @@
 """The check that an adapted model predicts as the network itself does."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,23 +9,51 @@ import torch
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.networks.adapter_weights import Symbols
+from rnnviz.networks.adapter_weights import Symbols, unwrapped
 from rnnviz.networks.custom import CustomModel, as_array
 from rnnviz.networks.torch_model import CharModel
 
 Check = Callable[[list[int]], Any]
-"""Returns the network's logits or log-probabilities (T, n), after each of T of the network's indices. A
-function gets a list of indices; an nn.Module gets a tensor (T,), and may return (logits, state)."""
+"""Returns the network's logits or log-probabilities (T, n), after each of T of the network's indices, or
+(logits, state). A function gets a list of indices; an nn.Module gets a tensor, of one of FORMS."""
+
+FORMS = ((-1,), (1, -1), (-1, 1))
+"""The shapes of a Module's input: (T,), (1, T) or (T, 1)."""
 
 TEXTS, LENGTH = 4, 40
 TOLERANCE = 1e-4  # nats
 
 
 def compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> None:
-    """Read a few random texts with the model and with `check`.
+    """Read a few random texts with the model and with `check`; a Module takes one of FORMS.
 
     Raises ConfigError at the first log P that differs by more than TOLERANCE nats.
     """
+    check = unwrapped(check)
+    if not isinstance(check, torch.nn.Module):
+        _compare(model, symbols, check)
+        return
+    errors = []
+    for form in FORMS:
+        try:
+            _compare(model, symbols, partial(_evaluated, check, form))
+        except Exception as error:  # a network fails in its own way where it takes another form
+            errors.append(error)
+        else:
+            return
+    refused = [error for error in errors if isinstance(error, ConfigError)]
+    raise (
+        refused[0]
+        if refused
+        else ConfigError(
+            "check reads no tensor of indices, (T,), (1, T) or (T, 1): {error}; give a function that takes a "
+            "list of indices and returns the logits",
+            error=errors[0],
+        )
+    ) from errors[0]
+
+
+def _compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> None:
     drawn = np.random.default_rng(0)
     begin = [] if symbols.start is None else [symbols.start]
     unknown = [] if symbols.unknown is None else [symbols.unknown]
@@ -53,10 +82,11 @@ def compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> N
 
 
 def _ask(check: Check, ids: list[int], n: int) -> Doubles:
-    """The network's logits after each of its indices, (T, n); a Module is called in eval()."""
+    """The network's logits after each of its indices, (T, n)."""
     with torch.no_grad():
-        given = _evaluated(check, ids) if isinstance(check, torch.nn.Module) else check(list(ids))
-    values = as_array(given)
+        given = check(list(ids))
+    # Logits may stand beside a state.
+    values = as_array(getattr(given, "logits", given[0] if isinstance(given, tuple) else given))
     if values.dtype.kind not in "fiu" or values.size != len(ids) * n or values.shape[-1] != n:
         raise ConfigError(
             "check gives a row of {n} logits after each of its {steps} symbols; received shape {shape}",
@@ -67,13 +97,13 @@ def _ask(check: Check, ids: list[int], n: int) -> Doubles:
     return values.reshape(len(ids), n).astype(np.float64)
 
 
-def _evaluated(check: torch.nn.Module, ids: list[int]) -> Any:
+def _evaluated(check: torch.nn.Module, form: tuple[int, ...], ids: list[int]) -> Any:
+    """What the Module returns in eval()."""
     device = next((p.device for p in check.parameters()), None)
     modes = [(module, module.training) for module in check.modules()]
     check.eval()  # with dropout on, the logits would be another network's
     try:
-        given = check(torch.tensor(ids, device=device))
+        return check(torch.tensor(ids, device=device).reshape(form))
     finally:
         for module, training in modes:
             module.training = training
-    return given[0] if isinstance(given, tuple) else given  # a tuple has the state, too

@@ -48,6 +48,8 @@ def build_custom(
             "the step's outputs are no part of its state, so there are none before a text: return the part "
             "that the readout reads, or the outputs as one more part"
         )
+    # What the steps return besides, such as gates, is shown as a part of the state is: it is zero at first.
+    initial |= {name: 0 * part for _, new in trials[0] for name, part in new.items() if name not in initial}
     initial[last] = initial.pop(last)
     first = np.zeros((len(initial), max(part.shape[1] for part in initial.values())), np.float32)
     for row, part in zip(first, initial.values(), strict=True):
@@ -111,6 +113,7 @@ def _try(
     """The outputs and new parts of each step, for one symbol read from the initial state.
 
     Raises ConfigError unless each part of the state comes from exactly one step, in its initial shape.
+    Further parts are rows, too.
     """
     x: Any = like_of(next(iter(initial.values())), np.array([index]))
     state, found, parts = dict(initial), [], []
@@ -124,7 +127,9 @@ def _try(
         parts += _shapes(new)
         state |= new
         found.append((x, new))
-    if sorted(parts) != sorted(_shapes(initial)):
+    names = [name for _, new in found for name in new]
+    rows = all(np.ndim(part) == 2 and len(part) == 1 for _, new in found for part in new.values())
+    if not {*parts} >= {*_shapes(initial)} or len({*names}) < len(names) or not rows:
         raise ConfigError(
             "a step gets (ids, state) and returns (outputs, state): a row of outputs for each text, and of "
             "the parts {parts} those of its layer; received {received}",
@@ -153,7 +158,9 @@ def _check_rows(weights: StepWeights, last: int) -> None:
     """
     ids = np.array([[1, last], [last, 1]])
     alone, again = (np.concatenate([_rows(weights, ids[:, [text]]) for text in range(2)]) for _ in range(2))
-    if not np.array_equal(alone, again, equal_nan=True):
+    if np.isnan(alone).any():
+        raise ConfigError("the network gives NaN: its weights are damaged, or its training diverged")
+    if not np.array_equal(alone, again):
         raise ConfigError(
             "the network gave something else the second time that it read the same: dropout may be on; call "
             "its eval() first"

@@ -19,11 +19,14 @@ from rnnviz.text.vocabulary import Vocabulary
 # The start symbol's entry in an extra input. A large entry needs a small weight, which gradients hardly see.
 START_ENTRY = 1024.0
 
+NO_TEXT, UNKNOWNS = ("", "pad", "padding", "bos", "sos", "eos"), ("unk", "unknown", "oov")
+
 
 class Symbols:
     """The network's index of each of rnnviz's symbols; `rows` (V - 1,) are the characters', in order.
 
-    Raises ConfigError for entries that are neither single characters nor padding, `start` or `unknown`.
+    Entries that no text has, such as "</s>", have no row. Raises ConfigError for others of several characters
+    that `start` and `unknown` don't name.
     """
 
     def __init__(self, characters: Sequence[str], start: str | int | None, unknown: int | None) -> None:
@@ -44,15 +47,16 @@ class Symbols:
                 start=start,
                 unknown=unknown,
             )
-        special = {unknown} | {index for index, entry in enumerate(entries) if _is_padding(entry)}
+        special = {unknown} | {index for index, entry in enumerate(entries) if _is_no_text(entry)}
         if where is not None and not _is_character(entries[where]):
             special.add(where)
         rows = [index for index in range(n) if index not in special]
         for index in rows:
             if not _is_character(entries[index]):
                 raise ConfigError(
-                    "entry {index} of the characters is {entry!r}; only padding such as '<pad>' and those "
-                    "that `start` and `unknown` name may be something else than a single character",
+                    "entry {index} of the characters is {entry!r}, which is no single character; only those "
+                    "that `start` and `unknown` name, and those that no text has, such as '<pad>' and "
+                    "'</s>', may be something else",
                     index=index,
                     entry=entries[index],
                 )
@@ -68,11 +72,21 @@ def _is_character(entry: object) -> bool:
     return isinstance(entry, str) and len(entry) == 1
 
 
-def _is_padding(entry: object) -> bool:
-    """Whether an entry of a vocabulary fills up short texts: no text has it, and it is never predicted."""
-    return (
-        isinstance(entry, str) and len(entry) != 1 and entry.strip("<>[]_").lower() in ("", "pad", "padding")
-    )
+def _is_no_text(entry: object) -> bool:
+    """Whether no text has an entry of a vocabulary, such as "<pad>" or "</s>": it is never predicted. One for
+    unknown characters is for `unknown` to name.
+    """
+    if not isinstance(entry, str) or len(entry) == 1:
+        return entry is None
+    word = entry.strip("<>[]_/|").lower()
+    return word in NO_TEXT or (entry[0] + entry[-1] in ("<>", "[]", "__") and word not in UNKNOWNS)
+
+
+def unwrapped(module: Any) -> Any:
+    """The module inside one of torch.compile or DataParallel; any other value itself."""
+    parallel = isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel)
+    inside = module.module if parallel else getattr(module, "_orig_mod", None)
+    return module if inside is None else unwrapped(inside)
 
 
 def check_recurrence(layer: nn.Module | None) -> nn.RNN | nn.GRU | nn.LSTM:
@@ -145,6 +159,9 @@ def build(
     readout = predicted_rows(predicts, output.bias, symbols, unknown_gap)
     tensors |= {"readout.weight": readout[:, :-1].contiguous(), "readout.bias": readout[:, -1].contiguous()}
     activation = cast(Activation, getattr(recurrence, "nonlinearity", "tanh"))
+    for key, w in tensors.items():
+        if not w.isfinite().all():
+            raise ConfigError("tensor {name!r} holds values that are not finite", name=key)
     config = ModelConfig(cell, symbols.vocabulary.size, H, layers, width, activation)
     model = CharModel(config, symbols.vocabulary, name=name)
     model.load_state_dict(tensors)

@@ -10,6 +10,7 @@ X_t W_xh + b_h of the first layer is looked up in a table over the V + 1 inputs.
 Shape letters: n steps, B texts, G blocks of a cell's weights, H units, L layers, V symbols.
 """
 
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -63,6 +64,9 @@ Changes = Mapping[tuple[int, str], Change]
 
 NO_CHANGES: Changes = MappingProxyType({})
 
+LARGEST = 1e18
+"""The length of a changed state, at most: products with the square of a longer one may be infinite."""
+
 
 class StateChange(Protocol):
     """A value for `change=`: rnnviz.units.Clamp, Zero, Scale, Edit, or a class of your own."""
@@ -82,8 +86,23 @@ def combined(weights: "Weights", change: StateChange | Sequence[StateChange] | N
                 received=received(one),
             )
         for where, apply in one.changes(weights).items():
-            found.setdefault(where, []).append(apply)
+            found.setdefault(where, []).append(partial(applied, one, apply))
     return {where: partial(_in_order, own) for where, own in found.items()}
+
+
+def applied(one: object, apply: Change, t: int, state: Floats) -> None:
+    """Apply `one`. Raises ConfigError where it makes a state NaN or longer than LARGEST."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        before = np.vdot(state, state)
+        apply(t, state)
+        fits = np.vdot(state, state) <= LARGEST**2  # not so where it is NaN
+    if not fits and math.isfinite(before):  # else the network is damaged, which is not the change's doing
+        raise ConfigError(
+            "{change} makes the state after {count:,} characters NaN or larger than 1e18, too large for "
+            "float32: change it less",
+            change=getattr(one, "named", type(one).__name__),
+            count=t,
+        )
 
 
 def _in_order(changes: Sequence[Change], t: int, state: Floats) -> None:

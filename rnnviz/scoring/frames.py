@@ -1,4 +1,4 @@
-"""A trace as a tidy table: a row for each character, or for each character, unit and quantity.
+"""Tables for pandas: a finding's, and a trace's, with a row for each character, unit and quantity.
 
 Shape letters: T time steps, L layers, H hidden units.
 """
@@ -10,6 +10,8 @@ import numpy as np
 
 from rnnviz.arrays import Arrays, Floats, Integers
 from rnnviz.errors import ConfigError, install
+from rnnviz.findings import Number, Said, Table, Value
+from rnnviz.sentences import DEFAULT, tell
 
 
 def columns(
@@ -50,13 +52,30 @@ def _chosen(wanted: Sequence[int] | None, there: int, what: str) -> Integers:
     return chosen.astype(np.int64)
 
 
+def of_table(table: Table) -> Any:
+    """A finding's table as a pandas DataFrame, in English, with unrounded numbers."""
+    return frame(
+        {
+            tell(head, DEFAULT, marked=False): [_plain(row[n]) for row in table.rows]
+            for n, head in enumerate(table.columns)
+        }
+    )
+
+
+def _plain(value: Value) -> float | str | None:
+    if isinstance(value, Number):
+        return value.value
+    return tell(value, DEFAULT, marked=False) if isinstance(value, Said) else value
+
+
 def frame(table: Mapping[str, Any]) -> Any:
     """The table as a pandas DataFrame. Raises ConfigError where pandas is missing."""
     try:
         import pandas
     except ImportError:
         raise ConfigError(
-            "a table for pandas needs pandas: {command}, or take trace.columns() or trace.hidden",
+            "a table for pandas needs pandas: {command}, or take trace.columns(), trace.hidden, or facts() "
+            "of a result",
             command=install("notebook"),
         ) from None
     return pandas.DataFrame(table)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from rnnviz.errors import ConfigError, RnnvizError, TextError
-from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.contamination import Contamination
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.interval import METHOD, SHORTEST, Interval
@@ -64,7 +64,7 @@ def read_apart(readings: Sequence[tuple[str, str]]) -> list[Said]:
 
 
 @dataclass(frozen=True)
-class Score(Pictured):
+class Score(Pictured, Finding):
     """The figures of a text as a model read it, and what is known of them besides.
 
     perplexity_known      the perplexity without the `unknown` characters; None if there are no others

@@ -65,7 +65,7 @@ def trace(
     Texts of a list are read side by side, on the GPU where the model is on one. Their Traces equal those of
     single texts to 1e-4, unless the network magnifies rounding: see `rnnviz.scoring.perplexity`. Raises
     TextError for a value that is no text, an unreadable file and half a surrogate pair, DecodingError for a
-    file that is no text, ConfigError for a change of an absent layer or unit.
+    file that is no text, ConfigError for a change of an absent layer or unit, or to states beyond float32.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")

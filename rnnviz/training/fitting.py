@@ -3,8 +3,7 @@
 import os
 from collections.abc import Callable
 
-from rnnviz.checks import checked, received
-from rnnviz.errors import ConfigError
+from rnnviz.checks import checked
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.corpora import Corpus, as_corpus
@@ -45,13 +44,7 @@ def fit(
     >>> model.name, model.card["held_out"]["characters"]
     ('tiny', 108)
     """
-    text = as_corpus(corpus)
-    if not isinstance(text, Corpus):
-        raise ConfigError(
-            "a model's card tells of its corpus: give its name, a Path, a text or a rnnviz.Corpus; "
-            "received {received}",
-            received=received(corpus),
-        )
+    text: Corpus = as_corpus(corpus)
     trainer = prepared(config, text, device=device, name=name)
     model = trainer.model
     best = {}

@@ -13,6 +13,7 @@ from rnnviz.analysis.ablation import ablate
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.scanning import pushes, scan
+from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring import sampling
@@ -145,3 +146,62 @@ def test_an_edit_is_a_function_of_the_state() -> None:
     twice = [units.Edit(lambda h: h * 2), units.Edit(lambda h: h + 1)]  # in this order
     there = rnnviz.trace(model, SHORT[:1], change=[units.Edit(lambda h: 2 * h + 1)]).hidden
     np.testing.assert_allclose(rnnviz.trace(model, SHORT[:1], change=twice).hidden, there)
+
+
+READINGS = {
+    "trace": lambda model, change: rnnviz.trace(model, SHORT, change=change),
+    "perplexity": lambda model, change: rnnviz.perplexity(model, text=SHORT, change=change),
+    "sample": lambda model, change: rnnviz.sample(model, SHORT, 5, change=change),
+    "effect": lambda model, change: units.effect(model, SHORT, change, controls=2),
+}
+TOO_MUCH: dict[str, tuple[Any, str]] = {
+    "scale": (units.Scale(3, 1e30), r"Scale\(3, 1e\+30\)"),
+    "scale that grows": (units.Scale([1, 2, 3], 1e4), r"Scale\(3 units, 10000\)"),
+    "clamp": (units.Clamp(3, 1e39), r"Clamp\(3, 1e\+39\)"),
+    "clamp within float32": (units.Clamp(3, -3e38), r"Clamp\(3, -3e\+38\)"),
+    "direction": (units.Scale(units.Direction("up", np.ones(12)), 1e30), r"Scale\(<Direction 'up'"),
+    "late": (units.Clamp(3, 1e39, start=7), r"the state after 7 characters"),
+    "edit": (units.Edit(lambda h: h * 1e30), "Edit makes"),
+    "NaN": (units.Edit(lambda h: h * np.nan), "Edit makes the state after 0 characters NaN"),
+    "as pages make it": (Intervention((3,), "scale", 1e30), r"Scale\(3, 1e\+30\)"),
+    "one of two": ([units.Zero(1), units.Scale(3, 1e30)], r"Scale\(3, 1e\+30\)"),
+}
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mingru"])
+@pytest.mark.parametrize("what", TOO_MUCH)
+def test_a_change_beyond_float32_is_named(what: str, cell: str) -> None:
+    change, named = TOO_MUCH[what]
+    if what == "scale that grows" and cell != "gru":
+        change = [units.Scale([1, 2, 3], 1e30)]
+        named = r"Scale\(3 units, 1e\+30\)"
+    model = tiny(cell)
+    for name, read in READINGS.items():
+        if name == "effect" and not isinstance(change, Intervention):
+            continue
+        with pytest.raises(ConfigError, match=named):
+            read(model, change)
+
+
+def test_a_cell_state_beyond_float32_is_named() -> None:
+    for change in (units.Scale(3, 1e30, quantity="cell"), units.Clamp(3, 1e39, quantity="cell")):
+        for read in READINGS.values():
+            with pytest.raises(ConfigError, match=f"{type(change).__name__}.* too large for float32"):
+                read(tiny("lstm"), change)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mingru", "mlp"])
+def test_the_largest_change_that_is_taken_gives_numbers(cell: str) -> None:
+    model, change = tiny(cell, layers=2), units.Clamp(list(range(12)), 2e17)
+    assert np.isfinite(rnnviz.trace(model, SHORT, change=change).nll).all()
+    assert np.isfinite(rnnviz.perplexity(model, text=SHORT, change=change).bits_per_character)
+    assert len(rnnviz.sample(model, SHORT, 5, change=change)) == 5
+
+
+def test_damaged_weights_are_no_changes_doing() -> None:
+    model = tiny("gru")
+    with torch.no_grad():
+        model.readout.weight[3, 3] = model.recurrence.weight_hh_l0[3, 3] = torch.nan
+    for change in (units.Zero(3), units.Scale(3, 0.5)):
+        with pytest.raises(CheckpointError, match="its weights are damaged"):
+            rnnviz.perplexity(model, text=SHORT, change=change)

@@ -17,6 +17,22 @@ from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny
 
 
+def test_traces_projected_together_share_the_plane_of_all_their_states() -> None:
+    model = tiny("gru", layers=2)
+    texts = (TEXT[:30], TEXT[40:90], "")
+    traces = [rnnviz.trace(model, text) for text in texts]
+    together = rnnviz.units.project(traces, 3)
+    every = np.concatenate([one.hidden[:, 1] for one in traces]).astype(np.float64)
+    variance, axes = np.linalg.eigh(np.cov(every.T))
+    for path, one in zip(together, traces, strict=True):
+        np.testing.assert_allclose(path.mean, every.mean(axis=0))
+        np.testing.assert_allclose(np.abs(path.axes @ axes[:, :-4:-1]), np.eye(3), atol=1e-6)
+        np.testing.assert_allclose(path.explained, variance[:-4:-1] / variance.sum(), atol=1e-9)
+        np.testing.assert_allclose(path.points, path.place(one.hidden[:, 1]), atol=1e-12)
+    (alone,) = rnnviz.units.project(traces[:1])
+    np.testing.assert_array_equal(alone.points, rnnviz.units.project(traces[0]).points)
+
+
 def test_a_projection_keeps_what_it_says_it_explains() -> None:
     traced = rnnviz.trace(tiny("gru", layers=2), TEXT)
     found = rnnviz.units.project(traced, 12)

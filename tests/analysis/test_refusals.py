@@ -190,6 +190,18 @@ REFUSED: Refusals = {
     ),
     "intervene: a cell": (lambda: held((0,), quantity="cell"), ConfigError, "this network has gru cells"),
     "intervene: a text": (lambda: rnnviz.trace(GRU, "\ud800", change=[]), TextError, "surrogate"),
+    "project: none": (lambda: units.project([]), ConfigError, "or a list of them"),
+    "project: a text": (
+        lambda: units.project([READ, "ab"]),  # type: ignore[list-item]
+        ConfigError,
+        "or a list of them",
+    ),
+    "project: two sizes": (
+        lambda: units.project([rnnviz.trace(tiny("gru", hidden_size=n), "ab") for n in (12, 13)]),
+        ConfigError,
+        "networks of one size",
+    ),
+    "find: no target": (lambda: units.find(GRU, TEXT, []), ConfigError, "no target was given"),
     "project": (lambda: units.project(rnnviz.trace(GRU, "ab"), 13), ConfigError, "1 to 12 axes"),
     "gates: a cell": (lambda: units.gates(rnnviz.trace(tiny("rnn"), "a")), ConfigError, "has rnn cells"),
     "gates: no text": (lambda: units.gates(rnnviz.trace(GRU, "")), EmptyTextError, "no characters"),

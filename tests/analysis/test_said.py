@@ -173,6 +173,18 @@ def test_a_searchs_row_has_a_cell_for_each_head() -> None:
     assert replace(RANKED, inside=None).table().rows[0][1] is None
 
 
+def test_a_frame_has_the_rows_and_the_headings_of_the_table() -> None:
+    for found in (RANKED, Unanswered(Target("digit", np.zeros(4, bool)))):
+        frame, table = found.frame(), found.table()
+        assert list(frame) == [tell(column, "en") for column in table.columns]
+        assert len(frame) == len(table.rows) == 1
+    (row,) = RANKED.frame().to_dict("records")
+    assert (row["target"], row["share"], row["held out"], row["verdict"]) == (
+        "quotes", 0.045, 0.9, "may be the last 8 characters",
+    )  # fmt: skip
+    assert set(replace(RANKED, held_out=False).frame()["held out"].isna()) == {True}
+
+
 def test_a_searchs_sentences_share_their_values() -> None:
     *said, above = RANKED.sentences()
     assert [english(one.values) for one in said] == [

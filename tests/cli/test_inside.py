@@ -21,6 +21,7 @@ from rnnviz.findings import Finding, stacked
 from rnnviz.networks import progress
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring import sampling
+from rnnviz.sentences import tell
 from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
 from tests.closeness import close
@@ -155,6 +156,11 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
     for one, finding in zip(found.objects, wanted, strict=True):
         facts = json.loads(as_json({"model": model, **known, **finding.facts()}))
         assert close({key: one[key] for key in facts}, facts, rel=1e-3, least=1e-5)
+        heads, rows = finding.table().columns, finding.table().rows
+        assert (list(finding.frame()), len(finding.frame())) == (
+            [tell(one, "en") for one in heads],
+            len(rows),
+        )
     if command.split()[0] not in ("units", "connectivity", "perturb"):
         return
     shown = [line.split() for line in look(command).out.splitlines()]

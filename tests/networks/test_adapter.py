@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -214,3 +215,80 @@ def test_what_is_wrapped_is_a_copy() -> None:
 
 def test_everything_of_units_says_what_it_is() -> None:
     assert all((getattr(rnnviz.units, name).__doc__ or "").strip() for name in rnnviz.units.__all__)
+
+
+class Batched(nn.Module):
+    """Reads (B, T), or (T, B), alone, from a state of its own, and returns what it likes."""
+
+    def __init__(self, parts: nn.ModuleDict, first: bool, returned: Any) -> None:
+        super().__init__()
+        self.parts, self.first, self.returned = parts, first, returned
+
+    def forward(self, ids: torch.Tensor) -> Any:
+        B = ids.shape[0 if self.first else 1]
+        if ids.ndim == 1:
+            raise IndexError("a batch of texts")
+        start = torch.zeros(1, B, 9)
+        out, state = self.parts["rnn"](self.parts["encoder"](ids), start)
+        return self.returned(self.parts["decoder"](out), state)
+
+
+@pytest.mark.parametrize("returned", [
+    lambda logits, state: logits, lambda logits, state: (logits, state),
+    lambda logits, state: (logits.reshape(-1, N), (state, state)),
+    lambda logits, state: SimpleNamespace(logits=logits),
+], ids=["logits", "logits and state", "rows and state", "named"])  # fmt: skip
+@pytest.mark.parametrize("first", [True, False])
+def test_a_check_takes_what_a_network_of_torch_takes_and_returns(first: bool, returned: Any) -> None:
+    parts = network(nn.GRU, N, batch_first=first)
+    alone = Batched(parts, first, returned)
+    adapted(parts, check=alone)
+    adapted(parts, check=lambda ids: alone(torch.tensor(ids).reshape((1, -1) if first else (-1, 1))))
+    other = Batched(nn.ModuleDict({**parts, "decoder": nn.Linear(9, N)}), first, returned)
+    with pytest.raises(ConfigError, match="the adapted network is another one"):
+        adapted(parts, check=other)
+
+
+def test_a_check_that_reads_no_indices_is_told_so() -> None:
+    with pytest.raises(
+        ConfigError, match=r"check reads no tensor of indices, .*: .*'input2'; give a function"
+    ):
+        adapted(network(nn.GRU, N), check=nn.Bilinear(2, 2, N))
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # torch.compile's own
+@pytest.mark.parametrize("wrap", [
+    nn.DataParallel, torch.compile, lambda module: nn.DataParallel(torch.compile(module)),
+], ids=["DataParallel", "torch.compile", "both"])  # fmt: skip
+def test_wrapped_modules_are_unwrapped(wrap: Any) -> None:
+    parts = network(nn.GRU, N)
+    whole = Batched(parts, False, lambda logits, state: (logits, state))
+    plain = rnnviz.trace(adapted(parts), ASCII)
+    inside = {name: wrap(part) for name, part in parts.items()}
+    found = rnnviz.adapt(
+        inside["rnn"], inside["decoder"], CHARACTERS, embedding=inside["encoder"], check=wrap(whole)
+    )
+    np.testing.assert_array_equal(rnnviz.trace(found, ASCII).hidden, plain.hidden)
+    with pytest.raises(ConfigError, match="received Batched; give a network's layers"):
+        rnnviz.adapt(wrap(whole), parts["decoder"], CHARACTERS)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("entry", [
+    "</s>", "<s>", "<eos>", "[SEP]", "<|endoftext|>", "__go__", "<mask>", "EOS", "pad", "", None,
+])  # fmt: skip
+def test_an_entry_that_no_text_has_is_left_out_and_the_others_add_up_to_1(entry: Any) -> None:
+    entries = [*CHARACTERS[:4], entry, *CHARACTERS[4:]]
+    parts = network(nn.LSTM, N + 1)
+    model = same(parts, entries=entries)
+    assert set(model.vocabulary.characters) == set(CHARACTERS)
+    adapted(parts, entries, check=lambda ids: run_alone(parts, ids)[1][1:])
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize("part", ["rnn", "decoder", "encoder"])
+def test_weights_that_are_no_numbers_are_told_at_once(part: str, value: float) -> None:
+    parts = network(nn.GRU, N)
+    with torch.no_grad():
+        next(parts[part].parameters())[1, 2] = value
+    with pytest.raises(ConfigError, match=r"tensor '.*weight.*' holds values that are not finite"):
+        adapted(parts)

@@ -188,3 +188,27 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
 def echo(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     h = F.one_hot(ids, N).float()
     return h, {"h": h}
+
+
+def test_what_a_step_returns_besides_its_state_is_shown() -> None:
+    parts = network(nn.GRU, N)
+    W = {name: w.detach() for name, w in cell_of(parts["rnn"]).named_parameters()}
+
+    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        x = parts["encoder"](ids) @ W["weight_ih"].T + W["bias_ih"]
+        u = state["h"] @ W["weight_hh"].T + W["bias_hh"]
+        r, z = torch.sigmoid(x[:, :9] + u[:, :9]), torch.sigmoid(x[:, 9:18] + u[:, 9:18])
+        h = (1 - z) * torch.tanh(x[:, 18:] + r * u[:, 18:]) + z * state["h"]
+        return h, {"h": h, "reset": r, "update": z}
+
+    own = rnnviz.adapt_step(
+        step, readout=parts["decoder"], state={"h": torch.zeros(9)}, characters=CHARACTERS
+    )  # fmt: skip
+    assert own.parts == ("reset", "update", "h")
+    found, theirs = rnnviz.trace(own, KNOWN), rnnviz.trace(adapted(parts), KNOWN)
+    for layer, quantity in enumerate(("reset", "update", "hidden")):
+        np.testing.assert_allclose(found.hidden[:, layer], theirs.values(quantity)[:, 0], atol=2e-5)
+    np.testing.assert_allclose(found.log_probs, theirs.log_probs, atol=2e-5)
+    assert rnnviz.perplexity(own, text=KNOWN).perplexity == pytest.approx(
+        rnnviz.perplexity(adapted(parts), text=KNOWN).perplexity, rel=1e-4
+    )

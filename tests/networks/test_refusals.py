@@ -37,6 +37,11 @@ def dropping(ids: Any, state: Any) -> Any:
     return h, {"h": h}
 
 
+def gated(ids: Any, state: Any, gate: Any) -> Any:
+    h, new = echo(ids, state)
+    return h, {**new, "g": gate}
+
+
 LAYERS: list[tuple[str, nn.Module, dict[str, Any]]] = [
     ("bidirectional", nn.GRU(6, 9, bidirectional=True), {}),
     ("received Linear", nn.Linear(6, 9), {}),
@@ -61,7 +66,10 @@ LAYERS: list[tuple[str, nn.Module, dict[str, Any]]] = [
     (f"name two of the {N} characters.* start={N}", GRU, {"start": N}),
     ("its index from 0; received start=None and unknown=-1", GRU, {"unknown": -1}),
     ("received start=3 and unknown=3", GRU, {"start": 3, "unknown": 3}),
-    ("entry 0 of the characters is '<eos>'", GRU, {"characters": ["<eos>", *CHARACTERS[1:]]}),
+    *(
+        (f"entry 0 of the characters is {entry!r}", GRU, {"characters": [entry, *CHARACTERS[1:]]})
+        for entry in ("th", "<unk>", "[UNK]", "eat", 7)
+    ),
     ("'e' twice", GRU, {"characters": ["e", "e", *CHARACTERS[2:]]}),
     *(("unknown_gap is a number of nats", GRU, {"unknown_gap": gap}) for gap in (0.0, -1.0, math.inf)),
 ]
@@ -74,6 +82,10 @@ FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     (r"parts h \(1, 3\) those .* received h \(1, 14\)", {"state": {"h": torch.zeros(3)}}),
     (r"returns \(outputs, state\): .* received Tensor", {"step": lambda ids, state: state["h"]}),
     ("received tuple", {"step": lambda ids, state: (state["h"], state["h"])}),
+    (r"received h \(1, 14\), g \(\)$", {"step": lambda ids, state: gated(ids, state, torch.tensor(1.0))}),
+    (r"received h \(1, 14\), g \(3,\)$", {"step": lambda ids, state: gated(ids, state, torch.zeros(3))}),
+    ("gives NaN: its weights", {"step": lambda ids, state: gated(ids, state, state["h"] * math.nan)}),
+    ("gives NaN: its weights", {"readout": lambda h: h * math.nan}),
     ("are no part of its state", {"step": lambda ids, state: (2 * state["h"] + 1, echo(ids, state)[1])}),
     ("are no part of its state", {"step": lambda ids, state: (state["h"][0], echo(ids, state)[1])}),
     ("the second time .* call its eval", {"step": dropping}),

@@ -10,6 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring.sampling import sample, sampling_distribution, stream
@@ -123,6 +124,15 @@ def test_the_fewest_that_hold_the_share_are_drawn_from_in_float64() -> None:
     even = np.zeros(3, np.float32)  # half of the probability each, without <unk>
     found = sampling_distribution(even, top_p=0.5)
     assert (found.tolist(), found.dtype) == ([0.0, 1.0, 0.0], np.float64)
+
+
+@pytest.mark.parametrize(
+    "row", [[-np.inf] * 3, [0.0, -np.inf, -np.inf], [-1.0, np.nan, -1.0], [-1.0, np.inf, -1.0]]
+)
+def test_a_row_without_a_probability_is_refused(row: list[float]) -> None:
+    for rows in (row, [[-1.0, -1.0, -1.0], row]):
+        with pytest.raises(ConfigError, match="a row with NaN, or of -inf alone"):
+            sampling_distribution(rows)
 
 
 def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:

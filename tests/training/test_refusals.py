@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rnnviz
@@ -71,6 +72,16 @@ def unwatched() -> Any:
 
 WILD = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
 TINY = TrainConfig(cell="gru", hidden_size=8, embedding_size=4, batch=4, steps=8)
+TEXTS = ["the machine", "that remembers"]
+SEVERAL: dict[str, Any] = {
+    "fit": lambda: fit(TINY, TEXTS),  # type: ignore[arg-type]
+    "fit on a generator": lambda: fit(TINY, (text for text in TEXTS)),  # type: ignore[arg-type]
+    "fit on an array": lambda: fit(TINY, np.array(TEXTS)),  # type: ignore[arg-type]
+    "train": lambda: rnnviz.train(TINY, TEXTS),  # type: ignore[arg-type]
+    "save": lambda: rnnviz.save(tiny("gru"), "own.safetensors", corpus=TEXTS),  # type: ignore[arg-type]
+    "held out": lambda: rnnviz.save(tiny("gru"), "own.safetensors", held_out=TEXTS),  # type: ignore[arg-type]
+    "open_corpus": lambda: rnnviz.corpora.open_corpus(tuple(TEXTS)),  # type: ignore[arg-type]
+}
 
 REFUSED: Refusals = {
     "keep: a name": (
@@ -150,6 +161,10 @@ REFUSED: Refusals = {
         ConfigError,
         "trained on 100% of the held-out text",
     ),
+    **{
+        f"several texts: {name}": (several, TextError, r"received \w+: join several texts, as with")
+        for name, several in SEVERAL.items()
+    },
     "save: a path": (
         lambda: rnnviz.save(tiny("gru"), "own.safetensors", example=Path("machine")),  # type: ignore[arg-type]
         TextError,
@@ -188,7 +203,7 @@ REFUSED: Refusals = {
     ),
     "fit: what has no card": (
         lambda: fit(SMALL, SimpleNamespace(split=CORPUS.split)),  # type: ignore[arg-type]
-        ConfigError,
+        TextError,
         "received SimpleNamespace",
     ),
     "train: a short text": (
