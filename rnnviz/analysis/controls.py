@@ -20,10 +20,10 @@ from rnnviz.analysis.targets import target as labels
 from rnnviz.arrays import Array, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.networks import untrained as networks
+from rnnviz.lab.engines import untrained as networks
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Share, mapped, run
-from rnnviz.networks.untrained import Fresh
+from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.verdicts import COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing

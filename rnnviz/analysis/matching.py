@@ -38,7 +38,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
-from rnnviz.networks.untrained import Fresh
+from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.verdicts import COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace

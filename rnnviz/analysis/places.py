@@ -36,7 +36,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, mapped, run
-from rnnviz.networks.untrained import Fresh
+from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.verdicts import COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace

@@ -17,7 +17,7 @@ from rnnviz.findings import Finding, Json, Number, Panel, Points, Said, Table, c
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.threads import ours
-from rnnviz.networks.untrained import untrained
+from rnnviz.lab.engines.untrained import untrained
 from rnnviz.reprs import Brief, Pictured
 
 Complexes = npt.NDArray[np.complex128]

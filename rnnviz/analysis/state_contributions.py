@@ -85,7 +85,7 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     >>> from rnnviz import gradients
     >>> import rnnviz
     >>> from rnnviz.text.vocabulary import Vocabulary
-    >>> from rnnviz.networks.untrained import tensors, weights_from, NumpyModel
+    >>> from rnnviz.lab.engines.untrained import tensors, weights_from, NumpyModel
     >>> config, vocabulary = rnnviz.ModelConfig("mingru", 3, 8), Vocabulary(("a", "b"))
     >>> model = NumpyModel(config, vocabulary, weights_from(config, tensors(config, seed=0)))
     >>> found = gradients.remaining(model, "abba").at()

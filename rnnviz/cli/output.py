@@ -170,7 +170,7 @@ def network(of: Named) -> NumpyModel:
 
 def say_start(model: NumpyModel, args: Quiet) -> None:
     """Say on standard error how untrained copies are initialised, unless they begin as the network did."""
-    from rnnviz.networks.untrained import of_known_start
+    from rnnviz.lab.engines.untrained import of_known_start
 
     if not args.quiet and not of_known_start(model):
         print("untrained copies have torch's default initial weights", file=sys.stderr)

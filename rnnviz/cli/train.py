@@ -298,7 +298,7 @@ def _check(description: Description, corpus: Any) -> None:
     CheckpointError.
     """
     if description.config.precision == "bfloat16" or description.engine == "numba":
-        from rnnviz.networks.torch_model import pick_device
+        from rnnviz.lab.engines.torch_model import pick_device
         from rnnviz.training import optimiser, speed_trial
 
         device = pick_device(description.device)

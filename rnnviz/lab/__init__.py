@@ -30,7 +30,7 @@ def _dev_commands() -> tuple[registry.Command, ...]:
     return dev.sketch, dev.check_models
 
 
-engines.register("rnnviz.networks.torch_model")
+engines.register("rnnviz.lab.engines.torch_model")
 registry.register(
     registry.Page(
         "inside",

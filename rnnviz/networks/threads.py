@@ -4,7 +4,7 @@ Threads wait for one another at every product. Where another program uses one th
 still until it lets go: four may read a hundredth of what one reads.
 
 Threads of rnnviz share the rows of a batch, and each computes all steps of its rows: see
-`rnnviz.networks.batched_scoring`. Torch's own share each product: see `rnnviz.networks.torch_threads`.
+`rnnviz.networks.batched_scoring`. Torch's own share each product: see `rnnviz.lab.engines.torch_threads`.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def finish(
         raise TrainingError(
             "the run in {path} has no model yet; let it train a little longer", path=folder.path
         )
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.lab.engines.torch_model import CharModel
 
     model = checkpoint.load(folder.best)
     if not isinstance(model, CharModel):

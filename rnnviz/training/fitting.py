@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rnnviz.checks import checked
 from rnnviz.networks.config import TrainConfig
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.corpora import Corpus, as_corpus
 from rnnviz.training.card import describe
 from rnnviz.training.step_report import StepReport

@@ -101,7 +101,7 @@ class Description:
     choice    the candidates that the settings were chosen from (hyperparameters.py), for the card
     licence   the text's, for the card; "": the corpus's, if known
     logged    whether another program trains it and logs here (external_run.py); `config` is then unused
-    engine    the engine of the backward pass: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
+    engine    the engine of the backward pass: "torch", "numba" (rnnviz.lab.engines.compiled), or "auto" for the
               fastest, which the run then records
     units     whether its process searches the finished network for units with a meaning (unit_search.py)
     sha256    the whole text's checksum; "" until the run's process has read it

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from rnnviz.networks import checkpoint, threads
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.training import event_log, queue, training_state
 from rnnviz.training.event_log import LARGEST, PROGRESS

@@ -9,7 +9,7 @@ from torch import nn
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Cell, ModelConfig, Precision, TrainConfig
-from rnnviz.networks.torch_model import untrained
+from rnnviz.lab.engines.torch_model import untrained
 from rnnviz.text.vocabulary import Vocabulary
 
 WARM = 50

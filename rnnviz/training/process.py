@@ -85,7 +85,7 @@ def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
 
 
 if TYPE_CHECKING:
-    from rnnviz.networks.torch_threads import TorchThreads
+    from rnnviz.lab.engines.torch_threads import TorchThreads
     from rnnviz.text.corpora import Corpus
     from rnnviz.training.trainer import StepReport, Trainer
 
@@ -231,8 +231,8 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     number of threads isn't recorded, unless given: the fastest changes with other programs' load.
     """
 
-    from rnnviz.networks import compiled, torch_threads
-    from rnnviz.networks.torch_model import pick_device
+    from rnnviz.lab.engines import compiled, torch_threads
+    from rnnviz.lab.engines.torch_model import pick_device
     from rnnviz.training import optimiser, speed_trial
 
     if description.threads is not None:

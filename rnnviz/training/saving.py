@@ -23,7 +23,7 @@ from rnnviz.training.card import measured, versions
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.lab.engines.torch_model import CharModel
 
 MOST_KNOWN = 0.5
 """The share of a held-out text from which it counts as trained on. A text that says everything twice, as

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import torch
 
 from rnnviz.errors import ConfigError, install
-from rnnviz.networks import compiled
+from rnnviz.lab.engines import compiled
 from rnnviz.networks.config import Engine, TrainConfig
 from rnnviz.networks.threads import ALIKE, HOPELESS
-from rnnviz.networks.torch_model import pick_device
-from rnnviz.networks.torch_threads import TorchThreads, worth_trying
+from rnnviz.lab.engines.torch_model import pick_device
+from rnnviz.lab.engines.torch_threads import TorchThreads, worth_trying
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
 from rnnviz.training.batches import cuts

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 
 FIRST = 8
 """Steps of the second early report; each further one comes after twice as many."""

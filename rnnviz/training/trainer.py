@@ -26,9 +26,9 @@ from rnnviz.checks import checked
 from rnnviz.errors import CheckpointError, CorpusError, TrainingError
 from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
-from rnnviz.networks.dropout import Dropout
-from rnnviz.networks.torch_model import State, pick_device, untrained
-from rnnviz.networks.torch_threads import TorchThreads
+from rnnviz.lab.engines.dropout import Dropout
+from rnnviz.lab.engines.torch_model import State, pick_device, untrained
+from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise

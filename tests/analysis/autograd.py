@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 from tests.networks import textbook
 

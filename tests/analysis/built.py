@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefgABC“”.")))

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 import rnnviz
 from rnnviz import gradients
 from rnnviz.analysis import attribution
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import UNKNOWN
 from tests.analysis.autograd import NETWORKS, double, log_probs, symbols
 from tests.conftest import TEXT, tiny

@@ -12,7 +12,7 @@ from rnnviz.analysis.attribution import Attribution, Contributions
 from rnnviz.analysis.memory_length import fading
 from rnnviz.analysis.spectra import eigenvalues
 from rnnviz.findings import Number
-from rnnviz.networks.untrained import untrained
+from rnnviz.lab.engines.untrained import untrained
 from rnnviz.sentences import tell
 from tests.conftest import TEXT, tiny
 

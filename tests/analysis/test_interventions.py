@@ -15,7 +15,7 @@ from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.scanning import pushes, scan
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.numpy_engine import combined
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring import sampling
 from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny

@@ -11,7 +11,7 @@ import rnnviz
 from rnnviz.analysis.gating import Gates, gates
 from rnnviz.findings import Number
 from rnnviz.networks.config import Cell, ModelConfig
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny

@@ -17,7 +17,7 @@ from rnnviz.analysis.probing import probe, random_labels
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import Target
 from rnnviz.networks.config import KINDS, ModelConfig
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from tests.analysis.built import VOCABULARY, quoted
 from tests.conftest import TEXT, tiny
 

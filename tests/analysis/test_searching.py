@@ -14,7 +14,7 @@ from rnnviz.analysis.controls import echoes, untrained
 from rnnviz.analysis.evidence import search
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import Target, span_target, target
-from rnnviz.networks import torch_model
+from rnnviz.lab.engines import torch_model
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
 from rnnviz.networks.verdicts import ENOUGH, verdict

@@ -41,7 +41,7 @@ from rnnviz.analysis.search_result import Search, holm
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import KINDS, Target, pattern_target
 from rnnviz.arrays import Doubles
-from rnnviz.networks import untrained
+from rnnviz.lab.engines import untrained
 from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.numpy_engine import weights_from

@@ -13,7 +13,7 @@ from torch import nn
 
 import rnnviz
 from rnnviz.errors import ConfigError
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from tests.closeness import assert_states
 
 CHARACTERS = list("eat ofshn\n,xT世")  # in the order of somebody else's vocabulary

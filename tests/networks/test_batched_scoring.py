@@ -13,7 +13,7 @@ from rnnviz.arrays import Ids
 from rnnviz.networks import batched_scoring, threads
 from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine
 from rnnviz.networks.prediction import Scores
-from rnnviz.networks.torch_model import CharModel, TorchEngine
+from rnnviz.lab.engines.torch_model import CharModel, TorchEngine
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.process_settings import own_python

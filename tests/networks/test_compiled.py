@@ -1,4 +1,4 @@
-"""rnnviz.networks.compiled: what numba compiles is the record step by step, however threads share it."""
+"""rnnviz.lab.engines.compiled: what numba compiles is the record step by step, however threads share it."""
 
 import subprocess
 from typing import Any
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rnnviz import ModelConfig, TrainConfig
 from rnnviz.errors import ConfigError
-from rnnviz.networks import compiled, torch_engine
+from rnnviz.lab.engines import compiled, torch_engine
 from rnnviz.networks.cells import CELLS
 from rnnviz.text import corpora
 from rnnviz.training import speed_trial

@@ -14,8 +14,8 @@ from rnnviz import units
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.scanning import pushes
-from rnnviz.networks.custom import CustomModel
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.custom import CustomModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring import sampling
 from rnnviz.scoring.tracer import Tracer
 from tests.networks.test_adapter import CHARACTERS, N, adapted, network

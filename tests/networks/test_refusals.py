@@ -19,7 +19,7 @@ from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNot
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.torch_model import CharModel, pick_device
+from rnnviz.lab.engines.torch_model import CharModel, pick_device
 from rnnviz.scoring.compression import compress
 from tests.conftest import tiny
 from tests.networks.test_adapter import CHARACTERS, GRU, N, network

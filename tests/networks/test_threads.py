@@ -11,11 +11,12 @@ import pytest
 import torch
 
 from rnnviz import ModelConfig
-from rnnviz.networks import batched_scoring, threads, torch_model, torch_threads
+from rnnviz.networks import batched_scoring, threads
+from rnnviz.lab.engines import torch_model, torch_threads
 from rnnviz.networks.batched_scoring import LEAST, NumpyEngine
 from rnnviz.networks.threads import Threads
-from rnnviz.networks.torch_model import CharModel
-from rnnviz.networks.torch_threads import TorchThreads, worth_trying
+from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.lab.engines.torch_threads import TorchThreads, worth_trying
 from rnnviz.text.vocabulary import Vocabulary
 
 Speed = Callable[[int], float]
@@ -177,7 +178,7 @@ def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pyte
 def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
     asked = (
         "from rnnviz.networks.threads import cores; "
-        "from rnnviz.networks.torch_threads import worth_trying; print(cores(), worth_trying()[-1])"
+        "from rnnviz.lab.engines.torch_threads import worth_trying; print(cores(), worth_trying()[-1])"
     )
     environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
     for package, left in (("rnnviz.ui.process_threads", 1), ("rnnviz.ui", 0)):

@@ -1,12 +1,12 @@
-"""rnnviz.networks.torch_engine: all steps of a linear recurrence at once are its steps one by one."""
+"""rnnviz.lab.engines.torch_engine: all steps of a linear recurrence at once are its steps one by one."""
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from rnnviz.networks.torch_engine import scan
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_engine import scan
+from rnnviz.lab.engines.torch_model import CharModel
 from tests.conftest import tiny
 
 

@@ -13,13 +13,13 @@ import rnnviz
 from rnnviz import units
 from rnnviz.analysis import controls, matching
 from rnnviz.analysis.searching import Searcher
-from rnnviz.networks import torch_model
+from rnnviz.lab.engines import torch_model
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.custom import CustomModel
+from rnnviz.lab.engines.custom import CustomModel
 from rnnviz.networks.progress import run
-from rnnviz.networks.torch_model import CharModel
-from rnnviz.networks.untrained import tensors
+from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.lab.engines.untrained import tensors
 from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple(map(chr, range(97, 97 + 26))))

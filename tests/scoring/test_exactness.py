@@ -12,7 +12,7 @@ import torch
 import rnnviz
 from rnnviz.networks import batched_scoring
 from rnnviz.networks.progress import run
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.record import record
 from tests.networks import textbook
 

@@ -11,7 +11,7 @@ import torch
 
 from rnnviz import ModelConfig
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary

@@ -13,9 +13,9 @@ import psutil
 import pytest
 import torch
 
-from rnnviz.networks import compiled
+from rnnviz.lab.engines import compiled
 from rnnviz.networks.config import Engine, TrainConfig
-from rnnviz.networks.torch_threads import TorchThreads
+from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.text import corpora
 from rnnviz.training import speed_trial
 from rnnviz.training.estimate import available_memory, estimate, measured, memory

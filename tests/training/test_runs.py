@@ -19,7 +19,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from rnnviz.errors import ConfigError, TrainingError
-from rnnviz.networks import checkpoint, compiled
+from rnnviz.networks import checkpoint
+from rnnviz.lab.engines import compiled
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity

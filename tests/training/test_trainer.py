@@ -14,7 +14,8 @@ import torch
 from torch.nn import functional as F
 
 import rnnviz
-from rnnviz.networks import compiled, contamination
+from rnnviz.lab.engines import compiled
+from rnnviz.networks import contamination
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.scoring.perplexity import perplexity

@@ -11,7 +11,7 @@ from rnnviz import units
 from rnnviz.analysis import ablation, directions
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.networks.checkpoint import save
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.pages.inside import unit_changes
 from tests.conftest import TEXT, tiny, tiny_card

@@ -19,7 +19,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.untrained import of_known_start
+from rnnviz.lab.engines.untrained import of_known_start
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
@@ -232,7 +232,7 @@ def untrained(view: View) -> tuple[str, Any]:
     """A mark, and the network before its training: its shape with initial weights of the card's seed, or the
     default seed.
     """
-    from rnnviz.networks.torch_model import untrained
+    from rnnviz.lab.engines.torch_model import untrained
 
     recipe = view.context.info.card.get("recipe")
     seed = recipe.get("seed") if isinstance(recipe, dict) else None

@@ -12,8 +12,8 @@ from torch import nn
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError, Phrase
-from rnnviz.networks.adapter_weights import Symbols, predicted_rows
-from rnnviz.networks.custom import CustomModel, Readout, Step, StepWeights, as_array, like_of
+from rnnviz.lab.engines.adapter_weights import Symbols, predicted_rows
+from rnnviz.lab.engines.custom import CustomModel, Readout, Step, StepWeights, as_array, like_of
 from rnnviz.networks.numpy_engine import Layer
 
 CLOSE = 1e-4  # the largest difference between a text read alone and beside another one
@@ -27,7 +27,7 @@ def build_custom(
     unknown_gap: float,
     name: str,
 ) -> CustomModel:
-    """The model of these functions; see `rnnviz.networks.adapter.adapt_step` for arguments and errors."""
+    """The model of these functions; see `rnnviz.lab.engines.adapter.adapt_step` for arguments and errors."""
     n = len(symbols.entries)
     steps = tuple(step) if isinstance(step, Sequence) else (step,)
     if readout is None:  # a network that predicts no characters: all are equally likely, <unk> too

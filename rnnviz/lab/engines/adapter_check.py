@@ -9,9 +9,9 @@ import torch
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.networks.adapter_weights import Symbols, unwrapped
-from rnnviz.networks.custom import CustomModel, as_array
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.adapter_weights import Symbols, unwrapped
+from rnnviz.lab.engines.custom import CustomModel, as_array
+from rnnviz.lab.engines.torch_model import CharModel
 
 Check = Callable[[list[int]], Any]
 """Returns the network's logits or log-probabilities (T, n), after each of T of the network's indices, or

@@ -1,4 +1,4 @@
-"""A foreign network's weights in a CharModel's form; see `rnnviz.networks.adapter`.
+"""A foreign network's weights in a CharModel's form; see `rnnviz.lab.engines.adapter`.
 
 Shape letters: n symbols of the network, V of ours, X inputs, L layers, H units, G parts of a cell.
 """
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Activation, Cell, ModelConfig
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 
 # The start symbol's entry in an extra input. A large entry needs a small weight, which gradients hardly see.

@@ -1,7 +1,7 @@
 """Untrained copies of a network, without torch: the control for every finding about a trained network.
 
 Weights are drawn as rnnviz's training draws them: for torch's layers (`torch.nn.RNN`, `Linear` and
-`Embedding`) as `reset_parameters` does, from other random numbers. `rnnviz.networks.torch_model.untrained`
+`Embedding`) as `reset_parameters` does, from other random numbers. `rnnviz.lab.engines.torch_model.untrained`
 gives the very network that a training with a seed begins with. Only the owner of a network that was trained
 elsewhere knows how it began: hence `fresh`.
 """

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.networks.tape import (
+from rnnviz.lab.engines.tape import (
     ADD,
     D_C,
     KEPT,
@@ -37,7 +37,7 @@ from rnnviz.networks.tape import (
     D,
     X,
 )
-from rnnviz.networks.tape import U as U_PLACE
+from rnnviz.lab.engines.tape import U as U_PLACE
 
 try:
     import numba

@@ -25,11 +25,11 @@ from torch import nn
 
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.networks.adapter_check import Check, compare
-from rnnviz.networks.adapter_steps import build_custom
-from rnnviz.networks.adapter_weights import Symbols, build, check_recurrence, unwrapped
-from rnnviz.networks.custom import CustomModel, Readout, Step
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.adapter_check import Check, compare
+from rnnviz.lab.engines.adapter_steps import build_custom
+from rnnviz.lab.engines.adapter_weights import Symbols, build, check_recurrence, unwrapped
+from rnnviz.lab.engines.custom import CustomModel, Readout, Step
+from rnnviz.lab.engines.torch_model import CharModel
 
 
 @checked

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.networks import tape
+from rnnviz.lab.engines import tape
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, ModelConfig
 
@@ -90,7 +90,7 @@ def _compile() -> list[Any]:
     import llvmlite.binding
     import numba
 
-    from rnnviz.networks import kernels
+    from rnnviz.lab.engines import kernels
 
     library = cast(ctypes.CDLL, _library())
     for name, symbol in SYMBOLS.items():
