@@ -173,7 +173,7 @@ def test_a_run_replaces_only_the_model_that_it_made(here: Path, monkeypatch: pyt
 def test_a_model_that_came_meanwhile_stays_and_the_run_goes_on_under_another_name(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from rnnviz.training import process
+    from rnnviz.lab.run import process
 
     learn = process._learn
 

@@ -42,7 +42,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from rnnviz.networks.cells import CELLS
 from rnnviz.lab.engines.torch_engine import Torch
-from rnnviz.training.card import versions
+from rnnviz.lab.fit.card import versions
 
 RECORDING = Path(__file__).parents[2] / "rnnviz" / "lecture" / "long_gap.json"
 

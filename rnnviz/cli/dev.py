@@ -16,7 +16,7 @@ def check_models(
     ] = None,
 ) -> int:
     """Compute the figures of the models' cards again; exit status 1 if one differs."""
-    from rnnviz.training import card_check
+    from rnnviz.lab.run import card_check
 
     found, damaged = checkpoint.available()
     differs = False

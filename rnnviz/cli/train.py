@@ -22,9 +22,9 @@ from rnnviz.networks import checkpoint, has_torch, hyperparameters, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.text.characters import normalise
-from rnnviz.training import process
-from rnnviz.training.folder import Description, RunFolder, home
-from rnnviz.training.stop_request import EXIT_INTERRUPTED
+from rnnviz.lab.run import process
+from rnnviz.lab.run.folder import Description, RunFolder, home
+from rnnviz.lab.run.stop_request import EXIT_INTERRUPTED
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
     from rnnviz.networks import contamination
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.text.vocabulary import Vocabulary, usual_min_count
-    from rnnviz.training.card import make_card
+    from rnnviz.lab.fit.card import make_card
 
     path = checkpoint.check_target(
         now.output or f"{about.name}{modelfile.SUFFIX}", replaces=lambda there: False
@@ -299,7 +299,7 @@ def _check(description: Description, corpus: Any) -> None:
     """
     if description.config.precision == "bfloat16" or description.engine == "numba":
         from rnnviz.lab.engines.torch_model import pick_device
-        from rnnviz.training import optimiser, speed_trial
+        from rnnviz.lab.fit import optimiser, speed_trial
 
         device = pick_device(description.device)
         optimiser.precision_on(device, description.config)

@@ -167,7 +167,7 @@ def _keep(
     """
     from rnnviz.networks.unit_findings import KEY
     from rnnviz.text.corpora import sha256
-    from rnnviz.training import unit_search
+    from rnnviz.lab.run import unit_search
 
     path, checksum = find(of.model), sha256(text)
     about = {

@@ -19,7 +19,7 @@ This page is written by `python -m rnnviz models --markdown`, and `python -m rnn
 its figures again. So that the app can say when a text was trained on, each file holds hashes of some of its
 training text's 24-grams (`rnnviz.networks.contamination`), and no text.
 
-`NAME.snapshots.safetensors` shows how a model came about (`rnnviz.training.replay`): what it made of one
+`NAME.snapshots.safetensors` shows how a model came about (`rnnviz.lab.run.replay`): what it made of one
 sentence at moments of the training below, from the random beginning to the weights that ship, and its
 perplexity on the text it was reading, with dropout. Its perplexity on the held-out text is there for the end
 only.
@@ -87,7 +87,7 @@ made by the card's command with the row's settings, of the first 85 % (`--train-
 `--choice`), and its perplexity on the validation text. A list of them is `choices/NAME.json`, as
 `rnnviz.networks.hyperparameters` reads it. Then the commands of the cards, those of the n-gram models first,
 as the networks are compared with them; for each network the command above its table of units; for
-holmes-lstm, timemachine-gru and python-gru `rnnviz.training.replay.write`, which packs what the run kept into
+holmes-lstm, timemachine-gru and python-gru `rnnviz.lab.run.replay.write`, which packs what the run kept into
 `models/NAME.snapshots.safetensors`; at last
 
 ```

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel, StoredNetwork
 
-SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.training.replay
+SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.lab.run.replay
 
 
 @dataclass(frozen=True, repr=False)

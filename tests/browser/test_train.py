@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from rnnviz.training import runs
+from rnnviz.lab.run import runs
 from tests.browser.driving import box_of, changed
 from tests.browser.test_keyboard import tab_to
 from tests.training.made_runs import made, training

@@ -15,8 +15,8 @@ from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
-from rnnviz.training import runs
-from rnnviz.training.folder import Description, RunFolder
+from rnnviz.lab.run import runs
+from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.pages.train import run_comparison
 from tests.analysis.built import VOCABULARY, built, quoted

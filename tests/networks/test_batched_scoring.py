@@ -16,7 +16,7 @@ from rnnviz.networks.prediction import Scores
 from rnnviz.lab.engines.torch_model import CharModel, TorchEngine
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training.process_settings import own_python
+from rnnviz.lab.fit.process_settings import own_python
 from tests.conftest import tiny
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))

@@ -14,9 +14,9 @@ from rnnviz.errors import ConfigError
 from rnnviz.lab.engines import compiled, torch_engine
 from rnnviz.networks.cells import CELLS
 from rnnviz.text import corpora
-from rnnviz.training import speed_trial
-from rnnviz.training.process_settings import own_python
-from rnnviz.training.trainer import Trainer
+from rnnviz.lab.fit import speed_trial
+from rnnviz.lab.fit.process_settings import own_python
+from rnnviz.lab.fit.trainer import Trainer
 
 needs_numba = pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
 KINDS = [("rnn", "tanh"), ("rnn", "relu"), ("gru", "tanh"), ("lstm", "tanh"), ("mingru", "tanh")]

@@ -6,8 +6,8 @@ from typing import IO
 
 import pytest
 
-from rnnviz.training import queue, runs
-from rnnviz.training.folder import RunFolder
+from rnnviz.lab.run import queue, runs
+from rnnviz.lab.run.folder import RunFolder
 from tests.training.processes import until
 
 

@@ -12,9 +12,9 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import files
-from rnnviz.training import event_log, queue
-from rnnviz.training.folder import Description, RunFolder, home
-from rnnviz.training.snapshots import of, to_bytes
+from rnnviz.lab.run import event_log, queue
+from rnnviz.lab.run.folder import Description, RunFolder, home
+from rnnviz.lab.run.snapshots import of, to_bytes
 from tests.conftest import tiny, tiny_card
 
 WATCHED = "The Time Traveller"

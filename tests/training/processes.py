@@ -15,8 +15,8 @@ from typing import Any
 import other_processor
 import psutil
 
-from rnnviz.training import event_log
-from rnnviz.training.folder import RunFolder
+from rnnviz.lab.run import event_log
+from rnnviz.lab.run.folder import RunFolder
 
 DEADLINE = 120.0
 """Seconds until a test gives up waiting; the machine may be busy."""
@@ -65,7 +65,7 @@ def _parent() -> BaseContext:
     known = "forkserver" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if known else "spawn")
     context.set_forkserver_preload(
-        ["tests.training.processes", "torch", "rnnviz.training.trainer", "rnnviz.training.journal"]
+        ["tests.training.processes", "torch", "rnnviz.lab.fit.trainer", "rnnviz.lab.run.journal"]
     )
     return context
 
@@ -86,15 +86,16 @@ def train_to_its_end(folder: RunFolder, *, status: int = 0, **settings: Any) -> 
 
 def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) -> None:
     """`file_limit`: bytes of the largest file; `step_seconds`: how long a step takes; else constants of
-    rnnviz.training.journal, such as SAVE, or SHARE of snapshots.
+    rnnviz.lab.run.journal, such as SAVE, or SHARE of snapshots.
 
     other  whether products are another processor's: the environment is that of the fork server's start, in an
            earlier test
     """
     import torch
 
-    from rnnviz.training import journal, snapshots, trainer
-    from rnnviz.training import process as run_process
+    from rnnviz.lab.run import journal, snapshots
+    from rnnviz.lab.fit import trainer
+    from rnnviz.lab.run import process as run_process
 
     other_processor.active = other
     torch.set_num_threads(1)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rnnviz.training.batches import Cuts
-from rnnviz.training.trainer import Trainer
+from rnnviz.lab.fit.batches import Cuts
+from rnnviz.lab.fit.trainer import Trainer
 from tests.training.test_trainer import CORPUS, SMALL
 
 RANDOM = replace(SMALL, truncation="random", dropout_output=0.2)

@@ -7,7 +7,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.training import card_check
+from rnnviz.lab.run import card_check
 from tests.training.test_trainer import TEXT
 
 FIGURES = {

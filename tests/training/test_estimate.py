@@ -17,9 +17,9 @@ from rnnviz.lab.engines import compiled
 from rnnviz.networks.config import Engine, TrainConfig
 from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.text import corpora
-from rnnviz.training import speed_trial
-from rnnviz.training.estimate import available_memory, estimate, measured, memory
-from rnnviz.training.trainer import Trainer
+from rnnviz.lab.fit import speed_trial
+from rnnviz.lab.fit.estimate import available_memory, estimate, measured, memory
+from rnnviz.lab.fit.trainer import Trainer
 
 GB = 10**9
 
@@ -28,9 +28,9 @@ import json, sys, tempfile
 from rnnviz.text import corpora
 from rnnviz.training import training_state
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training.folder import RunFolder
-from rnnviz.training.process_settings import tune_process
-from rnnviz.training.trainer import Trainer
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.lab.fit.process_settings import tune_process
+from rnnviz.lab.fit.trainer import Trainer
 
 config, symbols = json.loads(sys.argv[1])
 tune_process()
@@ -47,7 +47,7 @@ print(json.dumps([int(status["VmHWM"].split()[0]) * 1024, trainer.model.vocabula
 @pytest.fixture(autouse=True)
 def _without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling isn't waited for, and one candidate fewer is tried; no run here loads it."""
-    monkeypatch.setattr("rnnviz.training.estimate.NUMBA", 0)
+    monkeypatch.setattr("rnnviz.lab.fit.estimate.NUMBA", 0)
     monkeypatch.setattr(compiled, "prepared", lambda _: False)
 
 
@@ -127,8 +127,8 @@ TINY = TrainConfig(cell="gru", hidden_size=8, embedding_size=4, batch=4, steps=8
 
 
 def test_only_what_numba_may_train_has_room_to_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.training.estimate.find_spec", lambda name: object())
-    monkeypatch.setattr("rnnviz.training.estimate.NUMBA", 7)
+    monkeypatch.setattr("rnnviz.lab.fit.estimate.find_spec", lambda name: object())
+    monkeypatch.setattr("rnnviz.lab.fit.estimate.NUMBA", 7)
     toy = TrainConfig("rnn", hidden_size=8, batch=1)
     plain = memory(TrainConfig("mlp"), 30, 1000)["program"]
     assert memory(TrainConfig("rnn"), 30, 1000)["program"] == plain + 7

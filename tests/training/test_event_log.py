@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rnnviz.training import event_log
-from rnnviz.training.event_log import append, extend, newest, read
+from rnnviz.lab.run import event_log
+from rnnviz.lab.run.event_log import append, extend, newest, read
 
 
 def steps(events: list[dict[str, Any]]) -> list[int]:

@@ -17,7 +17,7 @@ from rnnviz import cli
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.tracer import trace
-from rnnviz.training import event_log, external_run, runs, snapshots
+from rnnviz.lab.run import event_log, external_run, runs, snapshots
 from tests.conftest import tiny
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rnnviz.errors import CheckpointError, TrainingError
-from rnnviz.training.process import explained
+from rnnviz.lab.run.process import explained
 
 
 def raised(outer: Exception, inner: Exception) -> Exception:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from rnnviz.training import runs
+from rnnviz.lab.run import runs
 from tests.training.processes import train_to_its_end
 from tests.training.test_runs import begin, final, whole
 from tests.training.test_trainer import same

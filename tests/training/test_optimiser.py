@@ -6,8 +6,8 @@ import torch
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training import optimiser
-from rnnviz.training.optimiser import adamw, no_bfloat16, precision_on
+from rnnviz.lab.fit import optimiser
+from rnnviz.lab.fit.optimiser import adamw, no_bfloat16, precision_on
 from tests.conftest import tiny
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from rnnviz.errors import TrainingError
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training import queue, runs
-from rnnviz.training.folder import Description, RunFolder
+from rnnviz.lab.run import queue, runs
+from rnnviz.lab.run.folder import Description, RunFolder
 from tests.training.processes import kill, pid_of, until
 
 TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)

@@ -7,8 +7,8 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.networks import checkpoint
-from rnnviz.training import replay as run_replay
-from rnnviz.training import runs
+from rnnviz.lab.run import replay as run_replay
+from rnnviz.lab.run import runs
 from tests.training.made_runs import made
 from tests.training.test_trainer import TEXT
 

@@ -25,11 +25,11 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training import journal, queue, runs, training_state
-from rnnviz.training import process as run_process
-from rnnviz.training.folder import Description, RunFolder
-from rnnviz.training.journal import Journal
-from rnnviz.training.trainer import Trainer
+from rnnviz.lab.run import journal, queue, runs, training_state
+from rnnviz.lab.run import process as run_process
+from rnnviz.lab.run.folder import Description, RunFolder
+from rnnviz.lab.run.journal import Journal
+from rnnviz.lab.fit.trainer import Trainer
 from tests import needs
 from tests.training.made_runs import made
 from tests.training.processes import events, pid_of, progressed, train, train_to_its_end, until

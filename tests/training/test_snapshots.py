@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rnnviz.scoring.tracer import trace
-from rnnviz.training.folder import RunFolder
-from rnnviz.training.snapshots import Watching, of, read, to_bytes
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.lab.run.snapshots import Watching, of, read, to_bytes
 from tests.conftest import tiny
 
 

@@ -15,8 +15,8 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.verdicts import ENOUGH
 from rnnviz.text import corpora
-from rnnviz.training import finished_model, unit_search
-from rnnviz.training.folder import Description, RunFolder
+from rnnviz.lab.run import finished_model, unit_search
+from rnnviz.lab.run.folder import Description, RunFolder
 from tests.analysis.built import COUNTS, LATCHES, built, quoted
 from tests.conftest import tiny
 

@@ -12,7 +12,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.training import estimate, runs
+from rnnviz.lab.fit import estimate
+from rnnviz.lab.run import runs
 from rnnviz.ui import dashboard
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import store

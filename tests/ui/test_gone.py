@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.training import runs
+from rnnviz.lab.run import runs
 from rnnviz.ui import model_cache
 from tests.training.made_runs import made
 from tests.ui.apptest import Open

@@ -7,7 +7,7 @@ import pytest
 
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.tracer import trace
-from rnnviz.training import runs
+from rnnviz.lab.run import runs
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import PARTS

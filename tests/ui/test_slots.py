@@ -16,7 +16,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import from_text
-from rnnviz.training import estimate
+from rnnviz.lab.fit import estimate
 from rnnviz.ui.jobs import free_memory, pending, worker
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.ui.pages.train import forecast

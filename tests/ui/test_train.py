@@ -17,8 +17,9 @@ from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
 from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.text import corpora
-from rnnviz.training import estimate, event_log, queue, runs
-from rnnviz.training.folder import RunFolder
+from rnnviz.lab.fit import estimate
+from rnnviz.lab.run import event_log, queue, runs
+from rnnviz.lab.run.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.train import add_model, run_comparison, run_view, settings, training_text
 from rnnviz.ui.pages.train import run_words as say

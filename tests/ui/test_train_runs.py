@@ -9,9 +9,10 @@ import torch
 import rnnviz
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
-from rnnviz.training import estimate, event_log, replay, runs
-from rnnviz.training.folder import RunFolder
-from rnnviz.training.snapshots import opened, pack
+from rnnviz.lab.fit import estimate
+from rnnviz.lab.run import event_log, replay, runs
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.lab.run.snapshots import opened, pack
 from rnnviz.ui.pages.train import selected_run
 from tests.conftest import tiny
 from tests.training.made_runs import START, made

@@ -12,8 +12,8 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.text import files
-from rnnviz.training import runs
-from rnnviz.training.folder import RunFolder
+from rnnviz.lab.run import runs
+from rnnviz.lab.run.folder import RunFolder
 from rnnviz.ui import error_messages, unit_words
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.pages.train import run_words as say

@@ -11,7 +11,7 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training import estimate
+from rnnviz.lab.fit import estimate
 from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import ask

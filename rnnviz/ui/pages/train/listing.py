@@ -4,8 +4,8 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.training import queue, runs
-from rnnviz.training.folder import RunFolder
+from rnnviz.lab.run import queue, runs
+from rnnviz.lab.run.folder import RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import rounded

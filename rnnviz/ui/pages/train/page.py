@@ -7,8 +7,8 @@ import streamlit as st
 from rnnviz.errors import RnnvizError, TorchMissingError
 from rnnviz.i18n import N_, _
 from rnnviz.networks import checkpoint, has_torch
-from rnnviz.training import runs
-from rnnviz.training.presets import twice
+from rnnviz.lab.run import runs
+from rnnviz.lab.fit.presets import twice
 from rnnviz.ui import error_messages, presenting, sidebar
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.jobs.pending import working

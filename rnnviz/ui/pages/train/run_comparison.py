@@ -11,8 +11,8 @@ from rnnviz.figures import export, training
 from rnnviz.figures.themes import THEMES
 from rnnviz.i18n import _
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.training import runs
-from rnnviz.training.folder import RunFolder
+from rnnviz.lab.run import runs
+from rnnviz.lab.run.folder import RunFolder
 from rnnviz.ui import model_cache
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import rounded

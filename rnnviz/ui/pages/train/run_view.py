@@ -17,9 +17,9 @@ from rnnviz.figures import live, training
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, Scale
 from rnnviz.i18n import _, language
 from rnnviz.networks.config import span
-from rnnviz.training import queue, runs
-from rnnviz.training.folder import RunFolder
-from rnnviz.training.snapshots import Snapshot
+from rnnviz.lab.run import queue, runs
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes

@@ -163,7 +163,7 @@ def share(last: Mapping[str, Any], total: object) -> float | None:
 
 
 def reason(state: str, cause: object) -> str:
-    """The sentence on a run's end, by state and by the `cause` that `rnnviz.training.process` records; "" for
+    """The sentence on a run's end, by state and by the `cause` that `rnnviz.lab.run.process` records; "" for
     other ends.
     """
     if state == "died":

@@ -11,8 +11,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training import presets
-from rnnviz.training.estimate import cores
+from rnnviz.lab.fit import presets
+from rnnviz.lab.fit.estimate import cores
 from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.train.training_text import Chosen
 

@@ -19,7 +19,7 @@ from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel, no_model
 from rnnviz.scoring.score import NOTABLE
 from rnnviz.text.corpora import Corpus, as_corpus, sha256
-from rnnviz.training.card import measured, versions
+from rnnviz.lab.fit.card import measured, versions
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel

@@ -7,9 +7,9 @@ from rnnviz.checks import checked
 from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.corpora import Corpus, as_corpus
-from rnnviz.training.card import describe
-from rnnviz.training.step_report import StepReport
-from rnnviz.training.trainer import prepared
+from rnnviz.lab.fit.card import describe
+from rnnviz.lab.fit.step_report import StepReport
+from rnnviz.lab.fit.trainer import prepared
 
 
 @checked

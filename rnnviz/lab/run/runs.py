@@ -1,7 +1,7 @@
 """Training runs: start, follow, stop, resume, list, keep and delete them.
 
-A run is a process, `python -m rnnviz train`, and a folder in `home()` (see rnnviz.training.folder). The
-process outlives its starter, and waits for its turn by itself (rnnviz.training.queue).
+A run is a process, `python -m rnnviz train`, and a folder in `home()` (see rnnviz.lab.run.folder). The
+process outlives its starter, and waits for its turn by itself (rnnviz.lab.run.queue).
 
     id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watched="def main("))
     events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
@@ -25,12 +25,12 @@ from typing import IO, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import has_torch
-from rnnviz.training import event_log, queue
-from rnnviz.training.folder import Description as Description
-from rnnviz.training.folder import RunFolder, folder_of, folders, reason, writing
-from rnnviz.training.folder import home as home
-from rnnviz.training.process_settings import own_python
-from rnnviz.training.snapshots import Snapshot, read
+from rnnviz.lab.run import event_log, queue
+from rnnviz.lab.run.folder import Description as Description
+from rnnviz.lab.run.folder import RunFolder, folder_of, folders, reason, writing
+from rnnviz.lab.run.folder import home as home
+from rnnviz.lab.fit.process_settings import own_python
+from rnnviz.lab.run.snapshots import Snapshot, read
 
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
 
@@ -134,7 +134,7 @@ def resume(id: str) -> None:
 
 def stop(id: str) -> None:
     """Ask a run to save and end within 2 seconds; a waiting one leaves the queue. Another program's loop sees
-    the request in `stopping` (rnnviz.training.external_run). Returns at once. Raises TrainingError if
+    the request in `stopping` (rnnviz.lab.run.external_run). Returns at once. Raises TrainingError if
     there is no such run, or its folder belongs to another user.
     """
     folder = RunFolder(find(id).path)
@@ -207,7 +207,7 @@ def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
     An unfinished run's model is scored first, which takes seconds. `folder` None: the first of
     `checkpoint.folders()`. Raises TrainingError for no model or a taken name, CheckpointError for a bad name.
     """
-    from rnnviz.training import finished_model
+    from rnnviz.lab.run import finished_model
 
     return finished_model.keep(RunFolder(find(id).path), name, folder)
 

@@ -25,11 +25,11 @@ from rnnviz.arrays import Arrays
 from rnnviz.errors import CheckpointError, TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training import event_log, runs, snapshots
-from rnnviz.training.event_log import Event
-from rnnviz.training.finished_model import text_of
-from rnnviz.training.folder import Description, RunFolder
-from rnnviz.training.snapshots import LEAST, Snapshot, opened, pack, unpack
+from rnnviz.lab.run import event_log, runs, snapshots
+from rnnviz.lab.run.event_log import Event
+from rnnviz.lab.run.finished_model import text_of
+from rnnviz.lab.run.folder import Description, RunFolder
+from rnnviz.lab.run.snapshots import LEAST, Snapshot, opened, pack, unpack
 
 SUFFIX = checkpoint.SNAPSHOTS
 
@@ -119,7 +119,7 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
 
 def _with_lines(folder: RunFolder, described: Description, events: list[Event]) -> list[Event]:
     """The events, with baselines on the held-out text if there was no validation text."""
-    from rnnviz.training import validation_baselines  # which loads torch
+    from rnnviz.lab.run import validation_baselines  # which loads torch
 
     path = next((Path(e["path"]) for e in reversed(events) if e["event"] == "finished"), None)
     if described.config.train_on == "train" or path is None:

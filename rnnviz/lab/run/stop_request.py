@@ -12,7 +12,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 
-from rnnviz.training.folder import RunFolder
+from rnnviz.lab.run.folder import RunFolder
 
 LOOK = 0.1
 """Seconds between two polls of the file."""

@@ -13,8 +13,8 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import files
-from rnnviz.training.folder import DAMAGED, RunFolder, reason
-from rnnviz.training.trainer import Trainer
+from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
+from rnnviz.lab.fit.trainer import Trainer
 
 
 def save(folder: RunFolder, trainer: Trainer) -> None:

@@ -7,8 +7,8 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint, modelfile, unit_findings
 from rnnviz.text import corpora, files
 from rnnviz.text.corpora import Corpus
-from rnnviz.training import event_log
-from rnnviz.training.folder import Description, RunFolder
+from rnnviz.lab.run import event_log
+from rnnviz.lab.run.folder import Description, RunFolder
 
 
 def text_of(folder: RunFolder, description: Description) -> Corpus:
@@ -37,7 +37,7 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
 
 
 def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
-    """Copy a run's finished or best model into a folder of models; see `rnnviz.training.runs.keep`."""
+    """Copy a run's finished or best model into a folder of models; see `rnnviz.lab.run.runs.keep`."""
     modelfile.check_name(name)
     where = Path(target).expanduser() if target is not None else checkpoint.folders()[0]
     path = where / f"{name}{modelfile.SUFFIX}"
@@ -67,7 +67,7 @@ def finish(
     limits the search for units with a meaning; 0: no search. Raises TrainingError if there is no model, and
     the errors of scoring and saving.
     """
-    from rnnviz.training.card import describe
+    from rnnviz.lab.fit.card import describe
 
     if path is None:
         path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")
@@ -99,7 +99,7 @@ def finish(
         example=description.example,
     )
     if naming_seconds > 0:
-        from rnnviz.training import unit_search
+        from rnnviz.lab.run import unit_search
 
         command = files.without_folders(description.command)
         model.card[unit_findings.KEY] = unit_search.found(

@@ -21,11 +21,11 @@ import torch
 from rnnviz.networks import checkpoint, threads
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.tracer import trace
-from rnnviz.training import event_log, queue, training_state
-from rnnviz.training.event_log import LARGEST, PROGRESS
-from rnnviz.training.folder import RunFolder
-from rnnviz.training.snapshots import Watching
-from rnnviz.training.trainer import StepReport, Trainer
+from rnnviz.lab.run import event_log, queue, training_state
+from rnnviz.lab.run.event_log import LARGEST, PROGRESS
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.lab.run.snapshots import Watching
+from rnnviz.lab.fit.trainer import StepReport, Trainer
 
 LONG, SLOW_PROGRESS = 1200.0, 1.0
 """After LONG seconds of a run, seconds between two progress events: a night's events still fit into a

@@ -1,6 +1,6 @@
 """Training: truncated backpropagation through time over contiguous streams.
 
-Each step reads the next characters of B streams of the text (rnnviz.training.batches) and carries the state
+Each step reads the next characters of B streams of the text (rnnviz.lab.fit.batches) and carries the state
 over, detached: gradients stop there. Streams begin at a new place every epoch, with the start symbol and a
 zero state. So the model also learns to predict from nothing, but seldom. Therefore `fresh_rows`, a share of
 the rows, make a fresh start at every step; their last state is dropped.
@@ -34,11 +34,11 @@ from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.vocabulary import MUCH, Vocabulary
-from rnnviz.training.batches import Streams, beginnings, cuts
-from rnnviz.training.event_log import LARGEST
-from rnnviz.training.optimiser import adamw, precision_on, rate
-from rnnviz.training.step_report import Interval, early_steps
-from rnnviz.training.step_report import StepReport as StepReport
+from rnnviz.lab.fit.batches import Streams, beginnings, cuts
+from rnnviz.lab.run.event_log import LARGEST
+from rnnviz.lab.fit.optimiser import adamw, precision_on, rate
+from rnnviz.lab.fit.step_report import Interval, early_steps
+from rnnviz.lab.fit.step_report import StepReport as StepReport
 
 UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
@@ -53,7 +53,7 @@ class SplittableText(Protocol):
 class Trainer:
     """One run: model, optimiser, position in the text and random numbers.
 
-    On a CPU, a saved and restored run (rnnviz.training.training_state) gives the same numbers, bit for bit,
+    On a CPU, a saved and restored run (rnnviz.lab.run.training_state) gives the same numbers, bit for bit,
     as an uninterrupted one. Both must take the same number of threads throughout: with another, torch sums in
     another order.
     """

@@ -5,9 +5,9 @@ from typing import Any
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training import event_log
-from rnnviz.training.estimate import COUNTED
-from rnnviz.training.folder import RunFolder
+from rnnviz.lab.run import event_log
+from rnnviz.lab.fit.estimate import COUNTED
+from rnnviz.lab.run.folder import RunFolder
 
 ORDER = 6
 """The order of the n-gram."""

@@ -20,7 +20,7 @@ from rnnviz.errors import ConfigError, Phrase, TrainingError
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import cores as cores
-from rnnviz.training.process_settings import own_python, tune_process
+from rnnviz.lab.fit.process_settings import own_python, tune_process
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that has loaded torch and trained a tiny model."""
@@ -111,7 +111,7 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     embedded = 6.0 * config.embedding_size
     logits = 5.0 * vocabulary_size  # their logarithms, and a gradient for each
     per_character = (kept * config.layers + made) * config.hidden_size + embedded + logits
-    # A short text is read in fewer streams; see rnnviz.training.batches.
+    # A short text is read in fewer streams; see rnnviz.lab.fit.batches.
     streams = max(1, min(config.batch, text_characters // (2 * config.steps)))
     activations = 4 * per_character * streams * config.steps
     # Weight, gradient, two averages, copies in the layer's memory order. A save's copies reuse the memory of
@@ -173,7 +173,7 @@ def measured(
     when memory runs out, or takes longer than `timeout` seconds.
     """
     task = json.dumps([config.to_json(), vocabulary_size, threads])
-    call = own_python("-c", "from rnnviz.training.estimate import _measure; _measure()", task)
+    call = own_python("-c", "from rnnviz.lab.fit.estimate import _measure; _measure()", task)
     pipe, until = subprocess.PIPE, time.monotonic() + timeout
     call |= {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe}
     with subprocess.Popen(**call, encoding="utf-8", errors="replace") as process:
@@ -201,7 +201,7 @@ def measured(
 def _measure() -> None:
     """The process of `measured`: print the characters a second of the recipe on the command line."""
     from rnnviz.text import corpora
-    from rnnviz.training.speed_trial import fastest
+    from rnnviz.lab.fit.speed_trial import fastest
 
     values, V, threads = json.loads(sys.argv[1])
     config = replace(TrainConfig(**values), min_count=1, train_on="train+validation")

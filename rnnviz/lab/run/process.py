@@ -19,10 +19,10 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
-from rnnviz.training import event_log, queue
-from rnnviz.training.folder import Description, RunFolder, home
-from rnnviz.training.process_settings import tune_process
-from rnnviz.training.stop_request import Stopped, StopRequest
+from rnnviz.lab.run import event_log, queue
+from rnnviz.lab.run.folder import Description, RunFolder, home
+from rnnviz.lab.fit.process_settings import tune_process
+from rnnviz.lab.run.stop_request import Stopped, StopRequest
 
 # Causes of a failure. torch's errors are recognised by their messages, without importing torch.
 
@@ -87,7 +87,7 @@ def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
 if TYPE_CHECKING:
     from rnnviz.lab.engines.torch_threads import TorchThreads
     from rnnviz.text.corpora import Corpus
-    from rnnviz.training.trainer import StepReport, Trainer
+    from rnnviz.lab.fit.trainer import StepReport, Trainer
 
 TURN = 0.2  # seconds between two polls of the queue
 NICE = 10
@@ -162,7 +162,7 @@ def _train(
     *,
     queued: bool,
 ) -> tuple[Path, dict[str, Any]]:
-    from rnnviz.training import finished_model, unit_search
+    from rnnviz.lab.run import finished_model, unit_search
 
     description = folder.description()
     if description.ngram:
@@ -191,9 +191,9 @@ def _learn(
     queued: bool,
 ) -> Trainer:
     """Train to the end. Raises Stopped, with everything saved, on a request."""
-    from rnnviz.training import training_state, validation_baselines
-    from rnnviz.training.journal import Journal
-    from rnnviz.training.trainer import Trainer
+    from rnnviz.lab.run import training_state, validation_baselines
+    from rnnviz.lab.run.journal import Journal
+    from rnnviz.lab.fit.trainer import Trainer
 
     trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
     trainer.threads, trainer.model.engine = taken, description.engine
@@ -233,7 +233,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
 
     from rnnviz.lab.engines import compiled, torch_threads
     from rnnviz.lab.engines.torch_model import pick_device
-    from rnnviz.training import optimiser, speed_trial
+    from rnnviz.lab.fit import optimiser, speed_trial
 
     if description.threads is not None:
         torch_threads.fix(description.threads)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
-from rnnviz.training.folder import RunFolder, writing
+from rnnviz.lab.run.folder import RunFolder, writing
 
 FOLDER = ".queue"
 

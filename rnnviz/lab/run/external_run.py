@@ -1,7 +1,7 @@
 """External runs: `follow` records any training loop as a run, which the Train page shows live.
 
 The loop stays the caller's: this module computes no gradient, draws no random number and changes no model.
-The folder is like that of rnnviz's own runs (rnnviz.training.folder), without a state to resume from. Its
+The folder is like that of rnnviz's own runs (rnnviz.lab.run.folder), without a state to resume from. Its
 figures come from `log`, at most twice a second, and its snapshots from reading the sentence to watch.
 """
 
@@ -25,9 +25,9 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
-from rnnviz.training import event_log, runs, snapshots
-from rnnviz.training.event_log import LARGEST, PROGRESS
-from rnnviz.training.folder import Description, RunFolder, reason
+from rnnviz.lab.run import event_log, runs, snapshots
+from rnnviz.lab.run.event_log import LARGEST, PROGRESS
+from rnnviz.lab.run.folder import Description, RunFolder, reason
 
 # `given` is a training loop's model: one that rnnviz reads, a function that returns one, or None.
 

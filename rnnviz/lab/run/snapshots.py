@@ -1,7 +1,7 @@
 """Snapshots: a model's states and predictions on one sentence at a moment of its training, and their files.
 
 A file is safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. The
-arrays of a replay (rnnviz.training.replay) have an axis of K moments in front.
+arrays of a replay (rnnviz.lab.run.replay) have an axis of K moments in front.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.scoring.perplexity import running
 from rnnviz.text import files
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
-from rnnviz.training.folder import DAMAGED, RunFolder, reason
+from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace

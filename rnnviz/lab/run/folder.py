@@ -2,11 +2,11 @@
 
     run.json                 the run's description: name, recipe, text, sentence to watch (`Description`)
     text.txt                 the user's own text, where the run has no named corpus
-    events.jsonl             events, one JSON object a line (rnnviz.training.event_log)
-    state.safetensors        the state to resume from (rnnviz.training.training_state)
+    events.jsonl             events, one JSON object a line (rnnviz.lab.run.event_log)
+    state.safetensors        the state to resume from (rnnviz.lab.run.training_state)
     best.safetensors         the best model so far, a file like any shipped model
     model/NAME.safetensors   the finished model with its card, unless the description has another place
-    probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.training.journal)
+    probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.lab.run.journal)
     log.txt                  the process's output
     lock                     locked while the process lives
     stop                     asks the process to stop; a stopped one leaves it behind
@@ -34,7 +34,7 @@ from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
 from rnnviz.networks.deserialise import restored
 from rnnviz.text import files
-from rnnviz.training import event_log
+from rnnviz.lab.run import event_log
 
 RESERVE = 64 * 1024
 """Bytes reserved for a full disk."""
