@@ -74,7 +74,7 @@ def ablate(
       python -m rnnviz ablate --model python-gru --corpus python-source --units 281,294 --target quotes \\
           --unclosed line --json
     """
-    from rnnviz.analysis import targets
+    from rnnviz.lab.analysis import targets
 
     model = network(of)
     text = normalise(source_text(source), model.normaliser)[:characters]

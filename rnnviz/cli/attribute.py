@@ -50,7 +50,7 @@ def attribute(
       python -m rnnviz attribute --model timemachine-gru "The Time Trav" --character e
       python -m rnnviz attribute --model python-gru --file code.py --at 300 --against ")" --json
     """
-    from rnnviz.analysis.attribution import contributions
+    from rnnviz.lab.analysis.attribution import contributions
     from rnnviz.networks.progress import run
 
     steps = contributions(

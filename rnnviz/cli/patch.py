@@ -121,7 +121,7 @@ def _direction(
     Raises ConfigError for an unknown form, a missing or superfluous text, and the errors of finding a
     direction.
     """
-    from rnnviz.analysis import directions, targets
+    from rnnviz.lab.analysis import directions, targets
 
     if asked.direction is None:
         if where is not None:

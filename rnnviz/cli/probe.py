@@ -46,7 +46,7 @@ def probe(
     example:
       python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
     """
-    from rnnviz.analysis.search_result import Unanswered
+    from rnnviz.lab.analysis.search_result import Unanswered
 
     model = network(of)
     traced = rnnviz.trace(model, source_text(source)[:characters])

@@ -37,8 +37,8 @@ from rnnviz.networks.verdicts import COPIES
 from rnnviz.text.characters import normalise
 
 if TYPE_CHECKING:
-    from rnnviz.analysis.search_result import Search
-    from rnnviz.analysis.targets import Target
+    from rnnviz.lab.analysis.search_result import Search
+    from rnnviz.lab.analysis.targets import Target
 
 SHIFTS, PER_TARGET = 1_000, 40
 """Shifts for the chance level; and for each target of a family, if that gives more. Half as many would just
@@ -69,7 +69,7 @@ class Question:
 
     def targets(self, text: str) -> list[Target]:
         """The targets over a text: the requested ones, or all that suit it."""
-        from rnnviz.analysis.targets import kinds, named, pattern_target
+        from rnnviz.lab.analysis.targets import kinds, named, pattern_target
 
         names = self.target if self.target or self.pattern else kinds(text)
         found = [named(name, text, unclosed=self.unclosed) for name in names or []]
@@ -103,7 +103,7 @@ def units(
     ] = None,
 ) -> None:
     """Find the units of a network that respond to something in a text."""
-    from rnnviz.analysis import search_result
+    from rnnviz.lab.analysis import search_result
 
     model = network(of)
     not_below("untrained", untrained, int(card))  # a card needs at least one control

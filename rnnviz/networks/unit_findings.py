@@ -47,7 +47,7 @@ class Recorded:
     characters  of the text
     evidence    intervals, rivals' scores, and the report on a third part; None in cards of 0.1.0
     p           the share of shifted targets with at least this score
-    levels      significance levels within its family: see `rnnviz.analysis.search_result.holm`
+    levels      significance levels within its family: see `rnnviz.lab.analysis.search_result.holm`
     direction   1 where the unit rises with the target, -1 where it falls; 0 in cards without it
     typed       two shares of the characters of sentences that one might type, each read from the zero state:
                 where the unit's sign matches the target, and where the likelier constant answer does; None

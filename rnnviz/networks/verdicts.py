@@ -96,7 +96,7 @@ class Evidence:
     """How sure the best-ranked unit's score is, on the part of the text that confirms.
 
     rivals      the simplest first
-    interval    95 % interval of the score, see `rnnviz.analysis.evidence`; None for too short a text
+    interval    95 % interval of the score, see `rnnviz.lab.analysis.evidence`; None for too short a text
     stability   the share of resampled texts of the ranking part in which this unit ranks first, or None
     block       characters of a bootstrap block, or 0
     report      scores on the third part; None where the text is too short to be cut into three

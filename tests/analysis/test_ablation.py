@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.analysis import ablation, directions
-from rnnviz.analysis.ablation import Ablation, ablate
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.interventions import Intervention
+from rnnviz.lab.analysis import ablation, directions
+from rnnviz.lab.analysis.ablation import Ablation, ablate
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.interventions import Intervention
 from tests.analysis.built import UNUSED, built, quoted
 from tests.conftest import TEXT, tiny
 

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import gradients
-from rnnviz.analysis import attribution
+from rnnviz.lab.analysis import attribution
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import UNKNOWN
 from tests.analysis.autograd import NETWORKS, double, log_probs, symbols

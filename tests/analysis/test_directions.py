@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.analysis import directions
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.interventions import Intervention
-from rnnviz.analysis.targets import Target, target
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.interventions import Intervention
+from rnnviz.lab.analysis.targets import Target, target
 from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.analysis import directions
-from rnnviz.analysis.ablation import Within
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.effects import Effect, effect
-from rnnviz.analysis.interventions import Intervention, Zero
-from rnnviz.scoring.bootstrap import resample
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.ablation import Within
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.effects import Effect, effect
+from rnnviz.lab.analysis.interventions import Intervention, Zero
+from rnnviz.lab.analysis.bootstrap import resample
 from tests.analysis.built import built, quoted
 from tests.conftest import TEXT, tiny
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from rnnviz import gradients
-from rnnviz.analysis.connectivity import Rows, connectivity_row
-from rnnviz.analysis.memory_length import reach_of
-from rnnviz.analysis.spectra import eigenvalues
+from rnnviz.lab.analysis.connectivity import Rows, connectivity_row
+from rnnviz.lab.analysis.memory_length import reach_of
+from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.gradients import connectivity, jacobian, memory_length, remaining
 from rnnviz.networks.ngram import NgramModel

@@ -8,9 +8,9 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients
-from rnnviz.analysis.attribution import Attribution, Contributions
-from rnnviz.analysis.memory_length import fading
-from rnnviz.analysis.spectra import eigenvalues
+from rnnviz.lab.analysis.attribution import Attribution, Contributions
+from rnnviz.lab.analysis.memory_length import fading
+from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.findings import Number
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.sentences import tell

@@ -9,10 +9,10 @@ import torch
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis.ablation import ablate
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.interventions import Intervention
-from rnnviz.analysis.scanning import pushes, scan
+from rnnviz.lab.analysis.ablation import ablate
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.interventions import Intervention
+from rnnviz.lab.analysis.scanning import pushes, scan
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.lab.engines.torch_model import CharModel

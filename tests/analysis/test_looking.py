@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.analysis.gating import Gates, gates
+from rnnviz.lab.analysis.gating import Gates, gates
 from rnnviz.findings import Number
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.lab.engines.torch_model import CharModel

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnviz.analysis.memory_length import reach_of
+from rnnviz.lab.analysis.memory_length import reach_of
 from rnnviz.gradients import connectivity, memory_length
 from tests.analysis.autograd import fading
 from tests.conftest import TEXT, tiny

@@ -8,8 +8,8 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import directions, patching
-from rnnviz.analysis.patching import PatchControls
+from rnnviz.lab.analysis import directions, patching
+from rnnviz.lab.analysis.patching import PatchControls
 from rnnviz.scoring import sampling
 from tests.analysis.built import LATCHES, UNUSED, built
 from tests.closeness import assert_states

@@ -10,12 +10,12 @@ import torch
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import evidence, ranking
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.probing import probe, random_labels
-from rnnviz.analysis.searching import Searcher
-from rnnviz.analysis.targets import Target
+from rnnviz.lab.analysis import evidence, ranking
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.probing import probe, random_labels
+from rnnviz.lab.analysis.searching import Searcher
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.lab.engines.torch_model import CharModel
 from tests.analysis.built import VOCABULARY, quoted

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.analysis import python_text
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, bracket_depth, inside_quotes, kinds, target
+from rnnviz.lab.analysis import python_text
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, bracket_depth, inside_quotes, kinds, target
 from rnnviz.text import corpora
 from tests.analysis.test_targets import shown
 from tests.conftest import TEXT

@@ -8,16 +8,16 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import directions, evidence, matching
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.effects import effect
-from rnnviz.analysis.evidence import search
-from rnnviz.analysis.interventions import Intervention
-from rnnviz.analysis.matching import Pattern
-from rnnviz.analysis.places import SearchedText
-from rnnviz.analysis.scanning import pushes
-from rnnviz.analysis.targets import Target, named, pattern_target, span_target, target
+from rnnviz.lab.analysis import directions, evidence, matching
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.effects import effect
+from rnnviz.lab.analysis.evidence import search
+from rnnviz.lab.analysis.interventions import Intervention
+from rnnviz.lab.analysis.matching import Pattern
+from rnnviz.lab.analysis.places import SearchedText
+from rnnviz.lab.analysis.scanning import pushes
+from rnnviz.lab.analysis.targets import Target, named, pattern_target, span_target, target
 from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.progress import run
 from tests.analysis.built import built

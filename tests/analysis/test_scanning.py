@@ -7,8 +7,8 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis.activations import Unit, activations
-from rnnviz.analysis.scanning import pushes, scan
+from rnnviz.lab.analysis.activations import Unit, activations
+from rnnviz.lab.analysis.scanning import pushes, scan
 from rnnviz.networks.checkpoint import load_numpy, save
 from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny

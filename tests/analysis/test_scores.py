@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rnnviz.analysis.evidence import FEWEST, Scores, runs
+from rnnviz.lab.analysis.evidence import FEWEST, Scores, runs
 from rnnviz.scoring.passages import OCTAVES
 from tests.analysis.built import telegraph
 

@@ -8,12 +8,12 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 import rnnviz
-from rnnviz.analysis import ranking
-from rnnviz.analysis.activations import Unit, activations
-from rnnviz.analysis.controls import echoes, untrained
-from rnnviz.analysis.evidence import search
-from rnnviz.analysis.searching import Searcher
-from rnnviz.analysis.targets import Target, span_target, target
+from rnnviz.lab.analysis import ranking
+from rnnviz.lab.analysis.activations import Unit, activations
+from rnnviz.lab.analysis.controls import echoes, untrained
+from rnnviz.lab.analysis.evidence import search
+from rnnviz.lab.analysis.searching import Searcher
+from rnnviz.lab.analysis.targets import Target, span_target, target
 from rnnviz.lab.engines import torch_model
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.analysis.spectra import Spectrum, eigenvalues
+from rnnviz.lab.analysis.spectra import Spectrum, eigenvalues
 from rnnviz.findings import Number
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.analysis.state_gradients import spectral
+from rnnviz.lab.analysis.state_gradients import spectral
 from rnnviz.gradients import jacobian
 from rnnviz.networks.cells import CELLS
 from tests.analysis.autograd import NETWORKS, double, unrolled

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target, target
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target, target
 
 
 def shown(found: Target) -> str:

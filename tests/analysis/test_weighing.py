@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import evidence, ranking
-from rnnviz.analysis.evidence import weigh
-from rnnviz.analysis.search_result import Search, holm
-from rnnviz.analysis.searching import Searcher
-from rnnviz.analysis.targets import Target
+from rnnviz.lab.analysis import evidence, ranking
+from rnnviz.lab.analysis.evidence import weigh
+from rnnviz.lab.analysis.search_result import Search, holm
+from rnnviz.lab.analysis.searching import Searcher
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import run
 from rnnviz.networks.verdicts import ENOUGH, LEVEL, Evidence, Rival, verdict

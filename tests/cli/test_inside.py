@@ -13,9 +13,9 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients, units
-from rnnviz.analysis import ablation, directions
-from rnnviz.analysis.attribution import contributions
-from rnnviz.analysis.search_result import Unanswered
+from rnnviz.lab.analysis import ablation, directions
+from rnnviz.lab.analysis.attribution import contributions
+from rnnviz.lab.analysis.search_result import Unanswered
 from rnnviz.cli.output import as_json, told
 from rnnviz.findings import Finding, stacked
 from rnnviz.networks import progress

@@ -11,9 +11,9 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.interventions import Intervention
-from rnnviz.analysis.scanning import pushes
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.interventions import Intervention
+from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.engines.custom import CustomModel
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring import sampling

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import ModelConfig, TrainConfig, units
-from rnnviz.analysis.scanning import pushes
+from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNotFoundError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS

@@ -11,8 +11,8 @@ from torch import nn
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import controls, matching
-from rnnviz.analysis.searching import Searcher
+from rnnviz.lab.analysis import controls, matching
+from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.engines import torch_model
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig

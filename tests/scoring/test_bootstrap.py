@@ -5,8 +5,8 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from rnnviz.scoring import bootstrap
-from rnnviz.scoring.bootstrap import FEWEST, from_correlation, resample, starts
+from rnnviz.lab.analysis import bootstrap
+from rnnviz.lab.analysis.bootstrap import FEWEST, from_correlation, resample, starts
 
 Doubles = npt.NDArray[np.float64]
 

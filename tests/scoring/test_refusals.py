@@ -13,7 +13,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, ExportError, TextError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.bootstrap import resample
+from rnnviz.lab.analysis.bootstrap import resample
 from rnnviz.scoring.compression import compress, decompress
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.scoring.sampling import resume, sample, stream

@@ -9,7 +9,7 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import ConfigError, EmptyTextError, ExportError, TextError
-from rnnviz.scoring.states import PIECE
+from rnnviz.lab.analysis.states import PIECE
 from tests import needs
 from tests.closeness import assert_states
 from tests.scoring.test_trace import KINDS, TEXT, make

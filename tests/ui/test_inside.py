@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.analysis import directions
-from rnnviz.analysis.evidence import search
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.evidence import search
 from rnnviz.figures.themes import LEVELS
 from rnnviz.networks import unit_findings
 from rnnviz.networks.checkpoint import save

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.analysis import ablation, directions
-from rnnviz.analysis.interventions import Intervention
+from rnnviz.lab.analysis import ablation, directions
+from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.networks.checkpoint import save
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.tracer import trace

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rnnviz import gradients
-from rnnviz.analysis import attribution
+from rnnviz.lab.analysis import attribution
 from rnnviz.networks.progress import run
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import memory

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.analysis import directions
-from rnnviz.analysis.patching import Patched
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.patching import Patched
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui import render_finding

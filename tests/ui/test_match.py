@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.analysis import matching, places
-from rnnviz.analysis.places import SearchedText
+from rnnviz.lab.analysis import matching, places
+from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.analysis.activations import activations
-from rnnviz.analysis.controls import controlled
-from rnnviz.analysis.search_result import Search, holm
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named
+from rnnviz.lab.analysis.activations import activations
+from rnnviz.lab.analysis.controls import controlled
+from rnnviz.lab.analysis.search_result import Search, holm
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named
 from rnnviz.networks.config import KINDS as CELL_KINDS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run

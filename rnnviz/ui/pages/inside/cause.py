@@ -12,10 +12,10 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis import ablation, effects, patching
-from rnnviz.analysis.ablation import Ablation
-from rnnviz.analysis.effects import Effect
-from rnnviz.analysis.interventions import Action, Intervention
+from rnnviz.lab.analysis import ablation, effects, patching
+from rnnviz.lab.analysis.ablation import Ablation
+from rnnviz.lab.analysis.effects import Effect
+from rnnviz.lab.analysis.interventions import Action, Intervention
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.pictures import draw
 from rnnviz.i18n import N_, _

@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis.comparison import Comparison
-from rnnviz.analysis.perturbation import Perturbation
+from rnnviz.lab.analysis.comparison import Comparison
+from rnnviz.lab.analysis.perturbation import Perturbation
 from rnnviz.errors import install
 from rnnviz.figures import live
 from rnnviz.figures.themes import SURPRISAL_FULL, Scale

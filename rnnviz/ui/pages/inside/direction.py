@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from rnnviz.analysis import directions
-from rnnviz.analysis.directions import Direction
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.directions import Direction
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.ui.fields import Field

@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis import matching, places
-from rnnviz.analysis.matching import Match, Matches
-from rnnviz.analysis.places import SearchedText
+from rnnviz.lab.analysis import matching, places
+from rnnviz.lab.analysis.matching import Match, Matches
+from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
 from rnnviz.i18n import _

@@ -8,12 +8,12 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis.attribution import Attribution, Contributions, Instead, contributions
-from rnnviz.analysis.connectivity import Connectivity, Rows, connectivity
-from rnnviz.analysis.gating import Gates
-from rnnviz.analysis.memory_length import LAGS, Reach, fading, reach, reach_of
-from rnnviz.analysis.spectra import Spectrum, spectrum
-from rnnviz.analysis.state_contributions import remaining
+from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
+from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
+from rnnviz.lab.analysis.gating import Gates
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, fading, reach, reach_of
+from rnnviz.lab.analysis.spectra import Spectrum, spectrum
+from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.arrays import Array
 from rnnviz.figures.pictures import CONNECTED
 from rnnviz.figures.themes import Scale

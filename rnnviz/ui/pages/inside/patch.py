@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis.patching import PatchControls, Patched
+from rnnviz.lab.analysis.patching import PatchControls, Patched
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS

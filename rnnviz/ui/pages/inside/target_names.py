@@ -1,6 +1,6 @@
 """Names of the targets that can be looked for."""
 
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS
 from rnnviz.findings import Said
 from rnnviz.ui.formatting import spoken
 

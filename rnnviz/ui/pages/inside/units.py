@@ -9,12 +9,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rnnviz import units
-from rnnviz.analysis import controls, directions, probing, scanning, search_result, targets
-from rnnviz.analysis.probing import Probe
-from rnnviz.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes, pushes_panel
-from rnnviz.analysis.search_result import Search, holm
-from rnnviz.analysis.searching import Searcher
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
+from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
+from rnnviz.lab.analysis.probing import Probe
+from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes, pushes_panel
+from rnnviz.lab.analysis.search_result import Search, holm
+from rnnviz.lab.analysis.searching import Searcher
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
 from rnnviz.figures.themes import Scale

@@ -9,7 +9,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 import streamlit as st
 
-from rnnviz.analysis import connectivity
+from rnnviz.lab.analysis import connectivity
 from rnnviz.arrays import Array
 from rnnviz.figures import live
 from rnnviz.figures.pictures import draw

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.analysis.linearisation import own_weights
+from rnnviz.lab.analysis.linearisation import own_weights
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError

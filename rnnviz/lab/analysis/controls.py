@@ -12,11 +12,11 @@ from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from rnnviz.analysis.evidence import needs_fits, weigh
-from rnnviz.analysis.search_result import Replication, Search, holm, shifts_for
-from rnnviz.analysis.searching import SHIFTS, Searcher
-from rnnviz.analysis.targets import Target
-from rnnviz.analysis.targets import target as labels
+from rnnviz.lab.analysis.evidence import needs_fits, weigh
+from rnnviz.lab.analysis.search_result import Replication, Search, holm, shifts_for
+from rnnviz.lab.analysis.searching import SHIFTS, Searcher
+from rnnviz.lab.analysis.targets import Target
+from rnnviz.lab.analysis.targets import target as labels
 from rnnviz.arrays import Array, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError

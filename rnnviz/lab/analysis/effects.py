@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.analysis import directions
-from rnnviz.analysis.ablation import (
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.ablation import (
     Within,
     between,
     by_passage,
@@ -31,9 +31,9 @@ from rnnviz.analysis.ablation import (
     whole,
     within,
 )
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.interventions import Intervention, side_by_side
-from rnnviz.analysis.targets import Target
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.interventions import Intervention, side_by_side
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
@@ -42,7 +42,7 @@ from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
-from rnnviz.scoring.bootstrap import Resampled
+from rnnviz.lab.analysis.bootstrap import Resampled
 from rnnviz.text.characters import normalise
 
 UNUSUAL = 0.95

@@ -11,7 +11,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.analysis.activations import activations
+from rnnviz.lab.analysis.activations import activations
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError

@@ -15,8 +15,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from rnnviz.analysis.backward import Exponents, sweep
-from rnnviz.analysis.linearisation import Reading, read
+from rnnviz.lab.analysis.backward import Exponents, sweep
+from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError

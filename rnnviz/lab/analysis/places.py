@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.analysis.activations import activations
-from rnnviz.analysis.matching import (
+from rnnviz.lab.analysis.activations import activations
+from rnnviz.lab.analysis.matching import (
     AFTER,
     BEFORE,
     ENOUGH,
@@ -103,7 +103,7 @@ class SearchedText:
         self, pattern: Pattern, stop: int | None = None, **asked: Any
     ) -> Generator[Share, None, Matches]:
         """The matches of a pattern in characters 0 .. stop - 1, without their context; `asked` are those of
-        `rnnviz.analysis.matching.find`.
+        `rnnviz.lab.analysis.matching.find`.
         """
         finder, clock, done = Finder(self._H, pattern, **asked), Clock(), 0
         stop = len(self.text) if stop is None else stop
@@ -170,7 +170,7 @@ class SearchedText:
         most: int = 20,
     ) -> Matches:
         """What `elsewhere` has found, beside the matches of untrained `copies`; the other arguments are those
-        of that call. See `rnnviz.analysis.matching.copies`.
+        of that call. See `rnnviz.lab.analysis.matching.copies`.
 
         >>> import rnnviz
         >>> model, text = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"

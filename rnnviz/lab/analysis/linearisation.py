@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from rnnviz.analysis.slopes import Slopes, slopes
+from rnnviz.lab.analysis.slopes import Slopes, slopes
 from rnnviz.arrays import Floats, Ids
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.networks.numpy_engine import Weights

@@ -33,12 +33,12 @@ from typing import Literal
 
 import numpy as np
 
-from rnnviz.analysis import directions, targets
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.interventions import Intervention, side_by_side
-from rnnviz.analysis.ranking import correlation, ranks
-from rnnviz.analysis.targets import Target
+from rnnviz.lab.analysis import directions, targets
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.interventions import Intervention, side_by_side
+from rnnviz.lab.analysis.ranking import correlation, ranks
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
@@ -49,7 +49,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import totals
-from rnnviz.scoring.bootstrap import Resampled, from_correlation, resample
+from rnnviz.lab.analysis.bootstrap import Resampled, from_correlation, resample
 from rnnviz.text.characters import normalise
 
 FIRST = 4_000

@@ -30,9 +30,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rnnviz.analysis import controls
-from rnnviz.analysis.activations import Unit, activations, unit_of
-from rnnviz.analysis.controls import of_all
+from rnnviz.lab.analysis import controls
+from rnnviz.lab.analysis.activations import Unit, activations, unit_of
+from rnnviz.lab.analysis.controls import of_all
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words

@@ -16,9 +16,9 @@ from typing import Literal, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rnnviz.analysis import directions
-from rnnviz.analysis.activations import Unit, check_units, may_be_one, refuse_pair, within_layer
-from rnnviz.analysis.directions import Direction, Span
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.activations import Unit, check_units, may_be_one, refuse_pair, within_layer
+from rnnviz.lab.analysis.directions import Direction, Span
 from rnnviz.arrays import Floats, Integers
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
@@ -52,7 +52,7 @@ class Intervention(Brief):
     quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows; left out: that of the
               Directions, or "hidden"
 
-    A direction's value is v · H_t: "zero" projects it out of the state; see `rnnviz.analysis.directions`. A
+    A direction's value is v · H_t: "zero" projects it out of the state; see `rnnviz.lab.analysis.directions`. A
     scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values. Its use
     raises ConfigError for a pair of plain numbers without a layer, which may be meant as one Unit.
 

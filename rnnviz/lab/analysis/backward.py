@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.analysis.slopes import Slopes
+from rnnviz.lab.analysis.slopes import Slopes
 from rnnviz.arrays import Doubles, Floats
 
 MANY = 24

@@ -25,11 +25,11 @@ from typing import Literal, get_args, overload
 
 import numpy as np
 
-from rnnviz.analysis import directions
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.interventions import Intervention
-from rnnviz.analysis.perturbation import divergence, kl
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.interventions import Intervention
+from rnnviz.lab.analysis.perturbation import divergence, kl
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError

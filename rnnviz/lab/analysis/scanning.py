@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from rnnviz.analysis.activations import Unit, check_units, unit_of, within_layer
-from rnnviz.analysis.directions import Direction
+from rnnviz.lab.analysis.activations import Unit, check_units, unit_of, within_layer
+from rnnviz.lab.analysis.directions import Direction
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import ConfigError, EmptyTextError

@@ -30,9 +30,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from rnnviz.analysis.backward import Exponents, sweep
-from rnnviz.analysis.connectivity import ConnectivityRow, connectivity_row
-from rnnviz.analysis.linearisation import Reading, layer_slopes, read, top_slopes
+from rnnviz.lab.analysis.backward import Exponents, sweep
+from rnnviz.lab.analysis.connectivity import ConnectivityRow, connectivity_row
+from rnnviz.lab.analysis.linearisation import Reading, layer_slopes, read, top_slopes
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, TextError

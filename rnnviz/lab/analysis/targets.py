@@ -7,7 +7,7 @@ Row t holds once character t has been read, as a trace's hidden state does: *ins
 opening mark, after which the network can know it.
 
 Rules of thumb for prose find quotes, brackets and indentation. Programs have a parser: Python's own tokeniser
-reads the targets called py-… (`rnnviz.analysis.python_text`). On 40 modules of the standard library, 1.6
+reads the targets called py-… (`rnnviz.lab.analysis.python_text`). On 40 modules of the standard library, 1.6
 million characters, the rules differ from the tokeniser on this share of the characters:
 
     unclosed      strings   brackets   indentation
@@ -25,9 +25,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rnnviz.analysis import python_text
-from rnnviz.analysis.patterns import find_all
-from rnnviz.analysis.python_text import PythonText
+from rnnviz.lab.analysis import python_text
+from rnnviz.lab.analysis.patterns import find_all
+from rnnviz.lab.analysis.python_text import PythonText
 from rnnviz.arrays import Array
 from rnnviz.checks import check_text, checked, received
 from rnnviz.errors import ConfigError

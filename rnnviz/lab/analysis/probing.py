@@ -12,7 +12,7 @@
                label; any state reveals its own character, so here runs are drawn instead
     untrained  the same probe on untrained copies: random weights echo the last characters, and a probe reads
                the echo
-    context    a linear model of the last 2, 4 and 8 characters, see `rnnviz.analysis.evidence`: its score
+    context    a linear model of the last 2, 4 and 8 characters, see `rnnviz.lab.analysis.evidence`: its score
                needs no state that lasts longer
 
 A probe shows what a line could read from a state, not what the network reads.
@@ -29,13 +29,13 @@ from typing import Literal
 
 import numpy as np
 
-from rnnviz.analysis import evidence, ranking, targets
-from rnnviz.analysis.activations import Unit
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.evidence import Scores
-from rnnviz.analysis.search_result import Found
-from rnnviz.analysis.searching import Searcher, varies
-from rnnviz.analysis.targets import Target
+from rnnviz.lab.analysis import evidence, ranking, targets
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.evidence import Scores
+from rnnviz.lab.analysis.search_result import Found
+from rnnviz.lab.analysis.searching import Searcher, varies
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
@@ -103,7 +103,7 @@ class Probe(Pictured, Finding):
     character   the score of the character just read alone; None without a text
     held_out    False where the target isn't in all parts: fitted and scored on one text
     characters  T; `inside` of them within the target, None if it is graded
-    interval    95 % interval of the score, see `rnnviz.analysis.evidence`; None for too short a text
+    interval    95 % interval of the score, see `rnnviz.lab.analysis.evidence`; None for too short a text
     lead        95 % interval of the score's lead over the closest untrained copy; None without copies or for
                 too short a text
     context     the closest of the last few characters' models, with the interval of the probe's lead; None

@@ -24,10 +24,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnviz.analysis import ranking
-from rnnviz.analysis.activations import activations, unit_of
-from rnnviz.analysis.search_result import Found, Search
-from rnnviz.analysis.targets import Target
+from rnnviz.lab.analysis import ranking
+from rnnviz.lab.analysis.activations import activations, unit_of
+from rnnviz.lab.analysis.search_result import Found, Search
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError

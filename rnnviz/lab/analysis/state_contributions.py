@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.analysis.linearisation import own_weights, place, read
+from rnnviz.lab.analysis.linearisation import own_weights, place, read
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError

@@ -46,16 +46,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rnnviz.analysis import ranking
-from rnnviz.analysis.search_result import Search
-from rnnviz.analysis.searching import SHIFTS, Searcher, Split
-from rnnviz.analysis.targets import Target
+from rnnviz.lab.analysis import ranking
+from rnnviz.lab.analysis.search_result import Search
+from rnnviz.lab.analysis.searching import SHIFTS, Searcher, Split
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Ids, Mask
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.progress import Share, run
 from rnnviz.networks.threads import worth_trying_alone
 from rnnviz.networks.verdicts import Evidence, Report, Rival, Simpler
-from rnnviz.scoring.bootstrap import from_correlation, means, starts
+from rnnviz.lab.analysis.bootstrap import from_correlation, means, starts
 from rnnviz.scoring.passages import OCTAVES, all_text
 from rnnviz.scoring.trace import Trace
 
@@ -77,7 +77,7 @@ FEWEST = 20
 """Runs of a target, inside and outside, below which a text is too short for an interval."""
 
 LENGTHS = (2, 4, 8)
-"""The context lengths k of the linear rival; `rnnviz.analysis.ranking.by_symbol` counts the case of one
+"""The context lengths k of the linear rival; `rnnviz.lab.analysis.ranking.by_symbol` counts the case of one
 character.
 """
 
@@ -173,7 +173,7 @@ def search(
     same text by untrained copies, see `rnnviz.units.untrained`: they add the evidence.
 
     >>> import numpy as np
-    >>> from rnnviz.analysis.targets import span_target
+    >>> from rnnviz.lab.analysis.targets import span_target
     >>> mask = span_target([(t, t + 9) for t in range(0, 500, 50)], "machine " * 70)
     >>> noise = np.random.default_rng(0).normal(size=(560, 3))
     >>> search(np.column_stack([noise, mask.values]), mask).best.unit
