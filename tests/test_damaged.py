@@ -35,7 +35,7 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import cli
 from rnnviz.errors import CheckpointError, RnnvizError
-from rnnviz.figures import training
+from rnnviz.lab.reports import training
 from rnnviz.networks import checkpoint, modelfile, progress
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.record import record

@@ -9,7 +9,7 @@ from rnnviz.networks import engines
 
 
 def _commands() -> tuple[registry.Command, ...]:
-    from rnnviz.cli import ablate, attribute, connectivity, match, patch, perturb, probe, train, units
+    from rnnviz.lab.cli import ablate, attribute, connectivity, match, patch, perturb, probe, train, units
 
     return (
         train.train,
@@ -25,7 +25,7 @@ def _commands() -> tuple[registry.Command, ...]:
 
 
 def _dev_commands() -> tuple[registry.Command, ...]:
-    from rnnviz.cli import dev
+    from rnnviz.lab.cli import dev
 
     return dev.sketch, dev.check_models
 
@@ -34,7 +34,7 @@ engines.register("rnnviz.lab.engines.torch_model")
 registry.register(
     registry.Page(
         "inside",
-        "rnnviz.ui.pages.inside.page",
+        "rnnviz.lab.pages.inside.page",
         N_("Inside"),
         "neurology",
         N_("Ask the network's units what they respond to, what is remembered, and what depends on them."),
@@ -42,7 +42,7 @@ registry.register(
     ),
     registry.Page(
         "train",
-        "rnnviz.ui.pages.train.page",
+        "rnnviz.lab.pages.train.page",
         N_("Train"),
         "model_training",
         N_("Train a network of your own and watch its hidden state take shape."),

@@ -18,7 +18,7 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.ui.pages.perplexity import download
-from rnnviz.ui.pages.train import run_comparison
+from rnnviz.lab.pages.train import run_comparison
 from tests.analysis.built import VOCABULARY, built, quoted
 from tests.training.processes import events, progressed, train, until
 

@@ -7,7 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from rnnviz.figures import themes, training
+from rnnviz.figures import themes
+from rnnviz.lab.reports import training
 from rnnviz.figures.themes import THEMES
 
 START = {

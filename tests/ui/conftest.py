@@ -17,7 +17,7 @@ from rnnviz.lab.run import runs
 from rnnviz.ui import dashboard
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.inside import search_texts
+from rnnviz.lab.pages.inside import search_texts
 from tests.training.made_runs import made
 from tests.ui.apptest import SHIPPED, Open, opened
 
@@ -92,7 +92,7 @@ def started(
     kept.mkdir()
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept, only_tiny_models])
     monkeypatch.setattr(estimate, "measured", lambda config, symbols, check: 20_000.0)
-    monkeypatch.setattr("rnnviz.ui.pages.train.forecast.QUIET", 0.0)
+    monkeypatch.setattr("rnnviz.lab.pages.train.forecast.QUIET", 0.0)
     asked: list[runs.Description] = []
 
     def start(description: runs.Description) -> str:

@@ -22,8 +22,8 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.jobs import worker
-from rnnviz.ui.pages.inside import direction, search_texts
-from rnnviz.ui.pages.inside import units as page_units
+from rnnviz.lab.pages.inside import direction, search_texts
+from rnnviz.lab.pages.inside import units as page_units
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_jobs import SOON, Endless

@@ -4,7 +4,7 @@ import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.ui.pages.inside import search_texts
+from rnnviz.lab.pages.inside import search_texts
 from tests.ui.apptest import Open, addressed, everything, settled, turn
 from tests.ui.test_inside import PARTS
 from tests.ui.test_perplexity import paste

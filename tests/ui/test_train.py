@@ -21,10 +21,10 @@ from rnnviz.lab.fit import estimate
 from rnnviz.lab.run import event_log, queue, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.train import add_model, run_comparison, run_view, settings, training_text
-from rnnviz.ui.pages.train import run_words as say
-from rnnviz.ui.pages.train.run_view import Watch
-from rnnviz.ui.pages.train.selected_run import find
+from rnnviz.lab.pages.train import add_model, run_comparison, run_view, settings, training_text
+from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train.run_view import Watch
+from rnnviz.lab.pages.train.selected_run import find
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.training.made_runs import WATCHED, made, training
 from tests.ui.apptest import SHIPPED, Open, addressed, components, everything, sent
