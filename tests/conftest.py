@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 
 TEXT = (

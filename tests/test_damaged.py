@@ -35,14 +35,14 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import cli
 from rnnviz.errors import CheckpointError, RnnvizError
+from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lab.reports import training
+from rnnviz.lab.run import queue, replay, runs, training_state
+from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, modelfile, progress
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
-from rnnviz.lab.run import queue, replay, runs, training_state
-from rnnviz.lab.run.folder import RunFolder
-from rnnviz.lab.fit.trainer import Trainer
 from tests import needs
 from tests.conftest import TEXT, in_numpy, tiny, tiny_card
 from tests.training.made_runs import made

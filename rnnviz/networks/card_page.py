@@ -64,8 +64,8 @@ LEGEND = """
 
 A search ranks all units of a network by how well they tell where something holds, on one part of a text,
 tests that which ranked best on a second, and measures it on a third, which had no say in it, with a 95 %
-interval (`rnnviz.lab.analysis.evidence`). *By chance* is what that unit reaches on the second, either way, for 95
-of 100 shifted targets; *character* is what the character just read tells by itself, *context* what
+interval (`rnnviz.lab.analysis.evidence`). *By chance* is what that unit reaches on the second, either way,
+for 95 of 100 shifted targets; *character* is what the character just read tells by itself, *context* what
 the last 2, 4 or 8 tell by a linear model of their n-grams, the best of the three; *untrained* is what the
 same search finds in the same network before any training, the best of {copies} random ones, whose units echo
 what was just read. A table holds only units that remember: that beat all of these on the second part by more

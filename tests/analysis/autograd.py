@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.networks.config import ModelConfig
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.config import ModelConfig
 from rnnviz.text.vocabulary import Vocabulary
 from tests.networks import textbook
 

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import torch
 
-from rnnviz.networks.config import ModelConfig
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.config import ModelConfig
 from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefgABC“”.")))

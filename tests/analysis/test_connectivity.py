@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnnviz.gradients import connectivity, jacobian
 from rnnviz.lab.analysis import backward
 from rnnviz.lab.analysis.connectivity import Rows
 from rnnviz.lab.analysis.slopes import Dual
-from rnnviz.gradients import connectivity, jacobian
 from rnnviz.networks.cells import CELLS
 from tests.analysis.autograd import NETWORKS, Doubles, by_autograd, fading
 from tests.conftest import TEXT, tiny

@@ -7,9 +7,9 @@ import rnnviz
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.ablation import Within
 from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.bootstrap import resample
 from rnnviz.lab.analysis.effects import Effect, effect
 from rnnviz.lab.analysis.interventions import Intervention, Zero
-from rnnviz.lab.analysis.bootstrap import resample
 from tests.analysis.built import built, quoted
 from tests.conftest import TEXT, tiny
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from rnnviz import gradients
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.gradients import connectivity, jacobian, memory_length, remaining
 from rnnviz.lab.analysis.connectivity import Rows, connectivity_row
 from rnnviz.lab.analysis.memory_length import reach_of
 from rnnviz.lab.analysis.spectra import eigenvalues
-from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
-from rnnviz.gradients import connectivity, jacobian, memory_length, remaining
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.text.vocabulary import Vocabulary

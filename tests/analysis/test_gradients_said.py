@@ -8,10 +8,10 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients
+from rnnviz.findings import Number
 from rnnviz.lab.analysis.attribution import Attribution, Contributions
 from rnnviz.lab.analysis.memory_length import fading
 from rnnviz.lab.analysis.spectra import eigenvalues
-from rnnviz.findings import Number
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.sentences import tell
 from tests.conftest import TEXT, tiny

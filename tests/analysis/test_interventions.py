@@ -9,13 +9,13 @@ import torch
 
 import rnnviz
 from rnnviz import units
+from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.lab.analysis.ablation import ablate
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.lab.analysis.scanning import pushes, scan
-from rnnviz.errors import CheckpointError, ConfigError
-from rnnviz.networks.numpy_engine import combined
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.numpy_engine import combined
 from rnnviz.scoring import sampling
 from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.lab.analysis.gating import Gates, gates
 from rnnviz.findings import Number
-from rnnviz.networks.config import Cell, ModelConfig
+from rnnviz.lab.analysis.gating import Gates, gates
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.text.vocabulary import Vocabulary
 from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny

@@ -11,12 +11,12 @@ import pytest
 
 import rnnviz
 from rnnviz import units
+from rnnviz.errors import ConfigError
+from rnnviz.findings import Number
 from rnnviz.lab.analysis import matching, places
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.matching import Finder, Match, Matches, Pattern
 from rnnviz.lab.analysis.places import SearchedText
-from rnnviz.errors import ConfigError
-from rnnviz.findings import Number
 from rnnviz.networks.progress import run
 from rnnviz.sentences import tell
 from tests.analysis.built import built, quoted

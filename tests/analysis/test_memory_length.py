@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rnnviz.lab.analysis.memory_length import reach_of
 from rnnviz.gradients import connectivity, memory_length
+from rnnviz.lab.analysis.memory_length import reach_of
 from tests.analysis.autograd import fading
 from tests.conftest import TEXT, tiny
 

@@ -16,8 +16,8 @@ from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.probing import probe, random_labels
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.config import KINDS, ModelConfig
 from tests.analysis.built import VOCABULARY, quoted
 from tests.conftest import TEXT, tiny
 

@@ -8,6 +8,7 @@ import pytest
 
 import rnnviz
 from rnnviz import units
+from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.lab.analysis import directions, evidence, matching
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
@@ -18,7 +19,6 @@ from rnnviz.lab.analysis.matching import Pattern
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.analysis.targets import Target, named, pattern_target, span_target, target
-from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.progress import run
 from tests.analysis.built import built
 from tests.conftest import TEXT, tiny

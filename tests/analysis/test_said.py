@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnnviz.findings import Bars, Finding, Number, Said, words
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.probing import Few, Probe
 from rnnviz.lab.analysis.search_result import Found, Replication, Search, Unanswered
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.findings import Bars, Finding, Number, Said, words
 from rnnviz.networks import unit_findings
 from rnnviz.networks.verdicts import Evidence, Report, Rival
 from rnnviz.sentences import tell

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.lab.analysis.spectra import Spectrum, eigenvalues
 from rnnviz.findings import Number
+from rnnviz.lab.analysis.spectra import Spectrum, eigenvalues
 
 
 def found(trained: Any, *, gated: bool = False) -> Spectrum:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.lab.analysis.state_gradients import spectral
 from rnnviz.gradients import jacobian
+from rnnviz.lab.analysis.state_gradients import spectral
 from rnnviz.networks.cells import CELLS
 from tests.analysis.autograd import NETWORKS, double, unrolled
 from tests.conftest import TEXT, tiny

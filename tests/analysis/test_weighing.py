@@ -11,12 +11,12 @@ from sklearn.metrics import roc_auc_score
 
 import rnnviz
 from rnnviz import units
+from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis import evidence, ranking
 from rnnviz.lab.analysis.evidence import weigh
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import run
 from rnnviz.networks.verdicts import ENOUGH, LEVEL, Evidence, Rival, verdict
 from tests.analysis.built import LATCHES, built, quoted, telegraph

@@ -13,11 +13,11 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients, units
+from rnnviz.cli.output import as_json, told
+from rnnviz.findings import Finding, stacked
 from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.attribution import contributions
 from rnnviz.lab.analysis.search_result import Unanswered
-from rnnviz.cli.output import as_json, told
-from rnnviz.findings import Finding, stacked
 from rnnviz.networks import progress
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring import sampling

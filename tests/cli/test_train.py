@@ -10,8 +10,8 @@ import pytest
 
 import rnnviz
 from rnnviz import cli
-from rnnviz.networks import checkpoint
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks import checkpoint
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from tests import needs

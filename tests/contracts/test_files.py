@@ -11,10 +11,10 @@ import pytest
 import rnnviz
 from rnnviz.cli import main
 from rnnviz.errors import CheckpointError, DecodingError
-from rnnviz.networks import checkpoint
-from rnnviz.scoring.compression import decompress
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
+from rnnviz.networks import checkpoint
+from rnnviz.scoring.compression import decompress
 from tests.training.processes import train_to_its_end
 
 HERE = Path(__file__).parent

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 from rnnviz.figures import themes
-from rnnviz.lab.reports import training
 from rnnviz.figures.themes import THEMES
+from rnnviz.lab.reports import training
 
 START = {
     "event": "start", "total_characters": 10_000, "validation_characters": 500,

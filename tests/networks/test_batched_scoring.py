@@ -10,13 +10,13 @@ import torch
 
 from rnnviz import ModelConfig
 from rnnviz.arrays import Ids
+from rnnviz.lab.engines.torch_model import CharModel, TorchEngine
+from rnnviz.lab.fit.process_settings import own_python
 from rnnviz.networks import batched_scoring, threads
 from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine
 from rnnviz.networks.prediction import Scores
-from rnnviz.lab.engines.torch_model import CharModel, TorchEngine
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.lab.fit.process_settings import own_python
 from tests.conftest import tiny
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))

@@ -12,11 +12,11 @@ from torch import Tensor
 from rnnviz import ModelConfig, TrainConfig
 from rnnviz.errors import ConfigError
 from rnnviz.lab.engines import compiled, torch_engine
-from rnnviz.networks.cells import CELLS
-from rnnviz.text import corpora
 from rnnviz.lab.fit import speed_trial
 from rnnviz.lab.fit.process_settings import own_python
 from rnnviz.lab.fit.trainer import Trainer
+from rnnviz.networks.cells import CELLS
+from rnnviz.text import corpora
 
 needs_numba = pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
 KINDS = [("rnn", "tanh"), ("rnn", "relu"), ("gru", "tanh"), ("lstm", "tanh"), ("mingru", "tanh")]

@@ -30,11 +30,11 @@ from rnnviz import ModelConfig
 from rnnviz.arrays import Floats
 from rnnviz.gradients import connectivity, jacobian
 from rnnviz.lab.engines import compiled, torch_engine
+from rnnviz.lab.engines.torch_model import CharModel, TorchEngine
 from rnnviz.networks import numpy_engine
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.networks.numpy_engine import Changes, NetworkReader, Weights, weights_from
-from rnnviz.lab.engines.torch_model import CharModel, TorchEngine
 from rnnviz.text.vocabulary import Vocabulary
 from tests.networks import textbook
 

@@ -10,10 +10,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.prediction import entropy, normalised, rank
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import Vocabulary

@@ -14,12 +14,12 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import ModelConfig, TrainConfig, units
-from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNotFoundError
+from rnnviz.lab.analysis.scanning import pushes
+from rnnviz.lab.engines.torch_model import CharModel, pick_device
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.lab.engines.torch_model import CharModel, pick_device
 from rnnviz.scoring.compression import compress
 from tests.conftest import tiny
 from tests.networks.test_adapter import CHARACTERS, GRU, N, network

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from rnnviz import ModelConfig
-from rnnviz.networks import batched_scoring, threads
 from rnnviz.lab.engines import torch_model, torch_threads
-from rnnviz.networks.batched_scoring import LEAST, NumpyEngine
-from rnnviz.networks.threads import Threads
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.engines.torch_threads import TorchThreads, worth_trying
+from rnnviz.networks import batched_scoring, threads
+from rnnviz.networks.batched_scoring import LEAST, NumpyEngine
+from rnnviz.networks.threads import Threads
 from rnnviz.text.vocabulary import Vocabulary
 
 Speed = Callable[[int], float]

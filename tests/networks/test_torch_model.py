@@ -12,8 +12,8 @@ import torch
 from rnnviz import ModelConfig
 from rnnviz.errors import ConfigError
 from rnnviz.lab.engines.dropout import Dropout, drop
-from rnnviz.networks.numpy_model import weights_of
 from rnnviz.lab.engines.torch_model import CharModel, pick_device
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.text.vocabulary import Vocabulary
 from tests.networks import textbook
 

@@ -14,12 +14,12 @@ from rnnviz import units
 from rnnviz.lab.analysis import controls, matching
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.engines import torch_model
-from rnnviz.networks.cells import CELLS
-from rnnviz.networks.config import ModelConfig
 from rnnviz.lab.engines.custom import CustomModel
-from rnnviz.networks.progress import run
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.engines.untrained import tensors
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.progress import run
 from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple(map(chr, range(97, 97 + 26))))

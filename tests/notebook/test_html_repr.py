@@ -14,11 +14,11 @@ from PIL import Image
 
 import rnnviz
 from rnnviz import units
+from rnnviz.figures.themes import LIGHT, TANH, palette
 from rnnviz.lab.analysis import matching
 from rnnviz.lab.analysis.evidence import search
 from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.lab.analysis.matching import pattern
-from rnnviz.figures.themes import LIGHT, TANH, palette
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.scoring.language_model import UniformModel

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from rnnviz.errors import ClusterError, ConfigError
-from rnnviz.networks.checkpoint import load
-from rnnviz.networks.progress import run
 from rnnviz.lab.engines import cluster as cluster_module
 from rnnviz.lab.engines.cluster import Cluster, cluster
+from rnnviz.networks.checkpoint import load
+from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import Score

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 import rnnviz
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import batched_scoring
 from rnnviz.networks.progress import run
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.record import record
 from tests.networks import textbook
 

@@ -12,8 +12,8 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, ExportError, TextError
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.lab.analysis.bootstrap import resample
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.compression import compress, decompress
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.scoring.sampling import resume, sample, stream

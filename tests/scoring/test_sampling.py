@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.sampling import sample, sampling_distribution, stream
 from rnnviz.scoring.tracer import trace
 from tests.scoring.test_trace import VOCABULARY, make

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from rnnviz import ModelConfig
-from rnnviz.networks.cells import CELLS
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary

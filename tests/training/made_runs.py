@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rnnviz.lab.run import event_log, queue
+from rnnviz.lab.run.folder import Description, RunFolder, home
+from rnnviz.lab.run.snapshots import of, to_bytes
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import files
-from rnnviz.lab.run import event_log, queue
-from rnnviz.lab.run.folder import Description, RunFolder, home
-from rnnviz.lab.run.snapshots import of, to_bytes
 from tests.conftest import tiny, tiny_card
 
 WATCHED = "The Time Traveller"

@@ -93,8 +93,8 @@ def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) ->
     """
     import torch
 
-    from rnnviz.lab.run import journal, snapshots
     from rnnviz.lab.fit import trainer
+    from rnnviz.lab.run import journal, snapshots
     from rnnviz.lab.run import process as run_process
 
     other_processor.active = other

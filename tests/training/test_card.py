@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnnviz.lab.fit.card import describe, make_card
 from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text import corpora
-from rnnviz.lab.fit.card import describe, make_card
 from tests.conftest import tiny
 
 CORPUS = corpora.from_text("a cab, a bad bead, " * 60 + "dab a bee, add a bag. " * 18 + "x", "beads")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rnnviz import cli
-from rnnviz.networks import checkpoint, modelfile
 from rnnviz.lab.run import card_check
+from rnnviz.networks import checkpoint, modelfile
 from tests.training.test_trainer import TEXT
 
 FIGURES = {

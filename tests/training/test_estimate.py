@@ -14,12 +14,12 @@ import pytest
 import torch
 
 from rnnviz.lab.engines import compiled
-from rnnviz.networks.config import Engine, TrainConfig
 from rnnviz.lab.engines.torch_threads import TorchThreads
-from rnnviz.text import corpora
 from rnnviz.lab.fit import speed_trial
 from rnnviz.lab.fit.estimate import available_memory, estimate, measured, memory
 from rnnviz.lab.fit.trainer import Trainer
+from rnnviz.networks.config import Engine, TrainConfig
+from rnnviz.text import corpora
 
 GB = 10**9
 

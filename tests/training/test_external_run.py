@@ -15,9 +15,9 @@ import torch
 import rnnviz
 from rnnviz import cli
 from rnnviz.errors import ConfigError
+from rnnviz.lab.run import event_log, external_run, runs, snapshots
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.tracer import trace
-from rnnviz.lab.run import event_log, external_run, runs, snapshots
 from tests.conftest import tiny
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.fit import optimiser
 from rnnviz.lab.fit.optimiser import adamw, no_bfloat16, precision_on
+from rnnviz.networks.config import TrainConfig
 from tests.conftest import tiny
 
 

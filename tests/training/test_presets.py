@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from rnnviz.lab.fit.presets import PRESETS, TOY, dropout, fitting, preset, twice
+from rnnviz.lab.fit.trainer import SURE, train
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
 from rnnviz.text import corpora
-from rnnviz.lab.fit.presets import PRESETS, TOY, dropout, fitting, preset, twice
-from rnnviz.lab.fit.trainer import SURE, train
 
 
 def test_every_preset_has_a_recipe_for_every_text_and_machine() -> None:

@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from rnnviz.errors import TrainingError
-from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import Description, RunFolder
+from rnnviz.networks.config import TrainConfig
 from tests.training.processes import kill, pid_of, until
 
 TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)

@@ -11,16 +11,16 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TextError, TrainingError
+from rnnviz.lab.fit import estimate
+from rnnviz.lab.fit.fitting import fit
+from rnnviz.lab.fit.presets import preset
+from rnnviz.lab.fit.trainer import Trainer, train
+from rnnviz.lab.run import replay, runs
+from rnnviz.lab.run.folder import Description, RunFolder
+from rnnviz.lab.run.snapshots import read
+from rnnviz.lab.run.training_state import restore, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
-from rnnviz.lab.fit import estimate
-from rnnviz.lab.run import replay, runs
-from rnnviz.lab.fit.fitting import fit
-from rnnviz.lab.run.folder import Description, RunFolder
-from rnnviz.lab.fit.presets import preset
-from rnnviz.lab.run.snapshots import read
-from rnnviz.lab.fit.trainer import Trainer, train
-from rnnviz.lab.run.training_state import restore, save
 from tests.conftest import tiny
 from tests.refused import Refusals, refused
 from tests.training.made_runs import made

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rnnviz import cli
-from rnnviz.networks import checkpoint
 from rnnviz.lab.run import replay as run_replay
 from rnnviz.lab.run import runs
+from rnnviz.networks import checkpoint
 from tests.training.made_runs import made
 from tests.training.test_trainer import TEXT
 

@@ -19,17 +19,17 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from rnnviz.errors import ConfigError, TrainingError
-from rnnviz.networks import checkpoint
 from rnnviz.lab.engines import compiled
-from rnnviz.networks.config import TrainConfig
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.perplexity import perplexity
-from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lab.run import journal, queue, runs, training_state
 from rnnviz.lab.run import process as run_process
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.lab.run.journal import Journal
-from rnnviz.lab.fit.trainer import Trainer
+from rnnviz.networks import checkpoint
+from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.text.vocabulary import Vocabulary
 from tests import needs
 from tests.training.made_runs import made
 from tests.training.processes import events, pid_of, progressed, train, train_to_its_end, until

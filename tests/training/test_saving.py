@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 import rnnviz
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import contamination
 from rnnviz.networks.checkpoint import load_numpy
-from rnnviz.lab.engines.torch_model import CharModel
 
 CORPUS = "the machine that remembers what it has read, and forgets. " * 5
 UNSEEN = "it reads that the machine forgets"

@@ -10,13 +10,13 @@ import platformdirs
 import pytest
 
 import rnnviz
+from rnnviz.lab.fit.card import EXAMPLES
+from rnnviz.lab.run import card_check
+from rnnviz.lab.run import replay as run_replay
 from rnnviz.networks import checkpoint
 from rnnviz.networks.card_page import to_markdown
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text import corpora
-from rnnviz.lab.run import card_check
-from rnnviz.lab.run import replay as run_replay
-from rnnviz.lab.fit.card import EXAMPLES
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "models"

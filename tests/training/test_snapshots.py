@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnnviz.scoring.tracer import trace
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Watching, of, read, to_bytes
+from rnnviz.scoring.tracer import trace
 from tests.conftest import tiny
 
 

@@ -15,16 +15,16 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz.lab.engines import compiled
+from rnnviz.lab.fit.batches import Cuts, Streams, beginnings
+from rnnviz.lab.fit.fitting import fit
+from rnnviz.lab.fit.trainer import UNSURE, StepReport, Trainer, train
+from rnnviz.lab.run.folder import Description, RunFolder
+from rnnviz.lab.run.training_state import restore, save
 from rnnviz.networks import contamination
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
-from rnnviz.lab.fit.batches import Cuts, Streams, beginnings
-from rnnviz.lab.fit.fitting import fit
-from rnnviz.lab.run.folder import Description, RunFolder
-from rnnviz.lab.fit.trainer import UNSURE, StepReport, Trainer, train
-from rnnviz.lab.run.training_state import restore, save
 from tests.closeness import close
 
 TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12

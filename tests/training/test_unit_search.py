@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from rnnviz.lab.run import finished_model, unit_search
+from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.networks import unit_findings
 from rnnviz.networks.card_page import responds
 from rnnviz.networks.checkpoint import read_info, save
@@ -15,8 +17,6 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.verdicts import ENOUGH
 from rnnviz.text import corpora
-from rnnviz.lab.run import finished_model, unit_search
-from rnnviz.lab.run.folder import Description, RunFolder
 from tests.analysis.built import COUNTS, LATCHES, built, quoted
 from tests.conftest import tiny
 

@@ -13,11 +13,11 @@ from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.lab.fit import estimate
+from rnnviz.lab.pages.inside import search_texts
 from rnnviz.lab.run import runs
 from rnnviz.ui import dashboard
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import store
-from rnnviz.lab.pages.inside import search_texts
 from tests.training.made_runs import made
 from tests.ui.apptest import SHIPPED, Open, opened
 

@@ -10,12 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz import i18n
 from rnnviz.errors import ConfigError
-from rnnviz.networks.checkpoint import save
-from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.run import event_log
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.process import explained
+from rnnviz.networks.checkpoint import save
+from rnnviz.networks.config import TrainConfig
 from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
 from tests.training.made_runs import made

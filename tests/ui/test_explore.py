@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import units
 from rnnviz.figures import live
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack

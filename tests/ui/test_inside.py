@@ -11,9 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
+from rnnviz.figures.themes import LEVELS
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.evidence import search
-from rnnviz.figures.themes import LEVELS
+from rnnviz.lab.pages.inside import direction, search_texts
+from rnnviz.lab.pages.inside import units as page_units
 from rnnviz.networks import unit_findings
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.verdicts import ENOUGH, Evidence, Report, Rival
@@ -22,8 +24,6 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.jobs import worker
-from rnnviz.lab.pages.inside import direction, search_texts
-from rnnviz.lab.pages.inside import units as page_units
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_jobs import SOON, Endless

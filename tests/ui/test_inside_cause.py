@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 from rnnviz import units
 from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.interventions import Intervention
-from rnnviz.networks.checkpoint import save
 from rnnviz.lab.engines.torch_model import CharModel
-from rnnviz.scoring.tracer import trace
 from rnnviz.lab.pages.inside import unit_changes
+from rnnviz.networks.checkpoint import save
+from rnnviz.scoring.tracer import trace
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import GRU, ask, cause, write

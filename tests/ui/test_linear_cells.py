@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from rnnviz.lab.run import runs
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.tracer import trace
-from rnnviz.lab.run import runs
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import PARTS

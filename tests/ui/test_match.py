@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.lab.analysis import matching, places
 from rnnviz.lab.analysis.places import SearchedText
+from rnnviz.lab.pages.inside import match, search_texts
 from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui import render_finding
-from rnnviz.lab.pages.inside import match, search_texts
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import ask, write

@@ -13,15 +13,15 @@ import psutil
 import pytest
 
 from rnnviz.errors import TrainingError
-from rnnviz.networks import threads
-from rnnviz.networks.config import TrainConfig
-from rnnviz.text.corpora import from_text
 from rnnviz.lab.fit import estimate
-from rnnviz.ui.jobs import free_memory, pending, worker
-from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.lab.pages.train import forecast
 from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.networks import threads
+from rnnviz.networks.config import TrainConfig
+from rnnviz.text.corpora import from_text
+from rnnviz.ui.jobs import free_memory, pending, worker
+from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from tests.training.processes import until
 from tests.ui.apptest import everything
 from tests.ui.conftest import Open

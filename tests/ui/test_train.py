@@ -15,16 +15,16 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
-from rnnviz.networks import checkpoint, unit_findings
-from rnnviz.text import corpora
 from rnnviz.lab.fit import estimate
-from rnnviz.lab.run import event_log, queue, runs
-from rnnviz.lab.run.folder import RunFolder
-from rnnviz.ui.browser.payload import unpack
 from rnnviz.lab.pages.train import add_model, run_comparison, run_view, settings, training_text
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.run_view import Watch
 from rnnviz.lab.pages.train.selected_run import find
+from rnnviz.lab.run import event_log, queue, runs
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.networks import checkpoint, unit_findings
+from rnnviz.text import corpora
+from rnnviz.ui.browser.payload import unpack
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.training.made_runs import WATCHED, made, training
 from tests.ui.apptest import SHIPPED, Open, addressed, components, everything, sent

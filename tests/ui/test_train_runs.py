@@ -8,12 +8,12 @@ import torch
 
 import rnnviz
 from rnnviz.errors import TrainingError
-from rnnviz.networks import checkpoint
 from rnnviz.lab.fit import estimate
+from rnnviz.lab.pages.train import selected_run
 from rnnviz.lab.run import event_log, replay, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import opened, pack
-from rnnviz.lab.pages.train import selected_run
+from rnnviz.networks import checkpoint
 from tests.conftest import tiny
 from tests.training.made_runs import START, made
 from tests.ui.apptest import Open, addressed, components, everything, sent, settled, turn

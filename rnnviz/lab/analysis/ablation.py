@@ -33,23 +33,23 @@ from typing import Literal
 
 import numpy as np
 
-from rnnviz.lab.analysis import directions, targets
-from rnnviz.lab.analysis.activations import Unit
-from rnnviz.lab.analysis.directions import Direction
-from rnnviz.lab.analysis.interventions import Intervention, side_by_side
-from rnnviz.lab.analysis.ranking import correlation, ranks
-from rnnviz.lab.analysis.targets import Target
 from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.lab.analysis import directions, targets
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.bootstrap import Resampled, from_correlation, resample
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.interventions import Intervention, side_by_side
+from rnnviz.lab.analysis.ranking import correlation, ranks
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.config import check_layer
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import totals
-from rnnviz.lab.analysis.bootstrap import Resampled, from_correlation, resample
 from rnnviz.text.characters import normalise
 
 FIRST = 4_000

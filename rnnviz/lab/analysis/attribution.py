@@ -30,13 +30,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from rnnviz.lab.analysis.backward import Exponents, sweep
-from rnnviz.lab.analysis.connectivity import ConnectivityRow, connectivity_row
-from rnnviz.lab.analysis.linearisation import Reading, layer_slopes, read, top_slopes
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.findings import Finding, Json, Number, Said, Table, count, say, words
+from rnnviz.lab.analysis.backward import Exponents, sweep
+from rnnviz.lab.analysis.connectivity import ConnectivityRow, connectivity_row
+from rnnviz.lab.analysis.linearisation import Reading, layer_slopes, read, top_slopes
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run

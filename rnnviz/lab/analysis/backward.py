@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.lab.analysis.slopes import Slopes
 from rnnviz.arrays import Doubles, Floats
+from rnnviz.lab.analysis.slopes import Slopes
 
 MANY = 24
 """Rows from which summing the parts of W_h first is quicker."""

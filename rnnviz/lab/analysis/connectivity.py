@@ -14,11 +14,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.lab.analysis.backward import Exponents, norms, sweep
-from rnnviz.lab.analysis.linearisation import Reading, place, read
 from rnnviz.arrays import Doubles, Floats, Ids, read_only
 from rnnviz.checks import checked
 from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
+from rnnviz.lab.analysis.backward import Exponents, norms, sweep
+from rnnviz.lab.analysis.linearisation import Reading, place, read
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Drawn
 from rnnviz.text.characters import visible

@@ -12,18 +12,18 @@ from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
+from rnnviz.arrays import Array, Floats
+from rnnviz.checks import checked
+from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis.evidence import needs_fits, weigh
 from rnnviz.lab.analysis.search_result import Replication, Search, holm, shifts_for
 from rnnviz.lab.analysis.searching import SHIFTS, Searcher
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.lab.analysis.targets import target as labels
-from rnnviz.arrays import Array, Floats
-from rnnviz.checks import checked
-from rnnviz.errors import ConfigError
 from rnnviz.lab.engines import untrained as networks
+from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Share, mapped, run
-from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.verdicts import COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing

@@ -3,8 +3,8 @@
     random(H, seed)                  a control: a random direction of length 1
     mean_difference(trace, target)   from the mean state outside a target to the mean state inside
 
-A linear probe has a direction too (`rnnviz.lab.analysis.probing`). Clamp, Zero and Scale of `rnnviz.units` take a
-Direction in place of units.
+A linear probe has a direction too (`rnnviz.lab.analysis.probing`). Clamp, Zero and Scale of `rnnviz.units`
+take a Direction in place of units.
 
     value of a direction  v · H_t, not centred: an ablated direction has the value 0
     clamp                 H + (value - v · H) v
@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.lab.analysis.activations import activations
-from rnnviz.lab.analysis.targets import Target
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
+from rnnviz.lab.analysis.activations import activations
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.config import check_layer
 from rnnviz.scoring.trace import Trace
 

@@ -19,6 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.arrays import Doubles, Mask
+from rnnviz.checks import checked
+from rnnviz.errors import ConfigError
+from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.ablation import (
     Within,
@@ -31,18 +35,14 @@ from rnnviz.lab.analysis.ablation import (
     whole,
     within,
 )
+from rnnviz.lab.analysis.bootstrap import Resampled
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention, side_by_side
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.arrays import Doubles, Mask
-from rnnviz.checks import checked
-from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
-from rnnviz.lab.analysis.bootstrap import Resampled
 from rnnviz.text.characters import normalise
 
 UNUSUAL = 0.95

@@ -46,16 +46,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rnnviz.arrays import Array, Doubles, Ids, Mask
+from rnnviz.errors import ConfigError, install
 from rnnviz.lab.analysis import ranking
+from rnnviz.lab.analysis.bootstrap import from_correlation, means, starts
 from rnnviz.lab.analysis.search_result import Search
 from rnnviz.lab.analysis.searching import SHIFTS, Searcher, Split
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.arrays import Array, Doubles, Ids, Mask
-from rnnviz.errors import ConfigError, install
 from rnnviz.networks.progress import Share, run
 from rnnviz.networks.threads import worth_trying_alone
 from rnnviz.networks.verdicts import Evidence, Report, Rival, Simpler
-from rnnviz.lab.analysis.bootstrap import from_correlation, means, starts
 from rnnviz.scoring.passages import OCTAVES, all_text
 from rnnviz.scoring.trace import Trace
 

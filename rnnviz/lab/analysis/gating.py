@@ -19,14 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.lab.analysis.activations import activations
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Finding, Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
+from rnnviz.lab.analysis.activations import activations
+from rnnviz.lab.analysis.bootstrap import Resampled, resample
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.reprs import Brief, Pictured
-from rnnviz.lab.analysis.bootstrap import Resampled, resample
 from rnnviz.scoring.trace import Trace
 
 LOW, HIGH = 0.1, 0.9

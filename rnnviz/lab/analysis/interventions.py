@@ -16,12 +16,12 @@ from typing import Literal, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rnnviz.lab.analysis import directions
-from rnnviz.lab.analysis.activations import Unit, check_units, may_be_one, refuse_pair, within_layer
-from rnnviz.lab.analysis.directions import Direction, Span
 from rnnviz.arrays import Floats, Integers
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.activations import Unit, check_units, may_be_one, refuse_pair, within_layer
+from rnnviz.lab.analysis.directions import Direction, Span
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.networks.numpy_engine import Changes, Weights, applied
 from rnnviz.reprs import Brief
@@ -52,9 +52,9 @@ class Intervention(Brief):
     quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows; left out: that of the
               Directions, or "hidden"
 
-    A direction's value is v · H_t: "zero" projects it out of the state; see `rnnviz.lab.analysis.directions`. A
-    scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values. Its use
-    raises ConfigError for a pair of plain numbers without a layer, which may be meant as one Unit.
+    A direction's value is v · H_t: "zero" projects it out of the state; see `rnnviz.lab.analysis.directions`.
+    A scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values. Its
+    use raises ConfigError for a pair of plain numbers without a layer, which may be meant as one Unit.
 
     >>> Intervention(Unit(layer=1, unit=5)).units, Intervention(Unit(1, 5)).layer
     ((5,), 1)

@@ -10,9 +10,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from rnnviz.lab.analysis.slopes import Slopes, slopes
 from rnnviz.arrays import Floats, Ids
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.lab.analysis.slopes import Slopes, slopes
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.text.characters import normalise

@@ -30,15 +30,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rnnviz.lab.analysis import controls
-from rnnviz.lab.analysis.activations import Unit, activations, unit_of
-from rnnviz.lab.analysis.controls import of_all
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.lab.analysis import controls
+from rnnviz.lab.analysis.activations import Unit, activations, unit_of
+from rnnviz.lab.analysis.controls import of_all
+from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
-from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.verdicts import COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace

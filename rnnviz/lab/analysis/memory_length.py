@@ -15,17 +15,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.lab.analysis.backward import Exponents, norms, sweep
-from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, largest
-from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Json, Lines, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.lab.analysis.backward import Exponents, norms, sweep
+from rnnviz.lab.analysis.bootstrap import Resampled, resample
+from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, largest
+from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Pictured
-from rnnviz.lab.analysis.bootstrap import Resampled, resample
 
 LAGS = 100
 """The default number of lags: characters whose gradient a prediction counts."""

@@ -25,15 +25,15 @@ from typing import Literal, get_args, overload
 
 import numpy as np
 
+from rnnviz.arrays import Doubles, Floats, Ids
+from rnnviz.checks import checked
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.findings import Finding, Json, Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.lab.analysis.perturbation import divergence, kl
-from rnnviz.arrays import Doubles, Floats, Ids
-from rnnviz.checks import checked
-from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Finding, Json, Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Change, Changes, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network

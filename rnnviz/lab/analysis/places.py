@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.arrays import Floats, Halves
+from rnnviz.checks import checked
+from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.matching import (
     AFTER,
@@ -30,13 +33,10 @@ from rnnviz.lab.analysis.matching import (
     pattern,
     shares,
 )
-from rnnviz.arrays import Floats, Halves
-from rnnviz.checks import checked
-from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, mapped, run
-from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.verdicts import COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace

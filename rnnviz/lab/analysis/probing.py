@@ -29,6 +29,10 @@ from typing import Literal
 
 import numpy as np
 
+from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
+from rnnviz.checks import checked
+from rnnviz.errors import ConfigError
+from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, one_row, say, words
 from rnnviz.lab.analysis import evidence, ranking, targets
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
@@ -36,10 +40,6 @@ from rnnviz.lab.analysis.evidence import Scores
 from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
-from rnnviz.checks import checked
-from rnnviz.errors import ConfigError
-from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, one_row, say, words
 from rnnviz.networks.progress import Share, run
 from rnnviz.networks.verdicts import ENOUGH, MARGIN, Measure, Rival, measured
 from rnnviz.reprs import Pictured

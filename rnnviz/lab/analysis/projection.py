@@ -11,10 +11,10 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.lab.analysis.activations import activations
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
+from rnnviz.lab.analysis.activations import activations
 from rnnviz.reprs import Brief
 from rnnviz.scoring.trace import Trace
 

@@ -13,8 +13,6 @@ from typing import BinaryIO
 
 import numpy as np
 
-from rnnviz.lab.analysis.activations import Unit, check_units, unit_of, within_layer
-from rnnviz.lab.analysis.directions import Direction
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import ConfigError, EmptyTextError
@@ -32,6 +30,8 @@ from rnnviz.findings import (
     say,
     words,
 )
+from rnnviz.lab.analysis.activations import Unit, check_units, unit_of, within_layer
+from rnnviz.lab.analysis.directions import Direction
 from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 
-from rnnviz.lab.analysis.activations import Unit
-from rnnviz.lab.analysis.targets import Target
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.verdicts import (
     ENOUGH,
     LEVEL,

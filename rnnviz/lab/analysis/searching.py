@@ -24,13 +24,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rnnviz.arrays import Array, Doubles, Integers, Mask
+from rnnviz.checks import received
+from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis import ranking
 from rnnviz.lab.analysis.activations import activations, unit_of
 from rnnviz.lab.analysis.search_result import Found, Search
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.arrays import Array, Doubles, Integers, Mask
-from rnnviz.checks import received
-from rnnviz.errors import ConfigError
 from rnnviz.networks.verdicts import ENOUGH, LEVEL
 from rnnviz.scoring.trace import Trace
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.lab.analysis.linearisation import own_weights
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Json, Number, Panel, Points, Said, Table, count, one_row, say, words
+from rnnviz.lab.analysis.linearisation import own_weights
+from rnnviz.lab.engines.untrained import untrained
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.threads import ours
-from rnnviz.lab.engines.untrained import untrained
 from rnnviz.reprs import Brief, Pictured
 
 Complexes = npt.NDArray[np.complex128]

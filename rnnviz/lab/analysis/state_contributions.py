@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.lab.analysis.linearisation import own_weights, place, read
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Panel, Square, words
+from rnnviz.lab.analysis.linearisation import own_weights, place, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import layer_parts
 from rnnviz.networks.numpy_model import Network

@@ -15,11 +15,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from rnnviz.lab.analysis.backward import Exponents, sweep
-from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
+from rnnviz.lab.analysis.backward import Exponents, sweep
+from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network
 

@@ -25,12 +25,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rnnviz.lab.analysis import python_text
-from rnnviz.lab.analysis.patterns import find_all
-from rnnviz.lab.analysis.python_text import PythonText
 from rnnviz.arrays import Array
 from rnnviz.checks import check_text, checked, received
 from rnnviz.errors import ConfigError
+from rnnviz.lab.analysis import python_text
+from rnnviz.lab.analysis.patterns import find_all
+from rnnviz.lab.analysis.python_text import PythonText
 from rnnviz.text.vocabulary import code_points
 
 Span = tuple[int, int]

@@ -22,8 +22,8 @@ from rnnviz.cli.output import (
     say_start,
     source_text,
 )
-from rnnviz.lab.cli.units import Question
 from rnnviz.findings import Finding, count, words
+from rnnviz.lab.cli.units import Question
 from rnnviz.networks.verdicts import COPIES
 
 

@@ -18,13 +18,13 @@ from typing import Annotated, Any, Literal, cast
 from rnnviz.cli.bind import FieldsOf, Gone, Help
 from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
+from rnnviz.lab.run import process
+from rnnviz.lab.run.folder import Description, RunFolder, home
+from rnnviz.lab.run.stop_request import EXIT_INTERRUPTED
 from rnnviz.networks import checkpoint, has_torch, hyperparameters, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.text.characters import normalise
-from rnnviz.lab.run import process
-from rnnviz.lab.run.folder import Description, RunFolder, home
-from rnnviz.lab.run.stop_request import EXIT_INTERRUPTED
 
 
 @dataclass(frozen=True)
@@ -165,10 +165,10 @@ def _corpus(about: About, now: Now) -> Any:
 
 def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
     """Count n-grams instead of training, for `--cell ngram`."""
+    from rnnviz.lab.fit.card import make_card
     from rnnviz.networks import contamination
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.text.vocabulary import Vocabulary, usual_min_count
-    from rnnviz.lab.fit.card import make_card
 
     path = checkpoint.check_target(
         now.output or f"{about.name}{modelfile.SUFFIX}", replaces=lambda there: False

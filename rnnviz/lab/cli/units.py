@@ -165,9 +165,9 @@ def _keep(
     """Record the searches in the card, and the targets that are constant (`same`). The checksum identifies
     the text that training held out, whatever its name.
     """
+    from rnnviz.lab.run import unit_search
     from rnnviz.networks.unit_findings import KEY
     from rnnviz.text.corpora import sha256
-    from rnnviz.lab.run import unit_search
 
     path, checksum = find(of.model), sha256(text)
     about = {

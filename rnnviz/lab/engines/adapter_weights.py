@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import Activation, Cell, ModelConfig
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.config import Activation, Cell, ModelConfig
 from rnnviz.text.vocabulary import Vocabulary
 
 # The start symbol's entry in an extra input. A large entry needs a small weight, which gradients hardly see.

@@ -25,15 +25,15 @@ from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.lab.engines import compiled, torch_engine
+from rnnviz.lab.engines.dropout import Dropout, drop
+from rnnviz.lab.engines.torch_engine import State as State
+from rnnviz.lab.engines.torch_threads import TorchThreads, worth_trying
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.batched_scoring import Engine as ScoringEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Engine, ModelConfig
-from rnnviz.lab.engines.dropout import Dropout, drop
 from rnnviz.networks.numpy_engine import Weights, weights_from
 from rnnviz.networks.threads import Threads
-from rnnviz.lab.engines.torch_engine import State as State
-from rnnviz.lab.engines.torch_threads import TorchThreads, worth_trying
 from rnnviz.reprs import Pictured
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 

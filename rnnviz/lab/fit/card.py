@@ -13,8 +13,8 @@ from rnnviz.text import files
 from rnnviz.text.corpora import Corpus, sha256
 
 if TYPE_CHECKING:
-    from rnnviz.networks.config import TrainConfig
     from rnnviz.lab.engines.torch_model import CharModel
+    from rnnviz.networks.config import TrainConfig
 
 # The first text shown for each shipped corpus: newly written in the corpus's style, and chosen so that the
 # networks predict it better than n-gram counts do.

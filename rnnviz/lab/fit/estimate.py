@@ -17,10 +17,10 @@ from pathlib import Path
 import psutil
 
 from rnnviz.errors import ConfigError, Phrase, TrainingError
+from rnnviz.lab.fit.process_settings import own_python, tune_process
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import cores as cores
-from rnnviz.lab.fit.process_settings import own_python, tune_process
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that has loaded torch and trained a tiny model."""
@@ -200,8 +200,8 @@ def measured(
 
 def _measure() -> None:
     """The process of `measured`: print the characters a second of the recipe on the command line."""
-    from rnnviz.text import corpora
     from rnnviz.lab.fit.speed_trial import fastest
+    from rnnviz.text import corpora
 
     values, V, threads = json.loads(sys.argv[1])
     config = replace(TrainConfig(**values), min_count=1, train_on="train+validation")

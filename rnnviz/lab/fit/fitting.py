@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable
 
 from rnnviz.checks import checked
-from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.engines.torch_model import CharModel
-from rnnviz.text.corpora import Corpus, as_corpus
 from rnnviz.lab.fit.card import describe
 from rnnviz.lab.fit.step_report import StepReport
 from rnnviz.lab.fit.trainer import prepared
+from rnnviz.networks.config import TrainConfig
+from rnnviz.text.corpora import Corpus, as_corpus
 
 
 @checked

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import Cell, ModelConfig, Precision, TrainConfig
 from rnnviz.lab.engines.torch_model import untrained
+from rnnviz.networks.config import Cell, ModelConfig, Precision, TrainConfig
 from rnnviz.text.vocabulary import Vocabulary
 
 WARM = 50

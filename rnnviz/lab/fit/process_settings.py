@@ -33,7 +33,7 @@ def own_python(*words: str) -> dict[str, Any]:
 
     -P takes no module from the working directory, where a user's json.py may lie.
     """
-    package = str(Path(__file__).resolve().parents[2])  # perhaps not installed, only beside the script
+    package = str(Path(__file__).resolve().parents[3])  # perhaps not installed, only beside the script
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
     spin_briefly()
     return {"args": [sys.executable, "-P", *words], "env": {**os.environ, "PYTHONPATH": path}}

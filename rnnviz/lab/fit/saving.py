@@ -13,17 +13,18 @@ import numpy as np
 
 from rnnviz.checks import check_text, checked
 from rnnviz.errors import ConfigError
+from rnnviz.lab.fit.card import measured, versions
 from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.modelfile import Sketch
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel, no_model
 from rnnviz.scoring.score import NOTABLE
 from rnnviz.text.corpora import Corpus, as_corpus, sha256
-from rnnviz.lab.fit.card import measured, versions
 
 if TYPE_CHECKING:
-    from rnnviz.networks.ngram import NgramModel
     from rnnviz.lab.engines.torch_model import CharModel
+
 
 MOST_KNOWN = 0.5
 """The share of a held-out text from which it counts as trained on. A text that says everything twice, as

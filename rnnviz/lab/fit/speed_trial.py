@@ -8,15 +8,15 @@ import torch
 
 from rnnviz.errors import ConfigError, install
 from rnnviz.lab.engines import compiled
-from rnnviz.networks.config import Engine, TrainConfig
-from rnnviz.networks.threads import ALIKE, HOPELESS
 from rnnviz.lab.engines.torch_model import pick_device
 from rnnviz.lab.engines.torch_threads import TorchThreads, worth_trying
-from rnnviz.scoring.perplexity import perplexity
-from rnnviz.scoring.sampling import sample
 from rnnviz.lab.fit.batches import cuts
 from rnnviz.lab.fit.step_report import early_steps
 from rnnviz.lab.fit.trainer import SplittableText, Trainer
+from rnnviz.networks.config import Engine, TrainConfig
+from rnnviz.networks.threads import ALIKE, HOPELESS
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.scoring.sampling import sample
 
 TRIED = 2048  # characters of a trial step with 256 units, at most; with 512 a quarter
 TRY = 0.04  # seconds of timing a candidate; at least one step

@@ -24,21 +24,21 @@ from torch.nn import functional as F
 
 from rnnviz.checks import checked
 from rnnviz.errors import CheckpointError, CorpusError, TrainingError
-from rnnviz.networks import contamination
-from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.engines.dropout import Dropout
 from rnnviz.lab.engines.torch_model import State, pick_device, untrained
 from rnnviz.lab.engines.torch_threads import TorchThreads
+from rnnviz.lab.fit.batches import Streams, beginnings, cuts
+from rnnviz.lab.fit.optimiser import adamw, precision_on, rate
+from rnnviz.lab.fit.step_report import Interval, early_steps
+from rnnviz.lab.fit.step_report import StepReport as StepReport
+from rnnviz.lab.run.event_log import LARGEST
+from rnnviz.networks import contamination
+from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.vocabulary import MUCH, Vocabulary
-from rnnviz.lab.fit.batches import Streams, beginnings, cuts
-from rnnviz.lab.run.event_log import LARGEST
-from rnnviz.lab.fit.optimiser import adamw, precision_on, rate
-from rnnviz.lab.fit.step_report import Interval, early_steps
-from rnnviz.lab.fit.step_report import StepReport as StepReport
 
 UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""

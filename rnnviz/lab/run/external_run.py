@@ -20,14 +20,14 @@ from typing import Any
 
 from rnnviz.checks import checked, received
 from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
+from rnnviz.lab.run import event_log, runs, snapshots
+from rnnviz.lab.run.event_log import LARGEST, PROGRESS
+from rnnviz.lab.run.folder import Description, RunFolder, reason
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
-from rnnviz.lab.run import event_log, runs, snapshots
-from rnnviz.lab.run.event_log import LARGEST, PROGRESS
-from rnnviz.lab.run.folder import Description, RunFolder, reason
 
 # `given` is a training loop's model: one that rnnviz reads, a function that returns one, or None.
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz.errors import TrainingError
+from rnnviz.lab.run import event_log
+from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.networks import checkpoint, modelfile, unit_findings
 from rnnviz.text import corpora, files
 from rnnviz.text.corpora import Corpus
-from rnnviz.lab.run import event_log
-from rnnviz.lab.run.folder import Description, RunFolder
 
 
 def text_of(folder: RunFolder, description: Description) -> Corpus:

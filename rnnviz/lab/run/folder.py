@@ -30,11 +30,11 @@ from typing import IO, Any, get_args
 import portalocker
 
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
+from rnnviz.lab.run import event_log
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
 from rnnviz.networks.deserialise import restored
 from rnnviz.text import files
-from rnnviz.lab.run import event_log
 
 RESERVE = 64 * 1024
 """Bytes reserved for a full disk."""
@@ -101,8 +101,8 @@ class Description:
     choice    the candidates that the settings were chosen from (hyperparameters.py), for the card
     licence   the text's, for the card; "": the corpus's, if known
     logged    whether another program trains it and logs here (external_run.py); `config` is then unused
-    engine    the engine of the backward pass: "torch", "numba" (rnnviz.lab.engines.compiled), or "auto" for the
-              fastest, which the run then records
+    engine    the engine of the backward pass: "torch", "numba" (rnnviz.lab.engines.compiled), or "auto" for
+              the fastest, which the run then records
     units     whether its process searches the finished network for units with a meaning (unit_search.py)
     sha256    the whole text's checksum; "" until the run's process has read it
     """

@@ -18,14 +18,14 @@ from typing import Any
 
 import torch
 
-from rnnviz.networks import checkpoint, threads
 from rnnviz.lab.engines.torch_model import CharModel
-from rnnviz.scoring.tracer import trace
+from rnnviz.lab.fit.trainer import StepReport, Trainer
 from rnnviz.lab.run import event_log, queue, training_state
 from rnnviz.lab.run.event_log import LARGEST, PROGRESS
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Watching
-from rnnviz.lab.fit.trainer import StepReport, Trainer
+from rnnviz.networks import checkpoint, threads
+from rnnviz.scoring.tracer import trace
 
 LONG, SLOW_PROGRESS = 1200.0, 1.0
 """After LONG seconds of a run, seconds between two progress events: a night's events still fit into a

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
-from rnnviz.networks import checkpoint
+from rnnviz.lab.fit.process_settings import tune_process
 from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description, RunFolder, home
-from rnnviz.lab.fit.process_settings import tune_process
 from rnnviz.lab.run.stop_request import Stopped, StopRequest
+from rnnviz.networks import checkpoint
 
 # Causes of a failure. torch's errors are recognised by their messages, without importing torch.
 
@@ -86,8 +86,8 @@ def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
 
 if TYPE_CHECKING:
     from rnnviz.lab.engines.torch_threads import TorchThreads
-    from rnnviz.text.corpora import Corpus
     from rnnviz.lab.fit.trainer import StepReport, Trainer
+    from rnnviz.text.corpora import Corpus
 
 TURN = 0.2  # seconds between two polls of the queue
 NICE = 10
@@ -191,9 +191,9 @@ def _learn(
     queued: bool,
 ) -> Trainer:
     """Train to the end. Raises Stopped, with everything saved, on a request."""
+    from rnnviz.lab.fit.trainer import Trainer
     from rnnviz.lab.run import training_state, validation_baselines
     from rnnviz.lab.run.journal import Journal
-    from rnnviz.lab.fit.trainer import Trainer
 
     trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
     trainer.threads, trainer.model.engine = taken, description.engine

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from rnnviz.errors import ConfigError
-from rnnviz.text import files
 from rnnviz.lab.run.folder import RunFolder, writing
+from rnnviz.text import files
 
 FOLDER = ".queue"
 

@@ -23,13 +23,13 @@ import numpy as np
 
 from rnnviz.arrays import Arrays
 from rnnviz.errors import CheckpointError, TrainingError
-from rnnviz.networks import checkpoint, modelfile
-from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.run import event_log, runs, snapshots
 from rnnviz.lab.run.event_log import Event
 from rnnviz.lab.run.finished_model import text_of
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.lab.run.snapshots import LEAST, Snapshot, opened, pack, unpack
+from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks.config import TrainConfig
 
 SUFFIX = checkpoint.SNAPSHOTS
 

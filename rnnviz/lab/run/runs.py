@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
-from rnnviz.networks import has_torch
+from rnnviz.lab.fit.process_settings import own_python
 from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description as Description
 from rnnviz.lab.run.folder import RunFolder, folder_of, folders, reason, writing
 from rnnviz.lab.run.folder import home as home
-from rnnviz.lab.fit.process_settings import own_python
 from rnnviz.lab.run.snapshots import Snapshot, read
+from rnnviz.networks import has_torch
 
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
 

@@ -19,10 +19,10 @@ import numpy as np
 
 from rnnviz.arrays import Arrays, Floats
 from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
 from rnnviz.scoring.perplexity import running
 from rnnviz.text import files
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
-from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace

@@ -10,11 +10,11 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor
 
 from rnnviz.errors import TrainingError
+from rnnviz.lab.fit.trainer import Trainer
+from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import files
-from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
-from rnnviz.lab.fit.trainer import Trainer
 
 
 def save(folder: RunFolder, trainer: Trainer) -> None:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from rnnviz.lab.fit.estimate import COUNTED
+from rnnviz.lab.run import event_log
+from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.lab.run import event_log
-from rnnviz.lab.fit.estimate import COUNTED
-from rnnviz.lab.run.folder import RunFolder
 
 ORDER = 6
 """The order of the n-gram."""

@@ -12,13 +12,16 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.errors import RnnvizError
+from rnnviz.figures.pictures import draw
+from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis import ablation, effects, patching
 from rnnviz.lab.analysis.ablation import Ablation
 from rnnviz.lab.analysis.effects import Effect
 from rnnviz.lab.analysis.interventions import Action, Intervention
-from rnnviz.errors import RnnvizError
-from rnnviz.figures.pictures import draw
-from rnnviz.i18n import N_, _
+from rnnviz.lab.pages.inside import compare, direction, patch, search_texts, target_names, unit_changes
+from rnnviz.lab.pages.inside.parts import Button, Part, found
+from rnnviz.lab.pages.inside.view import QUANTITY, UNIT, WAY, View, cursor, fragment, kept
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -32,9 +35,6 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import rounded, signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
-from rnnviz.lab.pages.inside import compare, direction, patch, search_texts, target_names, unit_changes
-from rnnviz.lab.pages.inside.parts import Button, Part, found
-from rnnviz.lab.pages.inside.view import QUANTITY, UNIT, WAY, View, cursor, fragment, kept
 
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels reserved for the finding on random changes

@@ -6,18 +6,12 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.lab.analysis.comparison import Comparison
-from rnnviz.lab.analysis.perturbation import Perturbation
 from rnnviz.errors import install
 from rnnviz.figures import live
 from rnnviz.figures.themes import SURPRISAL_FULL, Scale
 from rnnviz.i18n import _
-from rnnviz.networks import has_torch
-from rnnviz.scoring import sampling
-from rnnviz.text.characters import visible
-from rnnviz.ui import dashboard, render_finding
-from rnnviz.ui.error_messages import plain as safe
-from rnnviz.ui.formatting import title
+from rnnviz.lab.analysis.comparison import Comparison
+from rnnviz.lab.analysis.perturbation import Perturbation
 from rnnviz.lab.pages.inside import unit_changes
 from rnnviz.lab.pages.inside.parts import Part, found
 from rnnviz.lab.pages.inside.view import (
@@ -31,6 +25,12 @@ from rnnviz.lab.pages.inside.view import (
     say_start,
     untrained,
 )
+from rnnviz.networks import has_torch
+from rnnviz.scoring import sampling
+from rnnviz.text.characters import visible
+from rnnviz.ui import dashboard, render_finding
+from rnnviz.ui.error_messages import plain as safe
+from rnnviz.ui.formatting import title
 
 KEY, CHANGED = "inside.compare", "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from rnnviz.lab.analysis import directions
-from rnnviz.lab.analysis.directions import Direction
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
-from rnnviz.ui.fields import Field
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.pages.inside.view import View
+from rnnviz.ui.fields import Field
 from rnnviz.ui.unit_words import target_name
 
 _FOUND = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind

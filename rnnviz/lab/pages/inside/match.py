@@ -9,12 +9,16 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.lab.analysis import matching, places
-from rnnviz.lab.analysis.matching import Match, Matches
-from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
+from rnnviz.lab.analysis import matching, places
+from rnnviz.lab.analysis.matching import Match, Matches
+from rnnviz.lab.analysis.places import SearchedText
+from rnnviz.lab.pages.inside import search_texts
+from rnnviz.lab.pages.inside.parts import Button, Part, found
+from rnnviz.lab.pages.inside.search_texts import OWN, Source
+from rnnviz.lab.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, say_start
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.verdicts import COPIES
 from rnnviz.text.characters import visible
@@ -22,10 +26,6 @@ from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import spoken
 from rnnviz.ui.jobs import store
-from rnnviz.lab.pages.inside import search_texts
-from rnnviz.lab.pages.inside.parts import Button, Part, found
-from rnnviz.lab.pages.inside.search_texts import OWN, Source
-from rnnviz.lab.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, say_start
 
 KEY, ROWS = "inside.match", "inside.matches"
 SPAN = Field("inside.match.span", (0, 0))  # the passage selected in the text

@@ -8,28 +8,18 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
-from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
-from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, fading, reach, reach_of
-from rnnviz.lab.analysis.spectra import Spectrum, spectrum
-from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.arrays import Array
 from rnnviz.figures.pictures import CONNECTED
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Panel as Found
 from rnnviz.findings import words
 from rnnviz.i18n import _
-from rnnviz.networks.cells import CELLS
-from rnnviz.networks.progress import Share, mapped
-from rnnviz.scoring.tracer import tracing
-from rnnviz.text.characters import visible
-from rnnviz.ui import dashboard, render_finding
-from rnnviz.ui.dashboard import Panel, Text, ends, painted
-from rnnviz.ui.error_messages import plain
-from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import quantities, spoken
-from rnnviz.ui.jobs.pending import working
+from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
+from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
+from rnnviz.lab.analysis.gating import Gates
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, fading, reach, reach_of
+from rnnviz.lab.analysis.spectra import Spectrum, spectrum
+from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.lab.pages.inside import search_texts
 from rnnviz.lab.pages.inside.parts import Button, Part, found
 from rnnviz.lab.pages.inside.view import (
@@ -44,6 +34,16 @@ from rnnviz.lab.pages.inside.view import (
     of_the_same_text,
     say_start,
 )
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.progress import Share, mapped
+from rnnviz.scoring.tracer import tracing
+from rnnviz.text.characters import visible
+from rnnviz.ui import dashboard, render_finding
+from rnnviz.ui.dashboard import Panel, Text, ends, painted
+from rnnviz.ui.error_messages import plain
+from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import quantities, spoken
+from rnnviz.ui.jobs.pending import working
 
 INSTEAD = Field[Instead]("inside.instead", "average")
 GATE = Field("inside.gate", "")

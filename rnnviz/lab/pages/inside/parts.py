@@ -14,12 +14,12 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from rnnviz.lab.pages.inside.search_texts import PAGE, Source
+from rnnviz.lab.pages.inside.view import LONGEST, View
 from rnnviz.networks.progress import mapped
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs.pending import PATIENCE, ask
 from rnnviz.ui.jobs.worker import Check, Step, Steps
-from rnnviz.lab.pages.inside.search_texts import PAGE, Source
-from rnnviz.lab.pages.inside.view import LONGEST, View
 
 R = TypeVar("R")
 

@@ -7,17 +7,17 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.lab.analysis.patching import PatchControls, Patched
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
+from rnnviz.lab.analysis.patching import PatchControls, Patched
+from rnnviz.lab.pages.inside import direction, unit_changes
+from rnnviz.lab.pages.inside.parts import Part, found
+from rnnviz.lab.pages.inside.view import Held, View, fragment
 from rnnviz.networks.cells import CELLS
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import normalise
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
-from rnnviz.lab.pages.inside import direction, unit_changes
-from rnnviz.lab.pages.inside.parts import Part, found
-from rnnviz.lab.pages.inside.view import Held, View, fragment
 
 KEY = "inside.patch"
 PART, OF = Field(f"{KEY}.part", "all"), Field(f"{KEY}.quantity", "state")

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _
+from rnnviz.lab.pages.inside.view import View
 from rnnviz.scoring.sampling import stream
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
@@ -17,7 +18,6 @@ from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import clear_data
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs import store
-from rnnviz.lab.pages.inside.view import View
 
 OWN, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
 WRITTEN = 40_000  # characters of sample text

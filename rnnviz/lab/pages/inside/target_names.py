@@ -1,7 +1,7 @@
 """Names of the targets that can be looked for."""
 
-from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS
 from rnnviz.findings import Said
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS
 from rnnviz.ui.formatting import spoken
 
 PATTERN, SPAN = "pattern", "span"

@@ -10,8 +10,8 @@ import streamlit as st
 from rnnviz.arrays import Array
 from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.i18n import _
-from rnnviz.ui import dashboard
 from rnnviz.lab.pages.inside.view import View
+from rnnviz.ui import dashboard
 
 LENGTH = 120  # characters of a continuation
 SEED = 0

@@ -9,28 +9,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rnnviz import units
+from rnnviz.errors import RnnvizError
+from rnnviz.figures import live
+from rnnviz.figures.themes import Scale
+from rnnviz.findings import Number, Panel, words
+from rnnviz.i18n import _
 from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
 from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes, pushes_panel
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
-from rnnviz.errors import RnnvizError
-from rnnviz.figures import live
-from rnnviz.figures.themes import Scale
-from rnnviz.findings import Number, Panel, words
-from rnnviz.i18n import _
-from rnnviz.networks import unit_findings
-from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import mapped
-from rnnviz.networks.unit_findings import Recorded, described
-from rnnviz.networks.verdicts import COPIES, ENOUGH
-from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import tracing
-from rnnviz.ui import address, dashboard, render_finding
-from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import quantities, signed
-from rnnviz.ui.jobs.worker import Step
 from rnnviz.lab.pages.inside import direction, search_texts
 from rnnviz.lab.pages.inside import target_names as page_words
 from rnnviz.lab.pages.inside.parts import Button, Part, found
@@ -47,6 +36,17 @@ from rnnviz.lab.pages.inside.view import (
     kept,
     say_start,
 )
+from rnnviz.networks import unit_findings
+from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.progress import mapped
+from rnnviz.networks.unit_findings import Recorded, described
+from rnnviz.networks.verdicts import COPIES, ENOUGH
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import tracing
+from rnnviz.ui import address, dashboard, render_finding
+from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import quantities, signed
+from rnnviz.ui.jobs.worker import Step
 
 SOURCE = "inside.source"
 SPANS = Field[tuple[tuple[int, int], ...]]("inside.spans", ())  # the passages selected in the text

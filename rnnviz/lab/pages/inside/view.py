@@ -9,17 +9,17 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 import streamlit as st
 
-from rnnviz.lab.analysis import connectivity
 from rnnviz.arrays import Array
 from rnnviz.figures import live
 from rnnviz.figures.pictures import draw
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Heat
 from rnnviz.i18n import N_, _
+from rnnviz.lab.analysis import connectivity
+from rnnviz.lab.engines.untrained import of_known_start
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.numpy_model import Network
-from rnnviz.lab.engines.untrained import of_known_start
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise

@@ -10,14 +10,14 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.networks import checkpoint, modelfile
-from rnnviz.text import files
-from rnnviz.lab.run import runs
-from rnnviz.lab.run.folder import RunFolder
-from rnnviz.ui import error_messages, unit_words
-from rnnviz.ui.error_messages import plain
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.selected_run import RUN, SelectedRun, called
+from rnnviz.lab.run import runs
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.networks import checkpoint, modelfile
+from rnnviz.text import files
+from rnnviz.ui import error_messages, unit_words
+from rnnviz.ui.error_messages import plain
 
 _TROUBLE = "train.trouble"  # a key of st.session_state: the error of the last click, for the next run
 

@@ -10,16 +10,16 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.fit import estimate
+from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train.settings import Recipe
+from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.networks.config import TrainConfig
 from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Check, Job, Step, Steps
-from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train.settings import Recipe
-from rnnviz.lab.pages.train.training_text import Chosen
 
 log = logging.getLogger("rnnviz")
 

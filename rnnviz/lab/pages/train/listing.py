@@ -4,13 +4,13 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
+from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train.selected_run import RUN, SHIPPED, called, replays
 from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import rounded
-from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train.selected_run import RUN, SHIPPED, called, replays
 
 EVERY = 2.0  # seconds between two refreshes
 FEW = 8  # ended runs that are listed, until the reader asks for all

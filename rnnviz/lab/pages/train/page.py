@@ -6,12 +6,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError, TorchMissingError
 from rnnviz.i18n import N_, _
-from rnnviz.networks import checkpoint, has_torch
-from rnnviz.lab.run import runs
 from rnnviz.lab.fit.presets import twice
-from rnnviz.ui import error_messages, presenting, sidebar
-from rnnviz.ui.error_messages import describe
-from rnnviz.ui.jobs.pending import working
 from rnnviz.lab.pages.train import (
     actions,
     add_model,
@@ -25,6 +20,11 @@ from rnnviz.lab.pages.train import (
 from rnnviz.lab.pages.train.selected_run import choose_replay, find, show_next, started
 from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.lab.run import runs
+from rnnviz.networks import checkpoint, has_torch
+from rnnviz.ui import error_messages, presenting, sidebar
+from rnnviz.ui.error_messages import describe
+from rnnviz.ui.jobs.pending import working
 
 
 def page(slot: Any, explore: Any) -> None:

@@ -8,18 +8,18 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.figures import export
-from rnnviz.lab.reports import training
 from rnnviz.figures.themes import THEMES
 from rnnviz.i18n import _
-from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train import settings
+from rnnviz.lab.reports import training
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
+from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import model_cache
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import rounded
 from rnnviz.ui.pages.perplexity import download
-from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train import settings
 
 PICKED: Field[tuple[str, ...]] = Field("train-compare", ())
 

@@ -14,21 +14,21 @@ import streamlit as st
 from rnnviz.arrays import Arrays, Integers
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
-from rnnviz.lab.reports import training
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, Scale
 from rnnviz.i18n import _, language
-from rnnviz.networks.config import span
+from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train.selected_run import SelectedRun, find
+from rnnviz.lab.reports import training
 from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Snapshot
+from rnnviz.networks.config import span
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.error_messages import sentence
 from rnnviz.ui.formatting import duration, rounded
-from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train.selected_run import SelectedRun, find
 
 KEY = "training"
 _component = Component("training")

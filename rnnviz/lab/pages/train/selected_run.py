@@ -9,12 +9,12 @@ import streamlit as st
 
 from rnnviz.errors import TrainingError
 from rnnviz.i18n import _
-from rnnviz.networks import checkpoint
-from rnnviz.text import files
 from rnnviz.lab.run import replay, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.replay import Replay
 from rnnviz.lab.run.snapshots import Snapshot
+from rnnviz.networks import checkpoint
+from rnnviz.text import files
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import titles
 from rnnviz.ui.model_cache import FIRST

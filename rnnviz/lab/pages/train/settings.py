@@ -9,12 +9,12 @@ import streamlit as st
 
 from rnnviz.errors import ConfigError
 from rnnviz.i18n import N_, _
-from rnnviz.networks.cells import CELLS
-from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.fit import presets
 from rnnviz.lab.fit.estimate import cores
-from rnnviz.ui.fields import Field
 from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import TrainConfig
+from rnnviz.ui.fields import Field
 
 LONGEST_WATCHED = 80
 

@@ -10,13 +10,13 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
+from rnnviz.lab.fit.presets import twice
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.text.vocabulary import usual_min_count
-from rnnviz.lab.fit.presets import twice
 from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.formatting import size
