@@ -11,7 +11,7 @@ from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
 from rnnviz.ui.app import app
 from rnnviz.ui.host import host
-from rnnviz.ui.standalone.command import check_page, page
+from rnnviz.page.command import check_page, page
 
 spin_briefly()
 

@@ -19,7 +19,7 @@ from rnnviz.errors import ExportError, RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
 from rnnviz.text.files import check_output
-from rnnviz.ui.standalone.command import page
+from rnnviz.page.command import page
 from tests.conftest import TEXT, tiny
 from tests.refused import one_sentence
 

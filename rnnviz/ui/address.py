@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from rnnviz.i18n import _, language
 from rnnviz.ui import widget_words
 from rnnviz.ui.browser.component import Component
-from rnnviz.ui.browser.payload import pack
+from rnnviz.page.payload import pack
 from rnnviz.ui.compressed_text import LONGEST
 
 KEY = "address"

@@ -21,11 +21,12 @@ from rnnviz.i18n import _, language
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui import address
 from rnnviz.ui.alt_text import alternative
-from rnnviz.ui.browser import component, payload
+from rnnviz.ui.browser import component
+from rnnviz.page import payload
 from rnnviz.ui.browser.component import Component
-from rnnviz.ui.browser.payload import TYPES, pack
-from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.formatting import uncoloured
+from rnnviz.page.payload import TYPES, pack
+from rnnviz.page.themes import themes
+from rnnviz.page.formatting import uncoloured
 
 Figure = dict[str, Any]
 

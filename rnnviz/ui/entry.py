@@ -17,7 +17,7 @@ from rnnviz.ui.browser import view_socket, views
 from rnnviz.ui.room import classroom
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
-from rnnviz.ui.standalone import serving
+from rnnviz.page import serving
 
 # Streamlit's browser side takes a page's address for the server's, and asks there in vain, unless it is told.
 SERVER = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'

@@ -13,7 +13,7 @@ from rnnviz.findings import Panel as Found
 from rnnviz.i18n import _, language
 from rnnviz.ui.dashboard import Panel
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.formatting import spoken, together
+from rnnviz.page.formatting import spoken, together
 
 
 def tell(value: object) -> str:

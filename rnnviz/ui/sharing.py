@@ -14,10 +14,10 @@ from rnnviz.i18n import _
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import error_messages
-from rnnviz.ui.formatting import title
+from rnnviz.page.formatting import title
 from rnnviz.ui.room import classroom
 from rnnviz.ui.room.classroom import OpenRoom
-from rnnviz.ui.standalone import serving
+from rnnviz.page import serving
 
 log = logging.getLogger("rnnviz")
 

@@ -18,7 +18,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import address, model_cache
 from rnnviz.ui.error_messages import plain, sentence
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import choices, network, title, titles
+from rnnviz.page.formatting import choices, network, title, titles
 from rnnviz.ui.model_card import in_words
 
 if TYPE_CHECKING:

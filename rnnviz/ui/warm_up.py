@@ -106,7 +106,7 @@ def _picture(model: Model) -> None:
     cached.
     """
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.ui.pages.explore import unit_order
+    from rnnviz.page import unit_order
 
     if not isinstance(model, NgramModel):
         unit_order.order(model, "steady", 0)

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 
 import rnnviz
 from rnnviz.figures import live as figures
-from rnnviz.ui.pages.explore.live_session import SHORT
+from rnnviz.page.live_session import SHORT
 from tests.browser.conftest import Live
 from tests.browser.driving import make_anew, until
 from tests.browser.test_explore import MODEL, OPENING

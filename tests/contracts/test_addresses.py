@@ -15,7 +15,7 @@ from streamlit.components.v2 import manifest_scanner
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import entry
-from rnnviz.ui.browser.payload import unpack
+from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.learn.lecture import Lecture
 from tests.conftest import TEXT, tiny
 from tests.training.made_runs import made

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rnnviz.cli import main
-from rnnviz.ui.standalone.command import page
+from rnnviz.page.command import page
 from tests.written import PAGES, ROOT, blocks, commands, typed, why_not
 
 PROSE = "It was past midnight when the machine came back. 'Well?' said the doctor, and nobody spoke. "

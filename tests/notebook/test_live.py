@@ -11,8 +11,8 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.explore.live_session import LIMIT, Ask, LiveSession
+from rnnviz.page.payload import unpack
+from rnnviz.page.live_session import LIMIT, Ask, LiveSession
 from tests.closeness import assert_states, close
 from tests.conftest import TEXT, tiny, tiny_card
 

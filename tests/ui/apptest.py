@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from rnnviz.networks import checkpoint
-from rnnviz.ui.browser.payload import unpack
+from rnnviz.page.payload import unpack
 
 Open = Callable[..., AppTest]
 SHIPPED = checkpoint.folders()[-1]

@@ -16,7 +16,7 @@ from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.inside import search_texts
 from rnnviz.lab.run import runs
 from rnnviz.ui import dashboard
-from rnnviz.ui.browser.payload import unpack
+from rnnviz.page.payload import unpack
 from rnnviz.ui.jobs import store
 from tests.training.made_runs import made
 from tests.ui.apptest import SHIPPED, Open, opened

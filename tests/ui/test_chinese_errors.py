@@ -16,7 +16,7 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.process import explained
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
-from rnnviz.ui.browser.payload import unpack
+from rnnviz.page.payload import unpack
 from tests.conftest import tiny, tiny_card
 from tests.training.made_runs import made
 from tests.ui.apptest import Open, components, settled

@@ -17,9 +17,9 @@ from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui import example_text
-from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import examples, initial_data, named_units, unit_order
-from rnnviz.ui.pages.explore.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
+from rnnviz.page.payload import pack, unpack
+from rnnviz.page import examples, initial_data, named_units, unit_order
+from rnnviz.page.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from rnnviz.ui.pages.explore.page import KEY
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny

@@ -4,14 +4,14 @@ import pytest
 
 from rnnviz.figures.themes import Scale, contrast
 from rnnviz.ui import dashboard
-from rnnviz.ui import formatting as page_words
+from rnnviz.page import formatting as page_words
 
 
 @pytest.mark.parametrize(("language", "joined"), [("en", "One. Two."), ("zh", "One.Two.")])
 def test_chinese_sentences_follow_one_another_without_a_space(
     language: str, joined: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rnnviz.ui.formatting.language", lambda: language)
+    monkeypatch.setattr("rnnviz.page.formatting.language", lambda: language)
     assert page_words.together(["One.", "Two."]) == joined
 
 

@@ -17,7 +17,7 @@ from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.ui import error_messages, model_cache, model_card, sidebar
 from rnnviz.ui.context import Context
-from rnnviz.ui.formatting import titles
+from rnnviz.page.formatting import titles
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import SHIPPED, Open, addressed, everything
 
@@ -267,7 +267,7 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         from rnnviz.networks import has_torch
         from rnnviz.ui import model_cache
         from rnnviz.ui.pages.explore import page
-        from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
+        from rnnviz.page.live_session import Ask, LiveSession
         from rnnviz.lecture.scenes import scenes
         from rnnviz.ui.pages.learn import lecture
         scenes()

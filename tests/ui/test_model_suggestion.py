@@ -13,7 +13,7 @@ from rnnviz.ui import model_suggestion
 from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
-from rnnviz.ui.pages.explore.examples import examples, for_view
+from rnnviz.page.examples import examples, for_view
 from tests.ui.apptest import SHIPPED, Open, addressed, everything, sent, settled
 from tests.ui.test_perplexity import upload
 

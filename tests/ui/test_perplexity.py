@@ -21,7 +21,7 @@ from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.example_text import TEXTS
-from rnnviz.ui.formatting import rounded
+from rnnviz.page.formatting import rounded
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from tests.conftest import TEXT
 from tests.scoring.pieces import costs

@@ -18,7 +18,7 @@ from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.example_text import TEXTS
-from rnnviz.ui.formatting import duration
+from rnnviz.page.formatting import duration
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scoring_jobs

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnviz.ui import http_protocol
-from rnnviz.ui.packed import pack
+from rnnviz.page.packed import pack
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phone
 from rnnviz.ui.room import phones as room_phones

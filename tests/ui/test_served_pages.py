@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.sentences import LANGUAGES
-from rnnviz.ui.packed import PIECE, Packed, pack
-from rnnviz.ui.standalone import CELLS, serving
+from rnnviz.page.packed import PIECE, Packed, pack
+from rnnviz.page import CELLS, serving
 
 
 @pytest.fixture

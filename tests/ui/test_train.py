@@ -24,7 +24,7 @@ from rnnviz.lab.run import event_log, queue, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.text import corpora
-from rnnviz.ui.browser.payload import unpack
+from rnnviz.page.payload import unpack
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.training.made_runs import WATCHED, made, training
 from tests.ui.apptest import SHIPPED, Open, addressed, components, everything, sent

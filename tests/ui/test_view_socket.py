@@ -17,11 +17,11 @@ from starlette.websockets import WebSocketDisconnect
 
 import rnnviz
 from rnnviz.ui.browser import view_socket
-from rnnviz.ui.browser.payload import unpack
+from rnnviz.page.payload import unpack
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.pages.explore import page
-from rnnviz.ui.pages.explore.live_session import FEW, LIMIT, Ask, LiveSession
+from rnnviz.page.live_session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
 from tests.training.made_runs import made
 from tests.ui.apptest import Open, components, sent, settled

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.ui.browser.modules import PACKAGE, plotly
+from rnnviz.page.modules import PACKAGE, plotly
 
 KIT = PACKAGE / "ui" / "browser" / "static"
 KATEX = PACKAGE / "ui" / "browser" / "katex"  # a library, unchanged from its npm package

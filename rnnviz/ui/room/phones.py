@@ -27,7 +27,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from rnnviz.ui.packed import Packed
+from rnnviz.page.packed import Packed
 from rnnviz.ui.room import phone
 from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Refused, Room

@@ -10,9 +10,10 @@ import streamlit as st
 from rnnviz import registry
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import address, error_messages, fields, model_cache, sharing, sidebar, unit_words
+from rnnviz.ui import address, error_messages, fields, model_cache, sharing, sidebar
+from rnnviz.page import unit_words
 from rnnviz.ui.context import Context
-from rnnviz.ui.formatting import together
+from rnnviz.page.formatting import together
 from rnnviz.ui.server import file_watchers, reconnect
 
 HERE = Path(__file__).parents[1]

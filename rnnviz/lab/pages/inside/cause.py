@@ -32,7 +32,7 @@ from rnnviz.sentences import HUGE
 from rnnviz.ui import address, dashboard, render_finding
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import rounded, signed, spoken
+from rnnviz.page.formatting import rounded, signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
 

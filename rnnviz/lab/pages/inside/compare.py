@@ -30,7 +30,7 @@ from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.error_messages import plain as safe
-from rnnviz.ui.formatting import title
+from rnnviz.page.formatting import title
 
 KEY, CHANGED = "inside.compare", "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)

@@ -11,7 +11,7 @@ from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.pages.inside.view import View
 from rnnviz.ui.fields import Field
-from rnnviz.ui.unit_words import target_name
+from rnnviz.page.unit_words import target_name
 
 _FOUND = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"

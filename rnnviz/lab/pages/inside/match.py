@@ -24,7 +24,7 @@ from rnnviz.networks.verdicts import COPIES
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import spoken
+from rnnviz.page.formatting import spoken
 from rnnviz.ui.jobs import store
 
 KEY, ROWS = "inside.match", "inside.matches"

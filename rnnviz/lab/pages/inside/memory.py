@@ -42,7 +42,7 @@ from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.dashboard import Panel, Text, ends, painted
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import quantities, spoken
+from rnnviz.page.formatting import quantities, spoken
 from rnnviz.ui.jobs.pending import working
 
 INSTEAD = Field[Instead]("inside.instead", "average")

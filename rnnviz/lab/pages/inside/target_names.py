@@ -2,7 +2,7 @@
 
 from rnnviz.findings import Said
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS
-from rnnviz.ui.formatting import spoken
+from rnnviz.page.formatting import spoken
 
 PATTERN, SPAN = "pattern", "span"
 GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks")

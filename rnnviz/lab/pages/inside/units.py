@@ -45,7 +45,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.ui import address, dashboard, render_finding
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import quantities, signed
+from rnnviz.page.formatting import quantities, signed
 from rnnviz.ui.jobs.worker import Step
 
 SOURCE = "inside.source"

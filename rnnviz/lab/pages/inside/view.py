@@ -28,7 +28,7 @@ from rnnviz.ui.compressed_text import unpack
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import title, titles
+from rnnviz.page.formatting import title, titles
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
 

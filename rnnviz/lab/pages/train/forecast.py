@@ -15,7 +15,7 @@ from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
 from rnnviz.networks.config import TrainConfig
-from rnnviz.ui.formatting import duration
+from rnnviz.page.formatting import duration
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key

@@ -10,7 +10,7 @@ from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.formatting import rounded
+from rnnviz.page.formatting import rounded
 
 EVERY = 2.0  # seconds between two refreshes
 FEW = 8  # ended runs that are listed, until the reader asks for all

@@ -22,7 +22,8 @@ from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint, has_torch
-from rnnviz.ui import error_messages, presenting, sidebar
+from rnnviz.ui import error_messages, sidebar
+from rnnviz.page import presenting
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.jobs.pending import working
 

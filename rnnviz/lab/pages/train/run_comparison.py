@@ -18,7 +18,7 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import model_cache
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import rounded
+from rnnviz.page.formatting import rounded
 from rnnviz.ui.pages.perplexity import download
 
 PICKED: Field[tuple[str, ...]] = Field("train-compare", ())

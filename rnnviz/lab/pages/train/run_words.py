@@ -5,8 +5,8 @@ from typing import Any
 
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
-from rnnviz.ui import presenting
-from rnnviz.ui.formatting import duration, network, view_words
+from rnnviz.page import presenting
+from rnnviz.page.formatting import duration, network, view_words
 
 VALIDATION, AT_THE_END = "validation", "end"
 """A run's measurement beside its training text: its validation text as it trains, or the held-out text at the

@@ -16,7 +16,7 @@ from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.networks import checkpoint
 from rnnviz.text import files
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import titles
+from rnnviz.page.formatting import titles
 from rnnviz.ui.model_cache import FIRST
 
 SHIPPED = "shipped:"

@@ -19,7 +19,7 @@ from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.text.vocabulary import usual_min_count
 from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
-from rnnviz.ui.formatting import size
+from rnnviz.page.formatting import size
 from rnnviz.ui.pages.perplexity import text_sources as shared
 from rnnviz.ui.sidebar import preformatted
 

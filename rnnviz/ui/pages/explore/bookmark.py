@@ -11,9 +11,9 @@ from rnnviz.errors import TextError
 from rnnviz.ui import address
 from rnnviz.ui.compressed_text import LONGEST, unpack
 from rnnviz.ui.error_messages import describe
-from rnnviz.ui.pages.explore import named_units
-from rnnviz.ui.pages.explore.initial_data import first
-from rnnviz.ui.pages.explore.live_session import Ask
+from rnnviz.page import named_units
+from rnnviz.page.initial_data import first
+from rnnviz.page.live_session import Ask
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network

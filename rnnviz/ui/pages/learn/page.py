@@ -12,9 +12,9 @@ import streamlit as st
 
 from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
-from rnnviz.ui import presenting
+from rnnviz.page import presenting
 from rnnviz.ui.browser.component import Component, asked
-from rnnviz.ui.browser.themes import themes
+from rnnviz.page.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.pages.learn import poll

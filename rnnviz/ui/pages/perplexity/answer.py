@@ -23,7 +23,7 @@ from rnnviz.text.row_files import format_of
 from rnnviz.ui import model_cache, model_suggestion, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.formatting import named, percent, rounded, title, titles, together
+from rnnviz.page.formatting import named, percent, rounded, title, titles, together
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity import encodings, scoring_jobs, text_sources

@@ -14,7 +14,7 @@ from rnnviz.i18n import _, ngettext
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.formatting import size
+from rnnviz.page.formatting import size
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import download, scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored

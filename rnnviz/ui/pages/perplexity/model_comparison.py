@@ -18,7 +18,7 @@ from rnnviz.scoring.score import Compared, Score, best
 from rnnviz.ui import model_cache, model_suggestion
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain, together
-from rnnviz.ui.formatting import rounded, title, titles
+from rnnviz.page.formatting import rounded, title, titles
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs

@@ -13,7 +13,7 @@ from rnnviz.ui import clear_data, error_messages, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import title
+from rnnviz.page.formatting import title
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, want, working
 from rnnviz.ui.jobs.worker import Jobs, of_session

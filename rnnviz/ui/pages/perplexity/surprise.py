@@ -24,12 +24,12 @@ from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui import model_cache
 from rnnviz.ui.browser.component import Component, asked
-from rnnviz.ui.browser.themes import themes
+from rnnviz.page.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import column_format, signed
+from rnnviz.page.formatting import column_format, signed
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rnnviz.i18n import N_, translations
 from rnnviz.sentences import LANGUAGES
-from rnnviz.ui.page_headers import headers
+from rnnviz.page.headers import headers
 
 HERE = Path(__file__).parent
 

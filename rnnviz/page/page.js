@@ -1,7 +1,7 @@
 // The live view in a model's page, where an engine answers in place of the server.
 
-import { again, mount } from "../pages/explore/static/embedded.js";
-import { View } from "../pages/explore/static/view.js";
+import { again, mount } from "../ui/pages/explore/static/embedded.js";
+import { View } from "../ui/pages/explore/static/view.js";
 import { answers } from "./model.js";
 import { Reader } from "./reader.js";
 

@@ -1,10 +1,10 @@
-// The answers to the live view's asks, from the engine: the counterpart of rnnviz/ui/pages/explore/live_session.py in the
+// The answers to the live view's asks, from the engine: the counterpart of rnnviz/page/live_session.py in the
 // browser, with the same headers and arrays.
 
-import { commonPrefix } from "../browser/static/characters.js";
+import { commonPrefix } from "../ui/browser/static/characters.js";
 import { Reading, weigh, write } from "./engine.js";
 
-/** @import { Shape } from "../pages/explore/static/types" */
+/** @import { Shape } from "../ui/pages/explore/static/types" */
 /** @import { Answer, Ask, Made, Told } from "./types" */
 /** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */

@@ -33,11 +33,11 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.ui.browser.modules import PACKAGE, modules, plotly
-from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import named_units, unit_order
-from rnnviz.ui.pages.explore.initial_data import fixed, opening
-from rnnviz.ui.standalone import CELLS
+from rnnviz.page.modules import PACKAGE, modules, plotly
+from rnnviz.page.payload import pack, unpack
+from rnnviz.page import named_units, unit_order
+from rnnviz.page.initial_data import fixed, opening
+from rnnviz.page import CELLS
 
 HERE = Path(__file__).parent
 VIEW = PACKAGE / "ui" / "pages" / "explore" / "static"
@@ -130,7 +130,7 @@ def parts(
             "normaliser": NORMALISERS[model.normaliser],
             "unknownCost": model.vocabulary.unknown_cost,
         },
-        "sources": list(modules("ui/standalone/page.js").items()),
+        "sources": list(modules("page/page.js").items()),
         "markup": (VIEW / "view.html").read_text("utf-8"),
         "styles": "".join(
             (folder / name).read_text("utf-8") for folder, name in ((KIT, "shared.css"), (VIEW, "view.css"))

@@ -6,7 +6,7 @@
 //
 // A changed text is read again only from the first difference on: a keystroke costs one character.
 
-import { commonPrefix } from "../browser/static/characters.js";
+import { commonPrefix } from "../ui/browser/static/characters.js";
 import { affine, affines, hasCell, Layer } from "./cells.js";
 
 /** @import { Config, Left, Tensors } from "./types" */

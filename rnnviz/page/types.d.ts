@@ -1,6 +1,6 @@
 // Types of the page's contents, from build.py, and of the data between its modules.
 
-import type { Fixed, Answer as Header } from "../pages/explore/static/types";
+import type { Fixed, Answer as Header } from "../ui/pages/explore/static/types";
 
 export interface Config {
   cell: "mlp" | "rnn" | "gru" | "lstm" | "mingru";
@@ -35,7 +35,7 @@ export interface Made {
   reach: Record<string, Float32Array>;
 }
 
-/** The view's ask, see `Ask` in rnnviz/ui/pages/explore/live_session.py. */
+/** The view's ask, see `Ask` in rnnviz/page/live_session.py. */
 export interface Ask {
   client?: string;
   seq?: number;

@@ -15,9 +15,9 @@ from starlette.routing import Route
 from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
-from rnnviz.ui.packed import Packed, pack
-from rnnviz.ui.page_headers import language
-from rnnviz.ui.standalone import CELLS
+from rnnviz.page.packed import Packed, pack
+from rnnviz.page.headers import language
+from rnnviz.page import CELLS
 
 log = logging.getLogger("rnnviz")
 
@@ -74,7 +74,7 @@ def made(info: checkpoint.ModelInfo, language: str) -> Packed:
 
 @lru_cache(maxsize=KEPT)
 def _built(path: Path, _language: str, _time: int, _bytes: int) -> Packed:
-    from rnnviz.ui.standalone import build  # here, because only a shared page needs its imports
+    from rnnviz.page import build  # here, because only a shared page needs its imports
 
     info = checkpoint.read_info(path)
     page = build.page(info, checkpoint.yardstick(info.card))

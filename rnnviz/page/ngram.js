@@ -5,7 +5,7 @@
 //   share     each node's first summand of P; the last entry, of the node "never seen", is 0
 //   backoff   each node's factor as a context; the last entry, of "never seen", is 1
 
-import { leading } from "../browser/static/characters.js";
+import { leading } from "../ui/browser/static/characters.js";
 
 /** @import { Level } from "./types" */
 

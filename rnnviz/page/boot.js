@@ -41,7 +41,7 @@ async function page() {
   const addresses = load(sources);
   const [{ unpack }, { start }] = await Promise.all([
     import(addresses["ui/browser/static/payload.js"]),
-    import(addresses["ui/standalone/page.js"]),
+    import(addresses["page/page.js"]),
   ]);
   const { arrays } = unpack(weights);
   const plotly = () => unpacked("plotly");

@@ -9,14 +9,14 @@ from rnnviz.figures import live
 from rnnviz.i18n import _
 from rnnviz.networks import unit_findings
 from rnnviz.scoring.occlusion import LAST
-from rnnviz.ui import presenting
-from rnnviz.ui.formatting import measure, notices, quantities, together, view_words
-from rnnviz.ui.unit_words import target_name
+from rnnviz.page import presenting
+from rnnviz.page.formatting import measure, notices, quantities, together, view_words
+from rnnviz.page.unit_words import target_name
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network
     from rnnviz.networks.unit_findings import Recorded
-    from rnnviz.ui.pages.explore.named_units import Named
+    from rnnviz.page.named_units import Named
 
 
 def words() -> dict[str, str]:

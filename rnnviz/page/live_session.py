@@ -25,10 +25,10 @@ from rnnviz.scoring.sampling import PLAIN, Shape, resume
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, common_prefix
 from rnnviz.text.characters import normalise
-from rnnviz.ui.browser import payload
-from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.pages.explore import named_units, unit_order
-from rnnviz.ui.pages.explore.predictions import Held, expected, redrawn
+from rnnviz.page import payload
+from rnnviz.page.payload import pack
+from rnnviz.page import named_units, unit_order
+from rnnviz.page.predictions import Held, expected, redrawn
 
 LIMIT = 20_000  # characters of the text, at most; longer texts belong on the Perplexity page
 CONTINUE = 120  # characters that Continue writes at a time

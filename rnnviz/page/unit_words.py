@@ -5,7 +5,7 @@ from typing import Any
 
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks import unit_findings
-from rnnviz.ui.formatting import measure, spoken
+from rnnviz.page.formatting import measure, spoken
 
 
 def target_name(target: str) -> str:

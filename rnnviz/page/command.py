@@ -49,7 +49,7 @@ def _made(model: str, output: Path, language: str) -> tuple[bytes, bool]:
     """The page's bytes, and whether `output` has the same contents, see `build.contents`."""
     from rnnviz import i18n
     from rnnviz.networks import checkpoint
-    from rnnviz.ui.standalone import build
+    from rnnviz.page import build
 
     info = checkpoint.read_info(checkpoint.find(model))
     with i18n.speaking(language):
