@@ -24,9 +24,9 @@ import httpx2
 import psutil
 from sitting import figure, options_of, settled
 
-from rnnviz.ui import launch
-from rnnviz.ui.room import classroom
-from rnnviz.ui.room.room import Question
+from rnnviz.ui.serving import launch
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.room.room import Question
 from tests.browser.driving import ROOT, free_port
 
 HONEST = 50

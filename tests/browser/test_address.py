@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui.compressed_text import LONGEST, pack, unpack
+from rnnviz.ui.shell.compressed_text import LONGEST, pack, unpack
 from tests.browser.conftest import Live
 
 MODEL = "[data-testid=stSidebar] [data-testid=stSelectbox] input"

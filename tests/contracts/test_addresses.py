@@ -14,7 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.ui import entry
+from rnnviz.ui.serving import entry
 from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.learn.lecture import Lecture
 from tests.conftest import TEXT, tiny

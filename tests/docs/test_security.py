@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from rnnviz.networks import modelfile
-from rnnviz.ui import http_protocol
-from rnnviz.ui.room import listener, phones
+from rnnviz.ui.serving import http_protocol
+from rnnviz.ui.serving.room import listener, phones
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from rnnviz.cli import LISTED
-from rnnviz.ui import environment
+from rnnviz.ui.serving import environment
 from tests.written import ROOT
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text("utf-8")

@@ -181,7 +181,7 @@ def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
         "from rnnviz.lab.engines.torch_threads import worth_trying; print(cores(), worth_trying()[-1])"
     )
     environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
-    for package, left in (("rnnviz.ui.process_threads", 1), ("rnnviz.ui", 0)):
+    for package, left in (("rnnviz.ui.serving.process_threads", 1), ("rnnviz.ui", 0)):
         code = f"import {package}; {asked}"
         out = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, encoding="utf-8", check=True
@@ -220,7 +220,7 @@ def test_a_long_text_costs_the_same_on_any_number_of_threads(
     assert torch.get_num_threads() == 1
 
 
-@pytest.mark.parametrize("start", ["rnnviz.ui.process_threads", "rnnviz.__main__"])
+@pytest.mark.parametrize("start", ["rnnviz.ui.serving.process_threads", "rnnviz.__main__"])
 @pytest.mark.parametrize(
     ("given", "expected"),
     [({}, "30000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, None)],

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.inside import search_texts
 from rnnviz.lab.run import runs
-from rnnviz.ui import dashboard
+from rnnviz.ui.shell import dashboard
 from rnnviz.page.payload import unpack
 from rnnviz.ui.jobs import store
 from tests.training.made_runs import made

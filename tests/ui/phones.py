@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from rnnviz.ui.room.listener import Listener
+from rnnviz.ui.serving.room.listener import Listener
 
 SOON = 10.0  # seconds, for a socket
 

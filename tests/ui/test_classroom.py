@@ -13,13 +13,13 @@ from starlette.testclient import TestClient
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import sharing
+from rnnviz.ui.serving import sharing
 from rnnviz.ui.pages.learn import poll
-from rnnviz.ui.room import classroom
-from rnnviz.ui.room import listener as room_listener
-from rnnviz.ui.room import phones as room_phones
-from rnnviz.ui.room.addresses import Address
-from rnnviz.ui.room.classroom import OpenRoom, RoomOptions
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.room import listener as room_listener
+from rnnviz.ui.serving.room import phones as room_phones
+from rnnviz.ui.serving.room.addresses import Address
+from rnnviz.ui.serving.room.classroom import OpenRoom, RoomOptions
 from tests.ui.apptest import Open, everything
 from tests.ui.phones import SOON, Phone, hang_up
 from tests.ui.test_room_door import COLOURS

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
-from rnnviz.ui.compressed_text import LONGEST, MOST, pack, unpack
+from rnnviz.ui.shell.compressed_text import LONGEST, MOST, pack, unpack
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 

@@ -16,7 +16,7 @@ from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.occlusion import left_out
-from rnnviz.ui import example_text
+from rnnviz.ui.shell import example_text
 from rnnviz.page.payload import pack, unpack
 from rnnviz.page import examples, initial_data, named_units, unit_order
 from rnnviz.page.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession

@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui import address
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import address
+from rnnviz.ui.shell.fields import Field
 
 Visit = Callable[..., AppTest]
 
@@ -17,7 +17,7 @@ def script() -> None:
     """A page with three fields; how it is run stands in st.session_state."""
     import streamlit as st
 
-    from rnnviz.ui import address, fields
+    from rnnviz.ui.shell import address, fields
     from tests.ui.test_fields import EDGES, NAMES, PART, TEXT, why
 
     given = st.session_state["given"]

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rnnviz.ui.server import file_watchers
+from rnnviz.ui.serving import file_watchers
 
 
 @pytest.mark.parametrize(("kind", "stops"), [("auto", 0), ("none", 1)])  # auto: somebody works on the app

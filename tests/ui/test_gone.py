@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.lab.run import runs
-from rnnviz.ui import model_cache
+from rnnviz.ui.shell import model_cache
 from tests.training.made_runs import made
 from tests.ui.apptest import Open
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from rnnviz.ui.browser.views import ADDRESS
-from rnnviz.ui.server.guard import answers_to, hostname
+from rnnviz.ui.serving.guard import answers_to, hostname
 from tests.browser.driving import ROOT, serve
 
 WEBSOCKET = (

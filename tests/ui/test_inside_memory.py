@@ -10,7 +10,7 @@ from rnnviz import gradients
 from rnnviz.lab.analysis import attribution
 from rnnviz.lab.pages.inside import memory
 from rnnviz.networks.progress import run
-from rnnviz.ui import render_finding
+from rnnviz.ui.shell import render_finding
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import ask, write

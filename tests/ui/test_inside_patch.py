@@ -13,7 +13,7 @@ from rnnviz.lab.analysis.patching import Patched
 from rnnviz.lab.pages.inside import patch, unit_changes
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui import render_finding
+from rnnviz.ui.shell import render_finding
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import ask, cause

@@ -3,7 +3,7 @@
 import pytest
 
 from rnnviz.figures.themes import Scale, contrast
-from rnnviz.ui import dashboard
+from rnnviz.ui.shell import dashboard
 from rnnviz.page import formatting as page_words
 
 

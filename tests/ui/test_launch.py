@@ -15,11 +15,11 @@ import streamlit as st
 from rnnviz import __main__ as entry
 from rnnviz.cli import main as run
 from rnnviz.errors import install
-from rnnviz.ui import launch
-from rnnviz.ui.app import app
-from rnnviz.ui.host import host
-from rnnviz.ui.room import classroom
-from rnnviz.ui.server import open_browser
+from rnnviz.ui.serving import launch
+from rnnviz.ui.serving.app import app
+from rnnviz.ui.serving.host import host
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving import open_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -144,8 +144,8 @@ def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
 
 
 def test_an_own_module_that_is_missing_is_no_matter_of_installing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rnnviz.ui.entry", None)
-    monkeypatch.delattr("rnnviz.ui.entry", raising=False)
+    monkeypatch.setitem(sys.modules, "rnnviz.ui.serving.entry", None)
+    monkeypatch.delattr("rnnviz.ui.serving.entry", raising=False)
     with pytest.raises(ModuleNotFoundError):
         launch.serve("app", {})
 

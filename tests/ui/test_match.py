@@ -13,7 +13,7 @@ from rnnviz.lab.pages.inside import match, search_texts
 from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
-from rnnviz.ui import render_finding
+from rnnviz.ui.shell import render_finding
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_inside import ask, write

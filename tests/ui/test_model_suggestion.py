@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui import model_suggestion
-from rnnviz.ui.example_text import TEXTS
-from rnnviz.ui.model_suggestion import Better, look
+from rnnviz.ui.shell import model_suggestion
+from rnnviz.ui.shell.example_text import TEXTS
+from rnnviz.ui.shell.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
 from rnnviz.page.examples import examples, for_view
 from tests.ui.apptest import SHIPPED, Open, addressed, everything, sent, settled

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnviz.ui import paste_field
+from rnnviz.ui.shell import paste_field
 from tests.ui.apptest import Open
 from tests.ui.test_perplexity import paste
 

@@ -19,8 +19,8 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.score import Score, averages
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
-from rnnviz.ui.compressed_text import pack
-from rnnviz.ui.example_text import TEXTS
+from rnnviz.ui.shell.compressed_text import pack
+from rnnviz.ui.shell.example_text import TEXTS
 from rnnviz.page.formatting import rounded
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from tests.conftest import TEXT

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.ui.example_text import TEXTS
+from rnnviz.ui.shell.example_text import TEXTS
 from rnnviz.page.formatting import duration
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rnnviz.ui.server import reconnect
+from rnnviz.ui.serving import reconnect
 
 
 class Again(Exception):

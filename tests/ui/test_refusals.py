@@ -10,8 +10,8 @@ from unittest import mock
 import pytest
 
 from rnnviz.errors import ConfigError, RnnvizError, TextError
-from rnnviz.ui import entry
-from rnnviz.ui.compressed_text import LONGEST, pack, unpack
+from rnnviz.ui.serving import entry
+from rnnviz.ui.shell.compressed_text import LONGEST, pack, unpack
 from tests.refused import refused
 from tests.ui.test_compressed_text import letters
 

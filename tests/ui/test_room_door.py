@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnviz.ui import http_protocol
+from rnnviz.ui.serving import http_protocol
 from rnnviz.page.packed import pack
-from rnnviz.ui.room import listener as room_listener
-from rnnviz.ui.room import phone
-from rnnviz.ui.room import phones as room_phones
-from rnnviz.ui.room.listener import Listener
-from rnnviz.ui.room.phones import Phones, Shown
-from rnnviz.ui.room.rate_limit import Limit
-from rnnviz.ui.room.room import Question, Room
+from rnnviz.ui.serving.room import listener as room_listener
+from rnnviz.ui.serving.room import phone
+from rnnviz.ui.serving.room import phones as room_phones
+from rnnviz.ui.serving.room.listener import Listener
+from rnnviz.ui.serving.room.phones import Phones, Shown
+from rnnviz.ui.serving.room.rate_limit import Limit
+from rnnviz.ui.serving.room.room import Question, Room
 from tests.training.processes import until
 from tests.ui.phones import SHUT, SOON, Phone, hang_up, shut
 
@@ -366,7 +366,7 @@ def test_one_address_has_only_so_many_pages_a_second(served: Phones, port: int) 
 
 
 def test_a_phone_too_many_can_look_but_not_answer(one: Phone, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.ui.room.room.PHONES", 0)
+    monkeypatch.setattr("rnnviz.ui.serving.room.room.PHONES", 0)
     heard = one.listen()
     assert (heard["state"], len(heard["pages"])) == ("full", 1)
     assert one.answer() == (503, {"why": "full"})

@@ -19,7 +19,7 @@ import rnnviz
 from rnnviz.ui.browser import view_socket
 from rnnviz.page.payload import unpack
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.compressed_text import pack
+from rnnviz.ui.shell.compressed_text import pack
 from rnnviz.ui.pages.explore import page
 from rnnviz.page.live_session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny

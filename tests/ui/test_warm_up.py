@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
 from rnnviz.lecture.scenes import scenes
-from rnnviz.ui import entry, model_cache, warm_up
+from rnnviz.ui.serving import entry, warm_up
+from rnnviz.ui.shell import model_cache
 
 
 class Clock:
@@ -60,7 +61,7 @@ def test_no_package_that_imports_its_modules_is_left_to_threads() -> None:
     left = """
 import importlib, sys
 from pathlib import Path
-import rnnviz.ui.entry
+import rnnviz.ui.serving.entry
 here = Path(rnnviz.__file__).parents[1]
 for path in sorted((here / "rnnviz").rglob("__init__.py")):
     name = ".".join(path.relative_to(here).parent.parts)

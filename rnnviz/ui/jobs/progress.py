@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _, ngettext
-from rnnviz.ui.error_messages import plain
+from rnnviz.ui.shell.error_messages import plain
 from rnnviz.page.formatting import duration, rounded
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Job, Jobs

@@ -23,7 +23,7 @@ from streamlit import runtime
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
-from rnnviz.ui import context
+from rnnviz.ui.shell import context
 from rnnviz.ui.jobs import free_memory
 
 log = logging.getLogger("rnnviz")

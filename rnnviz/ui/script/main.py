@@ -10,11 +10,12 @@ import streamlit as st
 from rnnviz import registry
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import address, error_messages, fields, model_cache, sharing, sidebar
+from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
+from rnnviz.ui.serving import sharing
 from rnnviz.page import unit_words
-from rnnviz.ui.context import Context
+from rnnviz.ui.shell.context import Context
 from rnnviz.page.formatting import together
-from rnnviz.ui.server import file_watchers, reconnect
+from rnnviz.ui.serving import file_watchers, reconnect
 
 HERE = Path(__file__).parents[1]
 

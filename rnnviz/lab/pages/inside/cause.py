@@ -29,9 +29,9 @@ from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.sentences import HUGE
-from rnnviz.ui import address, dashboard, render_finding
-from rnnviz.ui.error_messages import describe
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import address, dashboard, render_finding
+from rnnviz.ui.shell.error_messages import describe
+from rnnviz.ui.shell.fields import Field
 from rnnviz.page.formatting import rounded, signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps

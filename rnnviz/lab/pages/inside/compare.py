@@ -28,8 +28,8 @@ from rnnviz.lab.pages.inside.view import (
 from rnnviz.networks import has_torch
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
-from rnnviz.ui import dashboard, render_finding
-from rnnviz.ui.error_messages import plain as safe
+from rnnviz.ui.shell import dashboard, render_finding
+from rnnviz.ui.shell.error_messages import plain as safe
 from rnnviz.page.formatting import title
 
 KEY, CHANGED = "inside.compare", "inside.changed"

@@ -22,8 +22,8 @@ from rnnviz.lab.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragme
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.verdicts import COPIES
 from rnnviz.text.characters import visible
-from rnnviz.ui import dashboard, render_finding
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import dashboard, render_finding
+from rnnviz.ui.shell.fields import Field
 from rnnviz.page.formatting import spoken
 from rnnviz.ui.jobs import store
 

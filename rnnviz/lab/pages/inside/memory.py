@@ -38,10 +38,10 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
-from rnnviz.ui import dashboard, render_finding
-from rnnviz.ui.dashboard import Panel, Text, ends, painted
-from rnnviz.ui.error_messages import plain
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import dashboard, render_finding
+from rnnviz.ui.shell.dashboard import Panel, Text, ends, painted
+from rnnviz.ui.shell.error_messages import plain
+from rnnviz.ui.shell.fields import Field
 from rnnviz.page.formatting import quantities, spoken
 from rnnviz.ui.jobs.pending import working
 

@@ -16,8 +16,8 @@ from rnnviz.lab.pages.inside.view import Held, View, fragment
 from rnnviz.networks.cells import CELLS
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import normalise
-from rnnviz.ui import dashboard, render_finding
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import dashboard, render_finding
+from rnnviz.ui.shell.fields import Field
 
 KEY = "inside.patch"
 PART, OF = Field(f"{KEY}.part", "all"), Field(f"{KEY}.quantity", "state")

@@ -11,7 +11,7 @@ from rnnviz.arrays import Array
 from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.i18n import _
 from rnnviz.lab.pages.inside.view import View
-from rnnviz.ui import dashboard
+from rnnviz.ui.shell import dashboard
 
 LENGTH = 120  # characters of a continuation
 SEED = 0

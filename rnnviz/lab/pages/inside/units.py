@@ -43,8 +43,8 @@ from rnnviz.networks.unit_findings import Recorded, described
 from rnnviz.networks.verdicts import COPIES, ENOUGH
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.ui import address, dashboard, render_finding
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import address, dashboard, render_finding
+from rnnviz.ui.shell.fields import Field
 from rnnviz.page.formatting import quantities, signed
 from rnnviz.ui.jobs.worker import Step
 

@@ -16,9 +16,9 @@ from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.text import files
-from rnnviz.ui import error_messages
+from rnnviz.ui.shell import error_messages
 from rnnviz.page import unit_words
-from rnnviz.ui.error_messages import plain
+from rnnviz.ui.shell.error_messages import plain
 
 _TROUBLE = "train.trouble"  # a key of st.session_state: the error of the last click, for the next run
 

@@ -9,8 +9,8 @@ from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.i18n import _
 from rnnviz.lab.pages.train.training_text import file_name
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.ui import error_messages
-from rnnviz.ui.error_messages import plain
+from rnnviz.ui.shell import error_messages
+from rnnviz.ui.shell.error_messages import plain
 
 
 def show() -> None:

@@ -16,8 +16,8 @@ from rnnviz.lab.reports import training
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui import model_cache
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import model_cache
+from rnnviz.ui.shell.fields import Field
 from rnnviz.page.formatting import rounded
 from rnnviz.ui.pages.perplexity import download
 

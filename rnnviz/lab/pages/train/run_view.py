@@ -27,7 +27,7 @@ from rnnviz.ui.browser.component import Component, asked
 from rnnviz.page.payload import pack
 from rnnviz.page.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.error_messages import sentence
+from rnnviz.ui.shell.error_messages import sentence
 from rnnviz.page.formatting import duration, rounded
 
 KEY = "training"

@@ -14,7 +14,7 @@ from rnnviz.lab.fit.estimate import cores
 from rnnviz.lab.pages.train.training_text import Chosen
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell.fields import Field
 
 LONGEST_WATCHED = 80
 

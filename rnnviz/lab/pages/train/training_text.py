@@ -17,11 +17,11 @@ from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.text.vocabulary import usual_min_count
-from rnnviz.ui import clear_data, paste_field
-from rnnviz.ui.error_messages import describe, plain
+from rnnviz.ui.shell import clear_data, paste_field
+from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.page.formatting import size
 from rnnviz.ui.pages.perplexity import text_sources as shared
-from rnnviz.ui.sidebar import preformatted
+from rnnviz.ui.shell.sidebar import preformatted
 
 UPLOAD, PASTE = "own:upload", "own:paste"
 TOY = "machine"

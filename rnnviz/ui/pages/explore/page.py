@@ -12,11 +12,11 @@ import streamlit as st
 from rnnviz.i18n import language
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.ui import address, model_cache, model_suggestion, sidebar
+from rnnviz.ui.shell import address, model_cache, model_suggestion, sidebar
 from rnnviz.page import presenting
 from rnnviz.ui.browser.component import ASK, Component, asked
 from rnnviz.ui.browser.view_socket import Answer, ViewSocket
-from rnnviz.ui.context import Context
+from rnnviz.ui.shell.context import Context
 from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark
 from rnnviz.ui.pages.explore.bookmark import Bookmark

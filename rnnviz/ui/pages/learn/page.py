@@ -16,7 +16,7 @@ from rnnviz.page import presenting
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.page.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.error_messages import describe
+from rnnviz.ui.shell.error_messages import describe
 from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.pages.learn.lecture import Lecture
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
-from rnnviz.ui.room import classroom
-from rnnviz.ui.room.classroom import OpenRoom
-from rnnviz.ui.room.room import Question
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.room.classroom import OpenRoom
+from rnnviz.ui.serving.room.room import Question
 
 
 def taken(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import streamlit as st
 from rnnviz.i18n import _
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
-from rnnviz.ui.context import Context
+from rnnviz.ui.shell.context import Context
 from rnnviz.page.formatting import percent, rounded
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 

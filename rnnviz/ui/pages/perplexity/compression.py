@@ -11,9 +11,9 @@ import streamlit as st
 
 from rnnviz.errors import install
 from rnnviz.i18n import _, ngettext
-from rnnviz.ui import model_cache
-from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import plain
+from rnnviz.ui.shell import model_cache
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import plain
 from rnnviz.page.formatting import size
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import download, scoring_jobs

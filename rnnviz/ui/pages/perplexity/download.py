@@ -11,7 +11,7 @@ import streamlit as st
 from rnnviz.figures import export
 from rnnviz.i18n import _, language, translations
 from rnnviz.scoring.score import Score
-from rnnviz.ui.error_messages import plain
+from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.text.decoding import binary_format
-from rnnviz.ui.error_messages import plain
+from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.pages.perplexity.text_sources import ENCODINGS, Text
 
 # Labels by Python's names of encodings; after the dot, the languages that use it.

@@ -15,9 +15,9 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.contamination import UNKNOWN
 from rnnviz.scoring.score import Compared, Score, best
-from rnnviz.ui import model_cache, model_suggestion
-from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import describe, plain, together
+from rnnviz.ui.shell import model_cache, model_suggestion
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import describe, plain, together
 from rnnviz.page.formatting import rounded, title, titles
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -25,7 +25,7 @@ from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
-from rnnviz.ui.render_finding import told
+from rnnviz.ui.shell.render_finding import told
 
 SECOND = "second"  # the key of the choice of the second model
 AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button

@@ -9,10 +9,10 @@ import streamlit as st
 
 from rnnviz.i18n import N_, _
 from rnnviz.text.row_files import is_packed_rows
-from rnnviz.ui import clear_data, error_messages, sidebar
-from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import describe, plain
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import clear_data, error_messages, sidebar
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
 from rnnviz.page.formatting import title
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, want, working

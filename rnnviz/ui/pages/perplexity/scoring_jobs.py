@@ -22,7 +22,7 @@ from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import Compared, Score
 from rnnviz.scoring.totals import Progress
 from rnnviz.text.decoding import SourceText
-from rnnviz.ui import model_cache
+from rnnviz.ui.shell import model_cache
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.store import Key

@@ -22,13 +22,13 @@ from rnnviz.i18n import _, language
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
-from rnnviz.ui import model_cache
+from rnnviz.ui.shell import model_cache
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.page.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import describe, plain
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
 from rnnviz.page.formatting import column_format, signed
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key

@@ -19,10 +19,10 @@ from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui import address, example_text, paste_field
-from rnnviz.ui.compressed_text import LONGEST, unpack
-from rnnviz.ui.error_messages import describe, plain
-from rnnviz.ui.fields import Field
+from rnnviz.ui.shell import address, example_text, paste_field
+from rnnviz.ui.shell.compressed_text import LONGEST, unpack
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps

@@ -5,8 +5,8 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _
-from rnnviz.ui import address, clear_data
-from rnnviz.ui.error_messages import plain
+from rnnviz.ui.shell import address, clear_data
+from rnnviz.ui.shell.error_messages import plain
 
 FIELD = "files"
 NAMED = 80  # characters of the files' names in the address

@@ -1,4 +1,4 @@
-// Types of the answers of rnnviz/ui/dashboard.py.
+// Types of the answers of rnnviz/ui/shell/dashboard.py.
 
 import type { Figure, Header, Theme, Themes, WireArray, Words } from "../../../../ui/browser/static/types";
 

@@ -31,7 +31,7 @@ export interface RoomAnswer {
   trouble?: string;
 }
 
-/** The room's address and QR code, see `OpenRoom.door` in ui/room/classroom.py. */
+/** The room's address and QR code, see `OpenRoom.door` in ui/serving/room/classroom.py. */
 export interface RoomDoor {
   short: string;
   url: string;
@@ -48,7 +48,7 @@ export interface RoomWish {
   address?: string;
 }
 
-/** The room's state, see `look` in ui/room/classroom.py. */
+/** The room's state, see `look` in ui/serving/room/classroom.py. */
 export interface RoomLive {
   edition: number;
   phones: number;

@@ -12,11 +12,12 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.routing import Route
 from streamlit import file_util
 
-from rnnviz.ui import environment, error_messages, process_threads, warm_up  # noqa: F401 (process prepares this one)
+from rnnviz.ui.serving import environment, process_threads, warm_up
+from rnnviz.ui.shell import error_messages  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import view_socket, views
-from rnnviz.ui.room import classroom
-from rnnviz.ui.server.guard import Guard
-from rnnviz.ui.server.lifespan import lifespan
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.guard import Guard
+from rnnviz.ui.serving.lifespan import lifespan
 from rnnviz.page import serving
 
 # Streamlit's browser side takes a page's address for the server's, and asks there in vain, unless it is told.

@@ -20,10 +20,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.room.addresses import Address, addresses
-from rnnviz.ui.room.listener import Listener
-from rnnviz.ui.room.phones import Phones, Shown
-from rnnviz.ui.room.room import Question, Room
+from rnnviz.ui.serving.room.addresses import Address, addresses
+from rnnviz.ui.serving.room.listener import Listener
+from rnnviz.ui.serving.room.phones import Phones, Shown
+from rnnviz.ui.serving.room.room import Question, Room
 
 NETWORKS = ("holmes-lstm", "timemachine-gru")
 """The networks that a class sees unless the lecturer chooses others."""

@@ -19,8 +19,8 @@ from rnnviz.arrays import Array
 from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
 from rnnviz.i18n import _, language
 from rnnviz.text.vocabulary import code_points
-from rnnviz.ui import address
-from rnnviz.ui.alt_text import alternative
+from rnnviz.ui.shell import address
+from rnnviz.ui.shell.alt_text import alternative
 from rnnviz.ui.browser import component
 from rnnviz.page import payload
 from rnnviz.ui.browser.component import Component

@@ -63,7 +63,7 @@ def up() -> None:
         import rnnviz.ui.pages.explore.page
         import rnnviz.ui.pages.learn.page
         import rnnviz.ui.pages.perplexity.page  # noqa: F401
-        from rnnviz.ui import model_cache
+        from rnnviz.ui.shell import model_cache
         from rnnviz.ui.jobs import scratch
 
         for page in registry.pages():
@@ -91,7 +91,7 @@ def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
     """The later pieces of the warm-up, each a call of at most some seconds."""
     from rnnviz.lecture.scenes import scenes
     from rnnviz.networks import engines
-    from rnnviz.ui import model_cache
+    from rnnviz.ui.shell import model_cache
 
     for info in models[: model_cache.LOADED_AT_ONCE]:
         yield lambda info=info: _picture(model_cache.reader(info))  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from rnnviz.cli.bind import Help
-from rnnviz.ui import launch
+from rnnviz.ui.serving import launch
 
 Port = Annotated[
     int | None, Help("where to listen (default: 8501, or the next free one)", convert=launch.port)

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit import runtime
 
 from rnnviz.i18n import _
-from rnnviz.ui import context
+from rnnviz.ui.shell import context
 from rnnviz.ui.jobs import free_memory, store
 from rnnviz.ui.jobs.worker import Jobs
 

@@ -12,8 +12,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.http_protocol import BoundedHeaders
-from rnnviz.ui.room.room import PHONES
+from rnnviz.ui.serving.http_protocol import BoundedHeaders
+from rnnviz.ui.serving.room.room import PHONES
 
 PORTS = range(8600, 8620)
 """Ports tried first, so that a firewall can allow them beforehand; then any free one."""

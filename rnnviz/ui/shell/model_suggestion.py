@@ -8,7 +8,7 @@ from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.perplexity import perplexity
-from rnnviz.ui import model_cache
+from rnnviz.ui.shell import model_cache
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session
 

@@ -24,8 +24,8 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.ui import address
-from rnnviz.ui.error_messages import describe, plain
+from rnnviz.ui.shell import address
+from rnnviz.ui.shell.error_messages import describe, plain
 
 T = TypeVar("T")
 Options = Mapping[Any, str] | Collection[Any]

@@ -13,10 +13,10 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import error_messages
+from rnnviz.ui.shell import error_messages
 from rnnviz.page.formatting import title
-from rnnviz.ui.room import classroom
-from rnnviz.ui.room.classroom import OpenRoom
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.room.classroom import OpenRoom
 from rnnviz.page import serving
 
 log = logging.getLogger("rnnviz")

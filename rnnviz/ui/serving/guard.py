@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config
 
-from rnnviz.ui import environment
+from rnnviz.ui.serving import environment
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

@@ -28,9 +28,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from rnnviz.page.packed import Packed
-from rnnviz.ui.room import phone
-from rnnviz.ui.room.rate_limit import Limit
-from rnnviz.ui.room.room import Refused, Room
+from rnnviz.ui.serving.room import phone
+from rnnviz.ui.serving.room.rate_limit import Limit
+from rnnviz.ui.serving.room.room import Refused, Room
 
 BODY = 4_096
 """Bytes of a request's body, at most."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks import hyperparameters
-from rnnviz.ui.error_messages import plain
+from rnnviz.ui.shell.error_messages import plain
 
 
 def in_words(card: Mapping[str, Any]) -> Iterator[str]:

@@ -3,9 +3,9 @@
 from typing import Annotated
 
 from rnnviz.cli.bind import Gone, Help
-from rnnviz.ui import launch
-from rnnviz.ui.room import classroom
-from rnnviz.ui.room.classroom import NETWORKS, RoomOptions
+from rnnviz.ui.serving import launch
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.room.classroom import NETWORKS, RoomOptions
 
 
 def host(

@@ -12,10 +12,10 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.i18n import _, language
-from rnnviz.ui import widget_words
+from rnnviz.ui.shell import widget_words
 from rnnviz.ui.browser.component import Component
 from rnnviz.page.payload import pack
-from rnnviz.ui.compressed_text import LONGEST
+from rnnviz.ui.shell.compressed_text import LONGEST
 
 KEY = "address"
 _component = Component("address")

@@ -24,7 +24,7 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     try:
         import streamlit as st
 
-        from rnnviz.ui import entry, http_protocol
+        from rnnviz.ui.serving import entry, http_protocol
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] == "rnnviz":
             raise
