@@ -18,8 +18,8 @@ from rnnviz import cli
 from rnnviz.errors import ExportError, RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
-from rnnviz.text.files import check_output
 from rnnviz.page.command import page
+from rnnviz.text.files import check_output
 from tests.conftest import TEXT, tiny
 from tests.refused import one_sentence
 

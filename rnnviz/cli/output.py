@@ -168,14 +168,6 @@ def network(of: Named) -> NumpyModel:
     return model
 
 
-def say_start(model: NumpyModel, args: Quiet) -> None:
-    """Say on standard error how untrained copies are initialised, unless they begin as the network did."""
-    from rnnviz.lab.engines.untrained import of_known_start
-
-    if not args.quiet and not of_known_start(model):
-        print("untrained copies have torch's default initial weights", file=sys.stderr)
-
-
 def opened(file: str) -> str | BinaryIO:
     """The path; of standard input or another pipe, a seekable copy, which moves to disk once it is large.
     Raises TextError for a closed standard input.

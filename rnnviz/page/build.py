@@ -31,13 +31,12 @@ from rnnviz.i18n import _, language
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.text.characters import NORMALISERS
-from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.page import CELLS, named_units, unit_order
+from rnnviz.page.initial_data import fixed, opening
 from rnnviz.page.modules import PACKAGE, modules, plotly
 from rnnviz.page.payload import pack, unpack
-from rnnviz.page import named_units, unit_order
-from rnnviz.page.initial_data import fixed, opening
-from rnnviz.page import CELLS
+from rnnviz.text.characters import NORMALISERS
+from rnnviz.text.vocabulary import Vocabulary
 
 HERE = Path(__file__).parent
 VIEW = PACKAGE / "ui" / "pages" / "explore" / "static"

@@ -13,13 +13,12 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES
 from rnnviz.i18n import _, language
 from rnnviz.networks import contamination
-from rnnviz.page import unit_words
-from rnnviz.page.themes import themes
-from rnnviz.page.formatting import titles
-from rnnviz.page import named_units
+from rnnviz.page import named_units, unit_words
 from rnnviz.page.examples import examples, for_view
+from rnnviz.page.formatting import titles
 from rnnviz.page.live_session import LIMIT
 from rnnviz.page.strings import captioned, words
+from rnnviz.page.themes import themes
 from rnnviz.page.unit_order import FEW
 
 if TYPE_CHECKING:

@@ -20,15 +20,14 @@ from rnnviz.figures import live
 from rnnviz.networks import contamination
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Network, NumpyModel
+from rnnviz.page import named_units, payload, unit_order
+from rnnviz.page.payload import pack
+from rnnviz.page.predictions import Held, expected, redrawn
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.scoring.sampling import PLAIN, Shape, resume
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, common_prefix
 from rnnviz.text.characters import normalise
-from rnnviz.page import payload
-from rnnviz.page.payload import pack
-from rnnviz.page import named_units, unit_order
-from rnnviz.page.predictions import Held, expected, redrawn
 
 LIMIT = 20_000  # characters of the text, at most; longer texts belong on the Perplexity page
 CONTINUE = 120  # characters that Continue writes at a time

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rnnviz.errors import ConfigError
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[1]
 
 _IMPORT = re.compile(r'^(import [^"]*?from )"(\.[^"]+)";', re.MULTILINE)
 

@@ -15,9 +15,9 @@ from starlette.routing import Route
 from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
-from rnnviz.page.packed import Packed, pack
-from rnnviz.page.headers import language
 from rnnviz.page import CELLS
+from rnnviz.page.headers import language
+from rnnviz.page.packed import Packed, pack
 
 log = logging.getLogger("rnnviz")
 

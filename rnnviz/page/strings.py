@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.figures import live
 from rnnviz.i18n import _
 from rnnviz.networks import unit_findings
-from rnnviz.scoring.occlusion import LAST
 from rnnviz.page import presenting
 from rnnviz.page.formatting import measure, notices, quantities, together, view_words
 from rnnviz.page.unit_words import target_name
+from rnnviz.scoring.occlusion import LAST
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 import rnnviz
-from rnnviz.text.characters import visible
 from rnnviz.page.live_session import LIMIT
+from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
 from tests.browser.test_explore import MODEL, OPENING, perplexity
 

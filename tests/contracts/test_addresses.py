@@ -14,9 +14,9 @@ from streamlit.components.v2 import manifest_scanner
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.ui.serving import entry
 from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.learn.lecture import Lecture
+from rnnviz.ui.serving import entry
 from tests.conftest import TEXT, tiny
 from tests.training.made_runs import made
 from tests.ui.apptest import addressed, components, opened, settled

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.payload import pack
-from rnnviz.page.live_session import Ask, LiveSession
 from rnnviz.page.build import TEMPERATURE, parts
+from rnnviz.page.live_session import Ask, LiveSession
+from rnnviz.page.payload import pack
 from tests.conftest import TEXT, tiny
 
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {

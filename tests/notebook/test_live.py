@@ -11,8 +11,8 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.payload import unpack
 from rnnviz.page.live_session import LIMIT, Ask, LiveSession
+from rnnviz.page.payload import unpack
 from tests.closeness import assert_states, close
 from tests.conftest import TEXT, tiny, tiny_card
 

@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.inside import search_texts
 from rnnviz.lab.run import runs
-from rnnviz.ui.shell import dashboard
 from rnnviz.page.payload import unpack
 from rnnviz.ui.jobs import store
+from rnnviz.ui.shell import dashboard
 from tests.training.made_runs import made
 from tests.ui.apptest import SHIPPED, Open, opened
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell import address
 from rnnviz.ui.shell.compressed_text import pack
-from rnnviz.ui.pages.explore import page
 from tests.ui.apptest import Open, addressed, everything, sent, settled
 from tests.ui.test_compressed_text import letters
 

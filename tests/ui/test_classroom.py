@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui.serving import sharing
 from rnnviz.ui.pages.learn import poll
+from rnnviz.ui.serving import sharing
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones as room_phones

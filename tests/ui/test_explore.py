@@ -15,12 +15,12 @@ from rnnviz.figures import live
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.occlusion import left_out
-from rnnviz.ui.shell import example_text
-from rnnviz.page.payload import pack, unpack
 from rnnviz.page import examples, initial_data, named_units, unit_order
 from rnnviz.page.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
+from rnnviz.page.payload import pack, unpack
+from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui.pages.explore.page import KEY
+from rnnviz.ui.shell import example_text
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
 from tests.ui.apptest import Open, sent

@@ -22,8 +22,8 @@ from rnnviz.networks.verdicts import ENOUGH, Evidence, Report, Rival
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
-from rnnviz.ui.shell import dashboard, render_finding
 from rnnviz.ui.jobs import worker
+from rnnviz.ui.shell import dashboard, render_finding
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import Open, everything, settled
 from tests.ui.test_jobs import SOON, Endless

@@ -3,8 +3,8 @@
 import pytest
 
 from rnnviz.figures.themes import Scale, contrast
-from rnnviz.ui.shell import dashboard
 from rnnviz.page import formatting as page_words
+from rnnviz.ui.shell import dashboard
 
 
 @pytest.mark.parametrize(("language", "joined"), [("en", "One. Two."), ("zh", "One.Two.")])

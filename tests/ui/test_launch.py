@@ -15,11 +15,10 @@ import streamlit as st
 from rnnviz import __main__ as entry
 from rnnviz.cli import main as run
 from rnnviz.errors import install
-from rnnviz.ui.serving import launch
+from rnnviz.ui.serving import launch, open_browser
 from rnnviz.ui.serving.app import app
 from rnnviz.ui.serving.host import host
 from rnnviz.ui.serving.room import classroom
-from rnnviz.ui.serving import open_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,9 +15,9 @@ import pytest
 from rnnviz import i18n
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
+from rnnviz.page.formatting import titles
 from rnnviz.ui.shell import error_messages, model_cache, model_card, sidebar
 from rnnviz.ui.shell.context import Context
-from rnnviz.page.formatting import titles
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import SHIPPED, Open, addressed, everything
 

@@ -8,12 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.scoring.tracer import trace
-from rnnviz.ui.shell import model_suggestion
-from rnnviz.ui.shell.example_text import TEXTS
-from rnnviz.ui.shell.model_suggestion import Better, look
-from rnnviz.ui.pages.explore import page
 from rnnviz.page.examples import examples, for_view
+from rnnviz.scoring.tracer import trace
+from rnnviz.ui.jobs import model_suggestion
+from rnnviz.ui.jobs.model_suggestion import Better, look
+from rnnviz.ui.pages.explore import page
+from rnnviz.ui.shell.example_text import TEXTS
 from tests.ui.apptest import SHIPPED, Open, addressed, everything, sent, settled
 from tests.ui.test_perplexity import upload
 

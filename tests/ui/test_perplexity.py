@@ -14,15 +14,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load, load_numpy
+from rnnviz.page.formatting import rounded
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.score import Score, averages
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
+from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.shell.compressed_text import pack
 from rnnviz.ui.shell.example_text import TEXTS
-from rnnviz.page.formatting import rounded
-from rnnviz.ui.pages.perplexity import scoring_jobs
 from tests.conftest import TEXT
 from tests.scoring.pieces import costs
 from tests.ui.apptest import SHIPPED, Open, addressed, everything, settled, turn

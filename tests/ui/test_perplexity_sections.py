@@ -16,12 +16,12 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
-from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.ui.shell.example_text import TEXTS
 from rnnviz.page.formatting import duration
+from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scoring_jobs
+from rnnviz.ui.shell.example_text import TEXTS
 from tests import needs
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.sentences import LANGUAGES
-from rnnviz.page.packed import PIECE, Packed, pack
 from rnnviz.page import CELLS, serving
+from rnnviz.page.packed import PIECE, Packed, pack
+from rnnviz.sentences import LANGUAGES
 
 
 @pytest.fixture

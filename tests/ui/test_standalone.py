@@ -13,8 +13,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.payload import unpack
 from rnnviz.page import CELLS, build, command
+from rnnviz.page.payload import unpack
 from tests.conftest import TEXT, tiny, tiny_card
 
 MEGABYTES = 3 * 2**20

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.perplexity import perplexity
 from rnnviz.page.formatting import column_format
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, one_line
 from tests.conftest import TEXT, tiny
 from tests.scoring.recorded import recorded

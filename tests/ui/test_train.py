@@ -23,8 +23,8 @@ from rnnviz.lab.pages.train.selected_run import find
 from rnnviz.lab.run import event_log, queue, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, unit_findings
-from rnnviz.text import corpora
 from rnnviz.page.payload import unpack
+from rnnviz.text import corpora
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.training.made_runs import WATCHED, made, training
 from tests.ui.apptest import SHIPPED, Open, addressed, components, everything, sent

@@ -16,12 +16,12 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 import rnnviz
-from rnnviz.ui.browser import view_socket
-from rnnviz.page.payload import unpack
-from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.shell.compressed_text import pack
-from rnnviz.ui.pages.explore import page
 from rnnviz.page.live_session import FEW, LIMIT, Ask, LiveSession
+from rnnviz.page.payload import unpack
+from rnnviz.ui.browser import view_socket
+from rnnviz.ui.browser.view_socket import ViewSocket
+from rnnviz.ui.pages.explore import page
+from rnnviz.ui.shell.compressed_text import pack
 from tests.conftest import tiny
 from tests.training.made_runs import made
 from tests.ui.apptest import Open, components, sent, settled

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import rnnviz
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.page.payload import unpack
 from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.record import Record
-from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.perplexity import expected_characters
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
 from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession

@@ -19,10 +19,10 @@ from rnnviz.cli.output import (
     print_findings,
     progress_bar,
     read_text,
-    say_start,
     source_text,
 )
 from rnnviz.errors import ConfigError
+from rnnviz.lab.cli.units import say_start
 from rnnviz.text.characters import normalise
 
 

@@ -12,18 +12,9 @@ from typing import Annotated, Any
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import (
-    Named,
-    Shown,
-    Source,
-    network,
-    print_findings,
-    progress_bar,
-    say_start,
-    source_text,
-)
+from rnnviz.cli.output import Named, Shown, Source, network, print_findings, progress_bar, source_text
 from rnnviz.findings import Finding, count, words
-from rnnviz.lab.cli.units import Question
+from rnnviz.lab.cli.units import Question, say_start
 from rnnviz.networks.verdicts import COPIES
 
 

@@ -9,6 +9,7 @@ ranks first, and the verdict. Targets searched together are held to Holm's level
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import rnnviz
 from rnnviz.cli.bind import Help, not_below
 from rnnviz.cli.output import (
     Named,
+    Quiet,
     Shown,
     Source,
     Unclosed,
@@ -26,7 +28,6 @@ from rnnviz.cli.output import (
     print_findings,
     progress_bar,
     read_text,
-    say_start,
     source_text,
 )
 from rnnviz.errors import ConfigError
@@ -39,6 +40,7 @@ from rnnviz.text.characters import normalise
 if TYPE_CHECKING:
     from rnnviz.lab.analysis.search_result import Search
     from rnnviz.lab.analysis.targets import Target
+    from rnnviz.networks.numpy_model import NumpyModel
 
 SHIFTS, PER_TARGET = 1_000, 40
 """Shifts for the chance level; and for each target of a family, if that gives more. Half as many would just
@@ -179,3 +181,11 @@ def _keep(
     shares = [unit_search.share_typed(search, sentences, unclosed) for search in searches]
     found = unit_search.entry(command, searches, about, unit_search.same_throughout(same), shares)
     rewrite(path, path, card={KEY: found})
+
+
+def say_start(model: NumpyModel, args: Quiet) -> None:
+    """Say on standard error how untrained copies are initialised, unless they begin as the network did."""
+    from rnnviz.lab.engines.untrained import of_known_start
+
+    if not args.quiet and not of_known_start(model):
+        print("untrained copies have torch's default initial weights", file=sys.stderr)

@@ -1,10 +1,17 @@
 """A trainer's reports, and the steps of the early ones."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
-from rnnviz.lab.engines.torch_model import CharModel
+    from rnnviz.lab.engines.torch_model import CharModel
+
+LARGEST = 600.0
+"""The largest loss, in nats, whose perplexity is still a finite number that events take."""
 
 FIRST = 8
 """Steps of the second early report; each further one comes after twice as many."""

@@ -29,9 +29,8 @@ from rnnviz.lab.engines.torch_model import State, pick_device, untrained
 from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.lab.fit.batches import Streams, beginnings, cuts
 from rnnviz.lab.fit.optimiser import adamw, precision_on, rate
-from rnnviz.lab.fit.step_report import Interval, early_steps
+from rnnviz.lab.fit.step_report import LARGEST, Interval, early_steps
 from rnnviz.lab.fit.step_report import StepReport as StepReport
-from rnnviz.lab.run.event_log import LARGEST
 from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.perplexity import score

@@ -28,9 +28,6 @@ LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
 PROGRESS = 0.5
 """Seconds between two progress events."""
 
-LARGEST = 600.0
-"""The largest loss, in nats, whose perplexity is still a finite number that events take."""
-
 BLOCK = 16 * 1024
 """Bytes read first from the end of a log; each further try reads four times as many."""
 

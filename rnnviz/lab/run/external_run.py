@@ -20,8 +20,9 @@ from typing import Any
 
 from rnnviz.checks import checked, received
 from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
+from rnnviz.lab.fit.step_report import LARGEST
 from rnnviz.lab.run import event_log, runs, snapshots
-from rnnviz.lab.run.event_log import LARGEST, PROGRESS
+from rnnviz.lab.run.event_log import PROGRESS
 from rnnviz.lab.run.folder import Description, RunFolder, reason
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig

@@ -19,9 +19,10 @@ from typing import Any
 import torch
 
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.lab.fit.step_report import LARGEST
 from rnnviz.lab.fit.trainer import StepReport, Trainer
 from rnnviz.lab.run import event_log, queue, training_state
-from rnnviz.lab.run.event_log import LARGEST, PROGRESS
+from rnnviz.lab.run.event_log import PROGRESS
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Watching
 from rnnviz.networks import checkpoint, threads

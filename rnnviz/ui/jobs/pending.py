@@ -20,10 +20,10 @@ from typing import Generic, TypeVar, cast
 import streamlit as st
 
 from rnnviz.i18n import _
-from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Kind, Make, State, Steps, of_session
+from rnnviz.ui.shell.error_messages import describe, plain
 
 R = TypeVar("R")
 PATIENCE = 0.3  # seconds that a page waits for short work before it shows a bar

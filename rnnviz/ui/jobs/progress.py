@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _, ngettext
-from rnnviz.ui.shell.error_messages import plain
 from rnnviz.page.formatting import duration, rounded
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Job, Jobs
+from rnnviz.ui.shell.error_messages import plain
 
 EVERY = 0.4  # seconds between two looks at a running job
 FIRST = 0.8  # seconds until the perplexity so far is shown

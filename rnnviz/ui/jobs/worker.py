@@ -23,8 +23,8 @@ from streamlit import runtime
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
-from rnnviz.ui.shell import context
 from rnnviz.ui.jobs import free_memory
+from rnnviz.ui.shell import context
 
 log = logging.getLogger("rnnviz")
 

@@ -10,12 +10,11 @@ import streamlit as st
 from rnnviz import registry
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
-from rnnviz.ui.serving import sharing
 from rnnviz.page import unit_words
-from rnnviz.ui.shell.context import Context
 from rnnviz.page.formatting import together
-from rnnviz.ui.serving import file_watchers, reconnect
+from rnnviz.ui.serving import file_watchers, reconnect, sharing
+from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
+from rnnviz.ui.shell.context import Context
 
 HERE = Path(__file__).parents[1]
 

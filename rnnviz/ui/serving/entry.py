@@ -12,13 +12,13 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.routing import Route
 from streamlit import file_util
 
-from rnnviz.ui.serving import environment, process_threads, warm_up
-from rnnviz.ui.shell import error_messages  # noqa: F401 (process prepares this one)
+from rnnviz.page import serving
 from rnnviz.ui.browser import view_socket, views
-from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving import environment, warm_up
 from rnnviz.ui.serving.guard import Guard
 from rnnviz.ui.serving.lifespan import lifespan
-from rnnviz.page import serving
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.shell import error_messages
 
 # Streamlit's browser side takes a page's address for the server's, and asks there in vain, unless it is told.
 SERVER = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
@@ -36,7 +36,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
     if watched is None:
         watched = st.get_option("server.fileWatcherType") != "none"
     return {
-        "script_path": Path(__file__).parent / "script" / "main.py",
+        "script_path": Path(__file__).parents[1] / "script" / "main.py",
         "lifespan": lifespan,
         "routes": [
             Route("/{page:page}", _page),

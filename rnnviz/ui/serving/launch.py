@@ -9,7 +9,7 @@ from typing import Any
 
 from rnnviz.errors import ConfigError, install
 
-UI = Path(__file__).parent
+UI = Path(__file__).parents[1]
 SETTINGS = Path(".streamlit", "config.toml")
 
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.ui.serving import sharing, warm_up
 from rnnviz.ui.jobs import free_memory
+from rnnviz.ui.serving import descriptors, messages, open_browser, sharing, warm_up
 from rnnviz.ui.serving.room import classroom
-from rnnviz.ui.serving import descriptors, messages, open_browser
 
 OFTEN = 10.0  # seconds between two looks whether the lecture has left its step
 

@@ -13,11 +13,11 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui.shell import error_messages
+from rnnviz.page import serving
 from rnnviz.page.formatting import title
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room.classroom import OpenRoom
-from rnnviz.page import serving
+from rnnviz.ui.shell import error_messages
 
 log = logging.getLogger("rnnviz")
 

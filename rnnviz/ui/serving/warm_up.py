@@ -60,14 +60,12 @@ def up() -> None:
     # Streamlit warns at each cached call outside a session, 60 times: the room's address would scroll by.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     try:
-        import rnnviz.ui.pages.explore.page
-        import rnnviz.ui.pages.learn.page
-        import rnnviz.ui.pages.perplexity.page  # noqa: F401
-        from rnnviz.ui.shell import model_cache
         from rnnviz.ui.jobs import scratch
+        from rnnviz.ui.shell import model_cache
 
-        for page in registry.pages():
-            importlib.import_module(page.module)
+        own = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
+        for module in (*own, *(page.module for page in registry.pages())):
+            importlib.import_module(module)
         models, _ = model_cache.listed()
         if models:
             info = model_cache.first(models)

@@ -12,9 +12,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.i18n import _, language
-from rnnviz.ui.shell import widget_words
-from rnnviz.ui.browser.component import Component
 from rnnviz.page.payload import pack
+from rnnviz.ui.browser.component import Component
+from rnnviz.ui.shell import widget_words
 from rnnviz.ui.shell.compressed_text import LONGEST
 
 KEY = "address"

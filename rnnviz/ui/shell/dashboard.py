@@ -18,15 +18,15 @@ import streamlit as st
 from rnnviz.arrays import Array
 from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
 from rnnviz.i18n import _, language
-from rnnviz.text.vocabulary import code_points
-from rnnviz.ui.shell import address
-from rnnviz.ui.shell.alt_text import alternative
-from rnnviz.ui.browser import component
 from rnnviz.page import payload
-from rnnviz.ui.browser.component import Component
+from rnnviz.page.formatting import uncoloured
 from rnnviz.page.payload import TYPES, pack
 from rnnviz.page.themes import themes
-from rnnviz.page.formatting import uncoloured
+from rnnviz.text.vocabulary import code_points
+from rnnviz.ui.browser import component
+from rnnviz.ui.browser.component import Component
+from rnnviz.ui.shell import address
+from rnnviz.ui.shell.alt_text import alternative
 
 Figure = dict[str, Any]
 

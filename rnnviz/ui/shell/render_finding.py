@@ -11,9 +11,9 @@ from rnnviz.figures.pictures import draw
 from rnnviz.findings import Finding, Said
 from rnnviz.findings import Panel as Found
 from rnnviz.i18n import _, language
+from rnnviz.page.formatting import spoken, together
 from rnnviz.ui.shell.dashboard import Panel
 from rnnviz.ui.shell.error_messages import plain
-from rnnviz.page.formatting import spoken, together
 
 
 def tell(value: object) -> str:

@@ -15,10 +15,10 @@ from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.page.formatting import choices, network, title, titles
 from rnnviz.ui.shell import address, model_cache
 from rnnviz.ui.shell.error_messages import plain, sentence
 from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import choices, network, title, titles
 from rnnviz.ui.shell.model_card import in_words
 
 if TYPE_CHECKING:

@@ -25,16 +25,16 @@ from rnnviz.lab.pages.inside.view import QUANTITY, UNIT, WAY, View, cursor, frag
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.page.formatting import rounded, signed, spoken
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.sentences import HUGE
+from rnnviz.ui.jobs.pending import PATIENCE
+from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.error_messages import describe
 from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import rounded, signed, spoken
-from rnnviz.ui.jobs.pending import PATIENCE
-from rnnviz.ui.jobs.worker import Step, Steps
 
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels reserved for the finding on random changes

@@ -26,11 +26,11 @@ from rnnviz.lab.pages.inside.view import (
     untrained,
 )
 from rnnviz.networks import has_torch
+from rnnviz.page.formatting import title
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
 from rnnviz.ui.shell import dashboard, render_finding
 from rnnviz.ui.shell.error_messages import plain as safe
-from rnnviz.page.formatting import title
 
 KEY, CHANGED = "inside.compare", "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)

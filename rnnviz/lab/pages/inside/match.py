@@ -21,11 +21,11 @@ from rnnviz.lab.pages.inside.search_texts import OWN, Source
 from rnnviz.lab.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, say_start
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.verdicts import COPIES
+from rnnviz.page.formatting import spoken
 from rnnviz.text.characters import visible
+from rnnviz.ui.jobs import store
 from rnnviz.ui.shell import dashboard, render_finding
 from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import spoken
-from rnnviz.ui.jobs import store
 
 KEY, ROWS = "inside.match", "inside.matches"
 SPAN = Field("inside.match.span", (0, 0))  # the passage selected in the text

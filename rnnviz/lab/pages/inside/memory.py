@@ -36,14 +36,14 @@ from rnnviz.lab.pages.inside.view import (
 )
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
+from rnnviz.page.formatting import quantities, spoken
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
+from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import dashboard, render_finding
 from rnnviz.ui.shell.dashboard import Panel, Text, ends, painted
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import quantities, spoken
-from rnnviz.ui.jobs.pending import working
 
 INSTEAD = Field[Instead]("inside.instead", "average")
 GATE = Field("inside.gate", "")

@@ -8,11 +8,11 @@ import streamlit as st
 from rnnviz.i18n import N_, _
 from rnnviz.lab.pages.inside.view import LAYER, LONGEST, TEXT, view
 from rnnviz.networks import unit_findings
+from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import example_text, sidebar
 from rnnviz.ui.shell.context import Context
 from rnnviz.ui.shell.error_messages import show
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.jobs.pending import working
 
 PART = Field("part", "units", address="part", title=N_("What to look at"), check=str.lower)
 

@@ -15,9 +15,8 @@ from rnnviz.scoring.sampling import stream
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui.shell import clear_data
+from rnnviz.ui.jobs import clear_data, store
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.jobs import store
 
 OWN, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
 WRITTEN = 40_000  # characters of sample text

@@ -41,12 +41,12 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
 from rnnviz.networks.unit_findings import Recorded, described
 from rnnviz.networks.verdicts import COPIES, ENOUGH
+from rnnviz.page.formatting import quantities, signed
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
+from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import quantities, signed
-from rnnviz.ui.jobs.worker import Step
 
 SOURCE = "inside.source"
 SPANS = Field[tuple[tuple[int, int], ...]]("inside.spans", ())  # the passages selected in the text

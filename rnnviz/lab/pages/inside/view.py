@@ -20,17 +20,17 @@ from rnnviz.lab.engines.untrained import of_known_start
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.numpy_model import Network
+from rnnviz.page.formatting import title, titles
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
+from rnnviz.ui.jobs.pending import working
+from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.shell import error_messages, model_cache
 from rnnviz.ui.shell.compressed_text import unpack
 from rnnviz.ui.shell.context import Context
 from rnnviz.ui.shell.dashboard import Ask, Panel
 from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import title, titles
-from rnnviz.ui.jobs.pending import working
-from rnnviz.ui.jobs.store import Key, checksum
 
 T = TypeVar("T")
 P = ParamSpec("P")

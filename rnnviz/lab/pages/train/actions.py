@@ -15,9 +15,9 @@ from rnnviz.lab.pages.train.selected_run import RUN, SelectedRun, called
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, modelfile
+from rnnviz.page import unit_words
 from rnnviz.text import files
 from rnnviz.ui.shell import error_messages
-from rnnviz.page import unit_words
 from rnnviz.ui.shell.error_messages import plain
 
 _TROUBLE = "train.trouble"  # a key of st.session_state: the error of the last click, for the next run

@@ -8,9 +8,9 @@ from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.selected_run import RUN, SHIPPED, called, replays
 from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import RunFolder
+from rnnviz.page.formatting import rounded
 from rnnviz.ui.shell import error_messages
 from rnnviz.ui.shell.error_messages import plain
-from rnnviz.page.formatting import rounded
 
 EVERY = 2.0  # seconds between two refreshes
 FEW = 8  # ended runs that are listed, until the reader asks for all

@@ -22,10 +22,10 @@ from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint, has_torch
-from rnnviz.ui.shell import error_messages, sidebar
 from rnnviz.page import presenting
-from rnnviz.ui.shell.error_messages import describe
 from rnnviz.ui.jobs.pending import working
+from rnnviz.ui.shell import error_messages, sidebar
+from rnnviz.ui.shell.error_messages import describe
 
 
 def page(slot: Any, explore: Any) -> None:

@@ -15,11 +15,11 @@ from rnnviz.lab.pages.train import settings
 from rnnviz.lab.reports import training
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
+from rnnviz.page.formatting import rounded
 from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import rounded
-from rnnviz.ui.pages.perplexity import download
 
 PICKED: Field[tuple[str, ...]] = Field("train-compare", ())
 

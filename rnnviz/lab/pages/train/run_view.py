@@ -23,12 +23,12 @@ from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.networks.config import span
-from rnnviz.ui.browser.component import Component, asked
+from rnnviz.page.formatting import duration, rounded
 from rnnviz.page.payload import pack
 from rnnviz.page.themes import themes
+from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.shell.error_messages import sentence
-from rnnviz.page.formatting import duration, rounded
 
 KEY = "training"
 _component = Component("training")

@@ -14,9 +14,9 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.replay import Replay
 from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.networks import checkpoint
+from rnnviz.page.formatting import titles
 from rnnviz.text import files
 from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import titles
 from rnnviz.ui.shell.model_cache import FIRST
 
 SHIPPED = "shipped:"

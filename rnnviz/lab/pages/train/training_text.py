@@ -11,16 +11,17 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
 from rnnviz.lab.fit.presets import twice
+from rnnviz.page.formatting import size
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.text.vocabulary import usual_min_count
-from rnnviz.ui.shell import clear_data, paste_field
-from rnnviz.ui.shell.error_messages import describe, plain
-from rnnviz.page.formatting import size
+from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.pages.perplexity import text_sources as shared
+from rnnviz.ui.shell import paste_field
+from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.sidebar import preformatted
 
 UPLOAD, PASTE = "own:upload", "own:paste"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from rnnviz.errors import TextError
-from rnnviz.ui.shell import address
-from rnnviz.ui.shell.compressed_text import LONGEST, unpack
-from rnnviz.ui.shell.error_messages import describe
 from rnnviz.page import named_units
 from rnnviz.page.initial_data import first
 from rnnviz.page.live_session import Ask
+from rnnviz.ui.shell import address
+from rnnviz.ui.shell.compressed_text import LONGEST, unpack
+from rnnviz.ui.shell.error_messages import describe
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network

@@ -12,16 +12,17 @@ import streamlit as st
 from rnnviz.i18n import language
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.ui.shell import address, model_cache, model_suggestion, sidebar
 from rnnviz.page import presenting
+from rnnviz.page.initial_data import first, fixed, opening
+from rnnviz.page.live_session import Ask, LiveSession
 from rnnviz.ui.browser.component import ASK, Component, asked
 from rnnviz.ui.browser.view_socket import Answer, ViewSocket
-from rnnviz.ui.shell.context import Context
+from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark
 from rnnviz.ui.pages.explore.bookmark import Bookmark
-from rnnviz.page.initial_data import first, fixed, opening
-from rnnviz.page.live_session import Ask, LiveSession
+from rnnviz.ui.shell import address, model_cache, sidebar
+from rnnviz.ui.shell.context import Context
 
 KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's probabilities, unchanged

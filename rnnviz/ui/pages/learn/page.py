@@ -13,12 +13,12 @@ import streamlit as st
 from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
 from rnnviz.page import presenting
-from rnnviz.ui.browser.component import Component, asked
 from rnnviz.page.themes import themes
+from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.shell.error_messages import describe
 from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.pages.learn.lecture import Lecture
+from rnnviz.ui.shell.error_messages import describe
 
 KEY = "learn"
 _component = Component("learn")

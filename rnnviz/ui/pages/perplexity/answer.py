@@ -16,20 +16,21 @@ from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.findings import Said
 from rnnviz.i18n import _
 from rnnviz.networks.contamination import usual, why
+from rnnviz.page.formatting import named, percent, rounded, title, titles, together
 from rnnviz.scoring.score import Score, averaged, averages, read_apart
 from rnnviz.scoring.totals import of_sum
 from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
-from rnnviz.ui.shell import model_cache, model_suggestion, sidebar
-from rnnviz.ui.shell.context import Context
-from rnnviz.ui.shell.error_messages import plain
-from rnnviz.page.formatting import named, percent, rounded, title, titles, together
+from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity import encodings, scoring_jobs, text_sources
 from rnnviz.ui.pages.perplexity.model_comparison import AUTOMATIC, Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import STOPPED, Text
+from rnnviz.ui.shell import model_cache, sidebar
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.render_finding import tell
 
 CLOSER = "closer"  # the key of the choice of the text shown in full

@@ -6,11 +6,11 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.i18n import _
+from rnnviz.page.formatting import percent, rounded
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
-from rnnviz.ui.shell.context import Context
-from rnnviz.page.formatting import percent, rounded
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
+from rnnviz.ui.shell.context import Context
 
 ROWS = 200
 

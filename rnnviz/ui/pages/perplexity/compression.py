@@ -11,14 +11,14 @@ import streamlit as st
 
 from rnnviz.errors import install
 from rnnviz.i18n import _, ngettext
-from rnnviz.ui.shell import model_cache
-from rnnviz.ui.shell.context import Context
-from rnnviz.ui.shell.error_messages import plain
 from rnnviz.page.formatting import size
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import download, scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.shell import model_cache
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import plain
 
 
 def show(context: Context, text: Text, scored: Scored) -> None:

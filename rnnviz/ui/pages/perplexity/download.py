@@ -11,9 +11,9 @@ import streamlit as st
 from rnnviz.figures import export
 from rnnviz.i18n import _, language, translations
 from rnnviz.scoring.score import Score
-from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.shell.error_messages import plain
 
 MOST = 5_000_000  # characters of a text whose table the browser can download, at most
 

@@ -4,8 +4,8 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.text.decoding import binary_format
-from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.pages.perplexity.text_sources import ENCODINGS, Text
+from rnnviz.ui.shell.error_messages import plain
 
 # Labels by Python's names of encodings; after the dot, the languages that use it.
 COMMON = {

@@ -14,17 +14,17 @@ from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.contamination import UNKNOWN
-from rnnviz.scoring.score import Compared, Score, best
-from rnnviz.ui.shell import model_cache, model_suggestion
-from rnnviz.ui.shell.context import Context
-from rnnviz.ui.shell.error_messages import describe, plain, together
 from rnnviz.page.formatting import rounded, title, titles
-from rnnviz.ui.jobs import progress
+from rnnviz.scoring.score import Compared, Score, best
+from rnnviz.ui.jobs import model_suggestion, progress
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.shell import model_cache
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import describe, plain, together
 from rnnviz.ui.shell.render_finding import told
 
 SECOND = "second"  # the key of the choice of the second model

@@ -8,13 +8,9 @@ from threading import Event
 import streamlit as st
 
 from rnnviz.i18n import N_, _
-from rnnviz.text.row_files import is_packed_rows
-from rnnviz.ui.shell import clear_data, error_messages, sidebar
-from rnnviz.ui.shell.context import Context
-from rnnviz.ui.shell.error_messages import describe, plain
-from rnnviz.ui.shell.fields import Field
 from rnnviz.page.formatting import title
-from rnnviz.ui.jobs import progress
+from rnnviz.text.row_files import is_packed_rows
+from rnnviz.ui.jobs import clear_data, progress
 from rnnviz.ui.jobs.pending import Pending, want, working
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
@@ -30,6 +26,10 @@ from rnnviz.ui.pages.perplexity import (
 )
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.shell import error_messages, sidebar
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 

@@ -19,17 +19,13 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
 from rnnviz.i18n import _, language
+from rnnviz.page.formatting import column_format, signed
+from rnnviz.page.themes import themes
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
-from rnnviz.ui.shell import model_cache
 from rnnviz.ui.browser.component import Component, asked
-from rnnviz.page.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.shell.context import Context
-from rnnviz.ui.shell.error_messages import describe, plain
-from rnnviz.ui.shell.fields import Field
-from rnnviz.page.formatting import column_format, signed
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
@@ -39,6 +35,10 @@ from rnnviz.ui.pages.perplexity.model_comparison import Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
+from rnnviz.ui.shell import model_cache
+from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model

@@ -19,14 +19,14 @@ from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui.shell import address, example_text, paste_field
-from rnnviz.ui.shell.compressed_text import LONGEST, unpack
-from rnnviz.ui.shell.error_messages import describe, plain
-from rnnviz.ui.shell.fields import Field
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.pages.perplexity import uploads
+from rnnviz.ui.shell import address, example_text, paste_field
+from rnnviz.ui.shell.compressed_text import LONGEST, unpack
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
 
 # Keys of st.session_state.
 ENCODINGS = "perplexity.encodings"  # chosen encodings, by the file's checksum

@@ -5,7 +5,8 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _
-from rnnviz.ui.shell import address, clear_data
+from rnnviz.ui.jobs import clear_data
+from rnnviz.ui.shell import address
 from rnnviz.ui.shell.error_messages import plain
 
 FIELD = "files"

@@ -8,9 +8,9 @@ from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.perplexity import perplexity
-from rnnviz.ui.shell import model_cache
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session
+from rnnviz.ui.shell import model_cache
 
 FIRST, READ = 500, 2_000  # characters that every other model reads, and characters that the best read
 AGAIN = 2  # models that read READ characters

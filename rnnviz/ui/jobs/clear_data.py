@@ -7,9 +7,9 @@ import streamlit as st
 from streamlit import runtime
 
 from rnnviz.i18n import _
-from rnnviz.ui.shell import context
 from rnnviz.ui.jobs import free_memory, store
 from rnnviz.ui.jobs.worker import Jobs
+from rnnviz.ui.shell import context
 
 SETTINGS = ("language", "model")  # keys of the session's state that stay: they reveal nothing of a text
 PASTED = ("pasted", "train-paste")  # the browser sends these fields again unless they are set to ""
