@@ -30,6 +30,9 @@ from typing import Any
 # let a stranger's file read whatever a value leads to, and a width of many digits fill the memory.
 _PLACES = re.compile(r"\{\{|\}\}|\{\w+(![rs])?(:[,.\dA-Za-z]{0,4})?\}")
 
+LONGEST_PATH = 400
+"""Characters of a path in a message, at most."""
+
 
 class Phrase(str):
     """A message's value that is an English phrase, such as "a PNG image": a template and values, too."""
@@ -79,7 +82,11 @@ class RnnvizError(Exception):
 
 
 def _shown(value: object) -> object:
-    """The value; its type's name where it would be written as an address, or on several lines."""
+    """The value; its type's name where it would be written as an address, or on several lines; a very long
+    path without its middle.
+    """
+    if isinstance(value, os.PathLike) and len(said := os.fspath(value)) > LONGEST_PATH:
+        return f"{said[:80]}…{said[-40:]}"
     if isinstance(value, str | os.PathLike | Exception):
         return value
     said = repr(value)

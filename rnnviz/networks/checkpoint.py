@@ -74,7 +74,7 @@ def folders() -> list[Path]:
 
     New models go into the first: an installation may be read-only, and an update replaces it.
     """
-    own = [Path(p).expanduser() for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
+    own = [Path(os.path.expanduser(p)) for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
     if not own:
         from platformdirs import user_data_path
 
@@ -229,7 +229,7 @@ def check_target(path: str | Path, replaces: Callable[[Path], bool] | None = Non
 
     Raises CheckpointError.
     """
-    path = Path(check_path(path)).expanduser()
+    path = Path(os.path.expanduser(check_path(path)))
     if path.suffix != SUFFIX:
         raise CheckpointError(
             "a model file ends in {suffix}; received {name!r}", suffix=SUFFIX, name=path.name

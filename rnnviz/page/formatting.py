@@ -10,7 +10,7 @@ from rnnviz.findings import Number, Said
 from rnnviz.i18n import N_, _, language, ngettext
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
-from rnnviz.sentences import BEYOND, HUGE, written
+from rnnviz.sentences import written
 
 
 def rounded(value: float, digits: int = 2) -> str:
@@ -41,12 +41,6 @@ def choices(perplexity: float) -> str:
 def together(said: Iterable[str]) -> str:
     """Sentences joined by the language's space; Chinese has none."""
     return sentences.together(said, language())
-
-
-def column_format(values: Iterable[float]) -> str:
-    """Streamlit's format for a column of perplexities: 1,234.56, 128M where some are huge, 1.3E14 beyond."""
-    largest = max(values, default=0.0)
-    return "accounting" if largest < HUGE else "compact" if largest < BEYOND else "scientific"
 
 
 def percent(share: float) -> str:

@@ -45,7 +45,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     text = json.dumps(
         {**header, "arrays": directory}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
-    encoded = text.encode()
+    encoded = text.encode(errors="replace")  # a file's JSON may hold half a surrogate pair, which becomes "?"
     encoded += b" " * (-(len(encoded) + 4) % _ALIGN)
     return b"".join([struct.pack("<I", len(encoded)), encoded, *parts])
 

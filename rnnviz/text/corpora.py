@@ -47,7 +47,7 @@ BLOCK = 1 << 12
 def cache_folder() -> Path:
     """The folder for downloads: the environment's RNNVIZ_CACHE, else in the user's cache folder."""
     if folder := os.environ.get("RNNVIZ_CACHE"):
-        return Path(folder).expanduser()
+        return Path(os.path.expanduser(folder))
     return platformdirs.user_cache_path("rnnviz")
 
 

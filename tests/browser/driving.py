@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, FloatRect, Locator, Page, Playwright, e
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-COOL = "from rnnviz.ui import warm_up; warm_up.LATER = 1e6; from streamlit.web.cli import main; main()"
+COOL = "from rnnviz.ui.serving import warm_up; warm_up.LATER = 1e6; from streamlit.web.cli import main; main()"
 STARTS_WITHIN = 60.0  # seconds
 WITHIN = 60.0  # seconds in which a page shows what it should; the machine may be busy
 

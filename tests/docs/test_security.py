@@ -1,6 +1,7 @@
 """Each promise of SECURITY.md: the tests that would fail if it were broken, some of them here."""
 
 import ast
+import inspect
 import re
 import tomllib
 from pathlib import Path
@@ -67,7 +68,12 @@ PROMISES: dict[str, list[str]] = {
     ],
     "A file may have 200 MB": [f"{HERE}::test_numbers_are_the_codes"],
     "**Nothing in them is run**": [f"{DAMAGED}::test_a_hostile_file_is_refused_unread"],
-    "no pickle is read anywhere": [f"{HERE}::test_nothing_that_is_read_is_run"],
+    "no pickle is read from them, nor from any text, trace or run": [
+        f"{HERE}::test_nothing_that_is_read_is_run"
+    ],
+    "numba, which compiles the training on a processor, keeps what it compiled as pickles": [
+        f"{HERE}::test_the_one_pickle_that_is_read_lies_where_the_page_says"
+    ],
     "A header may have 4 MB, a card 262,144 characters, a file 2 GB": [
         f"{HERE}::test_numbers_are_the_codes",
         f"{DAMAGED}::test_a_hostile_file_is_refused_unread",
@@ -154,6 +160,26 @@ def test_nothing_that_is_read_is_run() -> None:
         "np.load(f, allow_pickle=True)",
     ):
         assert runs_what_it_reads(bad), bad
+
+
+def test_the_one_pickle_that_is_read_lies_where_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numba = pytest.importorskip("numba")
+    from numba.core import caching
+
+    from rnnviz.lab.engines import compiled
+
+    assert "pickle.load" in inspect.getsource(caching), "else the page promises less than it could"
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    places = {None: tmp_path / "compiled", str(tmp_path / "own"): tmp_path / "own"}
+    for named, place in places.items():
+        monkeypatch.setattr(numba.config, "CACHE_DIR", named or "")
+        with compiled._kept(numba):
+            assert Path(numba.config.CACHE_DIR).parent == place
+    assert "in `compiled` in the folder of downloads" in PAGE
+    assert "`NUMBA_CACHE_DIR`" in PAGE
+    assert "pickle is read anywhere" not in PAGE
 
 
 def test_the_container_and_the_unit_may_do_little() -> None:

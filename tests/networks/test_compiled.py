@@ -184,7 +184,7 @@ def test_without_it_torchs_layers_take_its_place(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 def test_numba_is_loaded_by_training_alone() -> None:
     code = (
-        "import sys, rnnviz; from rnnviz.networks import compiled; from rnnviz.training import trainer\n"
+        "import sys, rnnviz; from rnnviz.lab.engines import compiled; from rnnviz.lab.fit import trainer\n"
         "compiled.ready(); assert 'numba' not in sys.modules and 'llvmlite' not in sys.modules"
     )
     subprocess.run(**own_python("-c", code), check=True)

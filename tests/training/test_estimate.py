@@ -26,7 +26,7 @@ GB = 10**9
 RUN = """
 import json, sys, tempfile
 from rnnviz.text import corpora
-from rnnviz.training import training_state
+from rnnviz.lab.run import training_state
 from rnnviz.networks.config import TrainConfig
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.fit.process_settings import tune_process

@@ -1,6 +1,8 @@
 """events.jsonl: appended, followed by its size, cut off anywhere, and told again after a resume."""
 
+import itertools
 import json
+import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -148,3 +150,48 @@ def test_a_validation_figure_is_called_so_and_read_by_its_earlier_name(path: Pat
     append(path, report)
     assert json.loads(path.read_text("utf-8").splitlines()[1]) == report
     assert newest(path).report == report
+
+
+def test_of_very_many_of_a_kind_some_are_read_with_the_first_and_the_newest_and_the_rarer_all(
+    path: Path,
+) -> None:
+    lines = [json.dumps({"event": "progress", "step": n}) for n in range(60_000)]
+    lines[100:100] = [json.dumps({"event": "report", "step": n}) for n in range(90, 100)]
+    lines[30_000:30_000] = ['{"event": "passed", "step": 4}', '{"event":"start","resumed_at":50000}']
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    parsed = 0
+
+    def counted(line: bytes) -> Any:
+        nonlocal parsed
+        parsed += 1
+        return json.loads(line)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(event_log, "json", type("Counted", (), {"loads": staticmethod(counted)}))
+        events, at = read(path)
+    assert parsed < 3 * event_log.MANY
+    assert at == path.stat().st_size
+    found = steps(events)
+    assert (found[0], found[-event_log.NEWEST :]) == (0, list(range(60_000 - event_log.NEWEST, 60_000)))
+    assert event_log.MANY / 2 <= len(found) <= event_log.MANY + event_log.NEWEST
+    assert max(b - a for a, b in itertools.pairwise(found)) == 64
+    assert [e["step"] for e in events if e["event"] in ("report", "passed")] == [*range(90, 100), 4]
+    write(path, progress(60_000))
+    assert steps(read(path, at)[0]) == [60_000]
+
+
+def test_very_many_starts_are_told_apart_in_one_pass() -> None:
+    told = [e for n in range(20_000) for e in (*progress(n), {"event": "start", "resumed_at": n})]
+    began = time.process_time()
+    assert len(extend([], told)) == len(told)
+    assert len(extend(told, [{"event": "start", "resumed_at": 9}])) == 20_000 + 10 + 1
+    assert time.process_time() - began < 10  # a pass for each start took minutes
+
+
+def test_a_call_takes_a_number_of_lines_and_the_next_goes_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_log, "LINES", 3)
+    write(path, progress(1, 2, 3, 4))
+    events, at = read(path)
+    assert (steps(events), steps(read(path, at)[0])) == ([1, 2, 3], [4])

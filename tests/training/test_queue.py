@@ -96,3 +96,16 @@ def test_a_waiting_run_loads_no_torch(busy: IO[bytes]) -> None:
 
     until(lambda: loaded("numpy"))
     assert not loaded("torch_cpu")
+
+
+def test_a_clock_that_is_set_back_lets_nobody_past(
+    busy: IO[bytes], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hour = 3600 * 10**9
+    monkeypatch.setattr(queue.time, "time_ns", lambda: 10**18 - hour)
+    first = start()
+    assert (state(first), queue.ahead(RunFolder(home / first))) == ("waiting", 1)
+    monkeypatch.setattr(queue.time, "time_ns", lambda: 0)
+    second = start()
+    places = [queue.ahead(RunFolder(home / name)) for name in ("busy", first, second)]
+    assert places == [0, 1, 2], "in the order of their starts"

@@ -1,10 +1,13 @@
 """What a run cannot do is refused in one plain sentence, before anything is made."""
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -43,6 +46,17 @@ def while_alive(do: Callable[[str], Any]) -> Any:
     with rnnviz.follow("mine") as run:
         run.log(1, 1.0)
         return do("mine")
+
+
+def locked_by(make: str) -> Any:
+    """Go on with a run whose lock is a folder, or a file on a disk that has become read-only."""
+    folder = RunFolder(made("one", "stopped"))
+    getattr(folder.lock, make)()
+    with pytest.MonkeyPatch.context() as patch:
+        if make == "touch":
+            error = OSError(errno.EROFS, os.strerror(errno.EROFS))
+            patch.setattr("portalocker.utils.open", Mock(side_effect=error), raising=False)
+        return runs.resume("one")
 
 
 def logged(step: Any) -> Any:
@@ -121,11 +135,35 @@ REFUSED: Refusals = {
         after(no_folder, lambda: runs.set_limit(2)), TrainingError, "no run can be kept in",
     ),
     **{
-        f"find: {id!r}": (lambda id=id: runs.find(id), TrainingError, "there is no run")
-        for id in ("", ".", "..", "a/b", ".queue", "gone")
+        f"find: {id[:20]!r}": (
+            after(lambda: runs.home().mkdir(), lambda id=id: runs.find(id)), TrainingError, "there is no run",
+        )
+        for id in ("", ".", "..", "a/b", ".queue", "gone", "a\0b", "\ud800", "~nobody", "é" * 200)
     },
-    "find: a long id, of which the beginning is quoted": (
-        lambda: runs.find("x" * 200), TrainingError, "^there is no run 'x{100}' in ",
+    **{
+        f"{do.__name__}: a long id, of which the beginning is quoted": (
+            lambda do=do: do("x" * 5_000), TrainingError, "^there is no run 'x{100}' in ",
+        )
+        for do in (runs.find, runs.follow, runs.stop, runs.resume, runs.delete, runs.snapshot)
+    },
+    "a folder: a long path, without its middle": (
+        lambda: RunFolder("x" * 5_000).description(), TrainingError, "^there is no run in .{80}…x{40}; ",
+    ),
+    "a folder: below a file": (
+        lambda: RunFolder(f"{__file__}/x").description(), TrainingError, "^there is no run in ",
+    ),
+    "a folder: of a user that is none": (
+        lambda: RunFolder("~nobody-here/x").description(), TrainingError, "^there is no run in ",
+    ),
+    **{
+        f"a folder: no text, {odd!r}": (
+            lambda odd=odd: RunFolder(odd).begin(TOY), TrainingError, "bytes in its name that are no text",
+        )
+        for odd in ("a\udcff", "\ud800/b")
+    },
+    "resume: a lock that can't be opened": (lambda: locked_by("mkdir"), TrainingError, "no lock .*; remove "),
+    "resume: a read-only disk": (
+        lambda: locked_by("touch"), TrainingError, "^nothing can be written in .*/one: Read-only file ",
     ),
     "follow: gone": (lambda: runs.follow("gone"), TrainingError, "there is no run"),
     **{

@@ -265,7 +265,7 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
     code = """if True:
         import sys
         from rnnviz.networks import has_torch
-        from rnnviz.ui import model_cache
+        from rnnviz.ui.shell import model_cache
         from rnnviz.ui.pages.explore import page
         from rnnviz.page.live_session import Ask, LiveSession
         from rnnviz.lecture.scenes import scenes

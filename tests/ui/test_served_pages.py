@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -14,6 +15,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.page import CELLS, serving
 from rnnviz.page.packed import PIECE, Packed, pack
 from rnnviz.sentences import LANGUAGES
+from rnnviz.ui.serving import entry
 
 
 @pytest.fixture
@@ -79,3 +81,16 @@ def test_those_who_wait_for_a_page_take_no_threads(info: ModelInfo, monkeypatch:
     monkeypatch.setattr(serving, "made", slowly)
     assert asyncio.run(asked()) == [200] * 5
     assert most == 1
+
+
+@pytest.mark.parametrize("base", ["", "foo", "/foo/bar/"])
+def test_a_page_below_a_path_knows_its_server_too(monkeypatch: pytest.MonkeyPatch, base: str) -> None:
+    """Else Streamlit asks below the page's own address, and a console shows two 404s."""
+    option = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: base if name == "server.baseUrlPath" else option(name))
+    below = f"/{base.strip('/')}".rstrip("/")
+    with TestClient(Starlette(routes=entry.parts(watched=False)["routes"])) as browser:
+        for page in entry.PAGES[1:]:
+            assert "BACKEND_BASE_URL" in browser.get(f"{below}/{page}").text
+        moved = browser.get(f"{below}/Learn?step=book", follow_redirects=False)
+        assert (moved.status_code, moved.headers["location"]) == (307, "./learn?step=book")

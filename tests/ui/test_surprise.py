@@ -1,17 +1,21 @@
 """The section "Where the surprise is" without a browser: what it sends, and its tables."""
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.formatting import column_format
+from rnnviz.page.formatting import rounded
 from rnnviz.scoring.perplexity import perplexity
+from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, one_line
 from tests.conftest import TEXT, tiny
 from tests.scoring.recorded import recorded
@@ -123,8 +127,20 @@ def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_
 
 
 @pytest.mark.parametrize(
-    ("largest", "form"),
-    [(9e5, "accounting"), (1e6, "compact"), (1e12, "scientific"), (math.inf, "scientific")],
+    ("largest", "written"),
+    [(9e5, ""), (1.54e8, "154 million"), (2e9, "2 billion"), (math.inf, "")],
 )
-def test_a_column_of_huge_perplexities_is_written_short(largest: float, form: str) -> None:
-    assert column_format([2.5, largest]) == form
+def test_huge_perplexities_in_a_table_are_written_as_on_the_page(
+    shown: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, largest: float, written: str
+) -> None:
+    """Not as the browser's language has it, whose "compact" 154 million is 154m in Britain, 15Cr in India."""
+    listed = [Mock(perplexity=one, bits=1.0, characters=2, start=0, stop=1) for one in (2.5, largest)]
+    monkeypatch.setattr(Record, "lines", lambda record, most: (listed, 2))
+    app = shown()
+    assert turn_to(app, "lines")["Perplexity"].tolist() == [2.5, largest]
+    table = app.dataframe[0].proto
+    kind = json.loads(table.columns)["Perplexity"]["type_config"].get("format")
+    assert kind == ("accounting" if largest < 1e6 else None)
+    if kind is None:
+        values = convert_arrow_bytes_to_pandas_df(table.arrow_data.styler.display_values)
+        assert values["Perplexity"].tolist() == ["2.50", written or rounded(largest)]

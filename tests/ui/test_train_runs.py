@@ -1,7 +1,10 @@
 """What is done with runs on the Train page: deleted, kept, opened; and runs that are called the same."""
 
+import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,10 +12,10 @@ import torch
 import rnnviz
 from rnnviz.errors import TrainingError
 from rnnviz.lab.fit import estimate
-from rnnviz.lab.pages.train import selected_run
+from rnnviz.lab.pages.train import run_view, selected_run
 from rnnviz.lab.run import event_log, replay, runs
 from rnnviz.lab.run.folder import RunFolder
-from rnnviz.lab.run.snapshots import opened, pack
+from rnnviz.lab.run.snapshots import opened, pack, to_bytes, unpack
 from rnnviz.networks import checkpoint
 from tests.conftest import tiny
 from tests.training.made_runs import START, made
@@ -202,3 +205,77 @@ def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first(shipped: Path
         (shipped / f"{name}.snapshots.safetensors").touch()
     names = [id.removeprefix(selected_run.SHIPPED) for id in selected_run.replays()]
     assert names == ["holmes-lstm", "python-gru", "timemachine-gru"]
+
+
+HALF = "\ud800"  # JSON holds it as half a surrogate pair, and no UTF-8 does
+
+
+def halved(value: Any) -> list[Any]:
+    """The JSON value with the last character of each string replaced, one string at a time."""
+    if isinstance(value, str):
+        return [value[:-1] + HALF]
+    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    return [
+        {**value, key: odd} if isinstance(value, dict) else [*value[:key], odd, *value[key + 1 :]]
+        for key in keys
+        for odd in halved(value[key])
+    ]
+
+
+def test_half_a_surrogate_pair_in_any_event_is_a_character_or_the_line_is_left_out(open_app: Open) -> None:
+    said = {"message": "of {kind}", "values": {"kind": "cause"}}
+    folder = RunFolder(made("one", "failed", error=said, cause="none"))
+    lines = folder.events.read_text("utf-8").splitlines()
+    tried = 0
+    for n, line in enumerate(lines):
+        for event in halved(json.loads(line)):
+            folder.events.unlink()
+            folder.events.write_text(
+                "\n".join([*lines[:n], json.dumps(event), *lines[n + 1 :]]) + "\n", "utf-8"
+            )
+            app = open_app("train", run="one")
+            assert sent(app)[0]["run"] == "one"
+            tried += 1
+            if HALF in event.get("sample", ""):
+                assert sent(app)[0]["sample"] == "<b>tim?"
+    assert tried >= 12
+
+
+def test_half_a_surrogate_pair_in_a_description_or_a_snapshot_is_shown_or_said(open_app: Open) -> None:
+    folder = RunFolder(made("one"))
+    description = json.loads(folder.description_file.read_text("utf-8"))
+    for odd in halved(description):
+        folder.description_file.write_text(json.dumps(odd), "utf-8")
+        assert sent(open_app("train", run="one"))[0]["run"] == "one"
+    folder.description_file.write_text(json.dumps(description), "utf-8")
+    with opened(folder.newest, "probe") as (about, arrays):
+        shot = unpack(about, arrays, 30, 3000)
+    for text, symbols in ((shot.text[:-1] + HALF, shot.symbols), (shot.text, (*shot.symbols[:-1], HALF))):
+        folder.newest.write_bytes(to_bytes(replace(shot, text=text, symbols=symbols)))
+        assert sent(open_app("train", run="one"))[0]["probe"] == text.replace(HALF, "?")
+
+
+@pytest.mark.parametrize("id", ["x" * 5_000, "é" * 200, "", "..", "a/b", "a\0b"])
+def test_a_run_that_can_not_be_is_said_not_to_be_there(open_app: Open, id: str) -> None:
+    made("one")
+    app = open_app("train", run=id)
+    (said,) = [one.value for one in app.warning]
+    assert "There is no run called" in said
+    assert len(said) < 250
+
+
+def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_view, "HELD", 20)
+    monkeypatch.setattr(event_log, "MANY", 4)
+    monkeypatch.setattr(event_log, "NEWEST", 2)
+    folder = RunFolder(made("one", None))
+    watch, most = run_view.Watch("one"), 0
+    for step in range(31, 91):
+        event_log.append(folder.events, {"event": "progress", "step": step})
+        found = selected_run.find("one")
+        assert found is not None
+        watch.refresh(found)
+        most = max(most, len(watch.events))
+        assert watch.last("progress")["step"] == step
+    assert most == 21
+    assert watch.last("start")["total_characters"] == 3000

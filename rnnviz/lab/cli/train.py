@@ -1,6 +1,6 @@
 """`python -m rnnviz train`: train a model, from a terminal or from the app.
 
-A run is a folder (see rnnviz.training). Ctrl-C lets the step finish, saves, and prints how to resume.
+A run is a folder (see rnnviz.lab.run). Ctrl-C lets the step finish, saves, and prints how to resume.
 """
 
 import argparse

@@ -94,7 +94,7 @@ def follow(
     >>> with rnnviz.follow("halving", total=8) as run:
     ...     for step in range(1, 9):
     ...         run.log(step, loss=4 * 0.5**step)
-    >>> from rnnviz.training import runs
+    >>> from rnnviz.lab.run import runs
     >>> runs.find(run.id).state
     'finished'
     """

@@ -1,5 +1,6 @@
 """The finished model of a run, with its card, and a kept copy."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
 def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     """Copy a run's finished or best model into a folder of models; see `rnnviz.lab.run.runs.keep`."""
     modelfile.check_name(name)
-    where = Path(target).expanduser() if target is not None else checkpoint.folders()[0]
+    where = Path(os.path.expanduser(target)) if target is not None else checkpoint.folders()[0]
     path = where / f"{name}{modelfile.SUFFIX}"
     if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
         raise TrainingError("there is a model called {name!r} already; choose another name", name=name)

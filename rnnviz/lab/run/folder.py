@@ -18,6 +18,7 @@ Every file but the events is replaced as a whole, so a kill at any moment leaves
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -57,7 +58,7 @@ LONGEST_WATCHED = 400
 
 def home() -> Path:
     """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist."""
-    return Path(os.environ.get("RNNVIZ_RUNS") or "runs").expanduser().absolute()
+    return Path(os.path.expanduser(os.environ.get("RNNVIZ_RUNS") or "runs")).absolute()
 
 
 def reason(error: BaseException) -> str | RnnvizError:
@@ -179,7 +180,7 @@ class RunFolder:
     """The files of one run. Creating the object touches no file."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser().absolute()
+        self.path = Path(os.path.expanduser(path)).absolute()  # Path's own raises for an unknown ~user
         self.description_file = self.path / "run.json"
         self.text = self.path / "text.txt"
         self.events = self.path / "events.jsonl"
@@ -206,6 +207,11 @@ class RunFolder:
             raise TrainingError(
                 "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
             )
+        if str(self.path).encode(errors="replace").decode() != str(self.path):
+            raise TrainingError(
+                "{path} has bytes in its name that are no text, and no model can be read there; name another",
+                path=self.path,
+            )
         if description.text is not None:
             modelfile.write_atomic(self.text, description.text.encode("utf-8"), mode=0o600)
         self.keep_reserve()
@@ -224,11 +230,11 @@ class RunFolder:
             return Description.from_json(json.loads(files.read(self.description_file, LONGEST_DESCRIPTION)))
         except TrainingError:
             raise
-        except FileNotFoundError:
-            raise TrainingError(
-                "there is no run in {path}; start one with --run-dir {path}", path=self.path
-            ) from None
         except (*DAMAGED, RnnvizError) as error:
+            if getattr(error, "errno", None) in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+                raise TrainingError(
+                    "there is no run in {path}; start one with --run-dir {path}", path=self.path
+                ) from None
             raise TrainingError(
                 "{path} is damaged ({error}); start a new run",
                 path=self.description_file,
@@ -290,6 +296,13 @@ class RunFolder:
                 "the run in {path} is going on already; stop it first, or follow it", path=self.path
             ) from None
         except OSError as error:
+            if self.lock.is_file() or not os.path.lexists(self.lock):
+                raise TrainingError(
+                    "nothing can be written in {path}: {strerror}; make the folder writable, or copy the run "
+                    "to another folder and resume it there",
+                    path=self.path,
+                    strerror=error.strerror,
+                ) from None
             raise TrainingError(
                 "the run in {path} has no lock that can be used: {strerror}; remove {lock}",
                 path=self.path,

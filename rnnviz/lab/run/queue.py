@@ -1,6 +1,7 @@
 """The queue of runs: tickets in a folder of runs decide who trains and who waits.
 
-    .queue/1764181234…~NAME       a ticket: the run in the folder NAME, in line since that nanosecond
+    .queue/1764181234…~NAME       a ticket: the run in the folder NAME, in line since that nanosecond, or one
+                                  more than the last ticket's, where the clock was set back since
     .queue/limit                  how many may train at a time
 
 A run takes its ticket before its process starts, and holds it until it ends. The run may train when fewer
@@ -51,7 +52,8 @@ def take_ticket(folder: RunFolder) -> None:
     """Join the end of the queue; the caller holds the run's lock."""
     queue = folder.path.parent / FOLDER
     queue.mkdir(parents=True, exist_ok=True)
-    (queue / f"{time.time_ns()}~{folder.id}").touch()
+    last = max((number for number, _, _ in _tickets(folder)), default=0)
+    (queue / f"{max(time.time_ns(), last + 1)}~{folder.id}").touch()
 
 
 def leave(folder: RunFolder) -> None:
@@ -84,7 +86,7 @@ def training(folder: RunFolder) -> int:
 
 
 def _tickets(folder: RunFolder) -> list[tuple[int, str, Path]]:
-    """Time, run and file of each ticket in the run's queue, in order."""
+    """Number, run and file of each ticket in the run's queue, in order."""
     paths = (folder.path.parent / FOLDER).glob("*~*")
     found = ((_TICKET.fullmatch(path.name), path) for path in paths)
     return sorted((int(match[1]), match[2], path) for match, path in found if match)

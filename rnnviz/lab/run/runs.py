@@ -173,14 +173,15 @@ def listed() -> list[Run]:
 def find(id: str) -> Run:
     """The run with this id. Raises TrainingError if there is none."""
     folder = folder_of(id)
-    if folder is None or not folder.description_file.exists():
+    if folder is None or not os.path.exists(folder.description_file):  # False for too long a name, too
         raise TrainingError("there is no run {id!r} in {home}", id=id[:100], home=home())
     return _run(folder)
 
 
 def follow(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
     """The events from byte `after` on, oldest first, and the byte to go on from; `merge` drops the events
-    that a resumed run repeats. Raises TrainingError if there is no such run.
+    that a resumed run repeats. Of more than 1,200 of a kind, evenly spaced ones and the newest: events.jsonl
+    has every one. Raises TrainingError if there is no such run.
     """
     return event_log.read(RunFolder(find(id).path).events, after)
 

@@ -33,14 +33,15 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
     Raises ConfigError for environment variables that make no sense.
     """
     environment.check()
+    base = f"/{(st.get_option('server.baseUrlPath') or '').strip('/')}".rstrip("/")
     if watched is None:
         watched = st.get_option("server.fileWatcherType") != "none"
     return {
         "script_path": Path(__file__).parents[1] / "script" / "main.py",
         "lifespan": lifespan,
         "routes": [
-            Route("/{page:page}", _page),
-            *(Route(f"/{page}", _index) for page in PAGES[1:]),
+            Route(f"{base}/{{page:page}}", _page),
+            *(Route(f"{base}/{page}", _index) for page in PAGES[1:]),
             *views.routes(settled=not watched),
             *view_socket.routes(),
             *serving.routes(),

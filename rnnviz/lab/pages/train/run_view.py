@@ -33,6 +33,9 @@ from rnnviz.ui.shell.error_messages import sentence
 KEY = "training"
 _component = Component("training")
 EVERY = 0.5  # seconds between two looks at a run that trains
+HELD = 10_000
+"""Events held, at most; more are read again from the log's beginning, which thins them."""
+
 _WATCH = "train.watch"  # a key of st.session_state: the Watch of the run in view
 
 NEXT = 8
@@ -99,6 +102,8 @@ class Watch:
 
     def refresh(self, shown: SelectedRun) -> None:
         """Read new events, and the newest snapshot if it has changed."""
+        if len(self.events) > HELD:
+            self.events, self._read = [], 0
         new, self._read = shown.follow(self._read)
         runs.merge(self.events, new)
         mark = shown.mark()

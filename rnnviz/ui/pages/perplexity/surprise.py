@@ -13,16 +13,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
 from rnnviz.i18n import _, language
-from rnnviz.page.formatting import column_format, signed
+from rnnviz.page.formatting import rounded, signed
 from rnnviz.page.themes import themes
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
+from rnnviz.sentences import HUGE
 from rnnviz.text.characters import visible
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.view_socket import ViewSocket
@@ -279,9 +281,11 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
     if not places:
         st.info(_("This text has nothing to list."))
         return
+    perplexity = _("Perplexity")
+    huge = max(table.get(perplexity, ()), default=0.0) >= HUGE  # words then, one by one, which takes long
     formats = {
         _("Number"): "localized",
-        _("Perplexity"): column_format(table.get(_("Perplexity"), ())),
+        perplexity: None if huge else "accounting",
         _("Bits"): "accounting",
         _("Bits per character"): "%+.2f",
         _("Character no."): "localized",
@@ -289,7 +293,7 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
     }
     column = st.column_config
     st.dataframe(
-        table,
+        pd.DataFrame(table).style.format({perplexity: rounded}) if huge else table,
         hide_index=True,
         width="stretch",
         height=min(400, 37 + 35 * len(places)),
