@@ -12,7 +12,7 @@ from rnnviz import corpora, gradients, units
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from tests.conftest import tiny
-from tests.refused import one_sentence
+from tests.support.refused import one_sentence
 
 WITHOUT_ARGUMENTS = ("available", "names")
 

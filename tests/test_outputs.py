@@ -21,7 +21,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.page.command import page
 from rnnviz.text.files import check_output
 from tests.conftest import TEXT, tiny
-from tests.refused import one_sentence
+from tests.support.refused import one_sentence
 
 TRAIN = "train --corpus book.txt --name x --hidden-size 4 --epochs 0.2 --batch 2 --steps 8 -q --no-units"
 COMMANDS = {

@@ -14,8 +14,8 @@ from rnnviz import gradients, units
 from rnnviz.errors import TorchMissingError
 from rnnviz.networks import has_torch
 from rnnviz.networks.checkpoint import load_numpy
-from tests.closeness import close
-from tests.written import ROOT
+from tests.support.closeness import close
+from tests.support.written import ROOT
 
 NEEDS_TORCH = {
     *(

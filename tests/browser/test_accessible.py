@@ -6,9 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.driving import tabs
-from tests.browser.lecturing import Lectern
 from tests.browser.test_perplexity import upload
+from tests.support.driving import tabs
+from tests.support.lecturing import Lectern
 
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
 BEARABLE = {"landmark-unique", "presentation-role-conflict"}

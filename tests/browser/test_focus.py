@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import PATIENCE, SCREEN, Live
-from tests.browser.driving import ROOT, free_port, serve
 from tests.browser.test_explore import OPENING
 from tests.browser.test_perplexity import open_page, scored
+from tests.support.driving import ROOT, free_port, serve
 
 
 @pytest.mark.usefixtures("anew")

@@ -10,8 +10,8 @@ from rnnviz import i18n
 from rnnviz.lecture import symbols
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import PICK, SEEN
-from tests.browser.lecturing import DRAWN, Lectern
 from tests.browser.test_accessible import wrong
+from tests.support.lecturing import DRAWN, Lectern
 
 STEPS = [step for scene in scenes() for step in scene.steps]
 # Typeset every formula with the page's own KaTeX, as the page does, but strictly: what it finds wrong.

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import perplexity
-from tests.browser.driving import box_of, click_table, tabs
+from tests.support.driving import box_of, click_table, tabs
 
 
 def upload(page: Page, files: dict[str, bytes]) -> None:

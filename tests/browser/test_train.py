@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.lab.run import runs
-from tests.browser.driving import box_of, changed
 from tests.browser.test_keyboard import tab_to
-from tests.training.made_runs import made, training
+from tests.support.driving import box_of, changed
+from tests.support.made_runs import made, training
 
 PICTURE = "(view) => view.querySelector('.rt-heat').toDataURL()"
 COLOUR = "(view) => view.querySelector('.rt-sentence').lastElementChild.style.backgroundColor"

@@ -13,8 +13,8 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.cli.output import as_json
-from tests import needs
-from tests.cli.conftest import ROOT, Run, process
+from tests.support import needs
+from tests.support.commands import ROOT, Run, process
 
 ENDLESS = "sample -m tiny-gru --length 100000000"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from rnnviz.networks.checkpoint import save
-from tests.analysis.built import built
-from tests.cli.conftest import Run
 from tests.conftest import TEXT, tiny
-from tests.refused import one_sentence
+from tests.support.built import built
+from tests.support.commands import Run
+from tests.support.refused import one_sentence
 
 BOOK = ["--file", "book.txt"]
 DEEP = ["-m", "deep.safetensors"]

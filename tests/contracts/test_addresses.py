@@ -18,8 +18,8 @@ from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.learn.lecture import Lecture
 from rnnviz.ui.serving import entry
 from tests.conftest import TEXT, tiny
-from tests.training.made_runs import made
-from tests.ui.apptest import addressed, components, opened, settled
+from tests.support.apptest import addressed, components, opened, settled
+from tests.support.made_runs import made
 
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
 LECTURE = [row for row in ROWS if row[1] == "step"]

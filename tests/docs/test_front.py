@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from rnnviz.networks import checkpoint, unit_findings
-from tests.written import ROOT, blocks, links
+from tests.support.written import ROOT, blocks, links
 
 README = (ROOT / "README.md").read_text("utf-8")
 PICTURES = ROOT / "docs" / "pictures"

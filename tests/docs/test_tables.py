@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rnnviz.cli import LISTED
 from rnnviz.ui.serving import environment
-from tests.written import ROOT
+from tests.support.written import ROOT
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
 VARIABLE = re.compile(r"RNNVIZ_[A-Z_]*[A-Z]")

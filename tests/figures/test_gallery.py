@@ -7,7 +7,7 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from tests.figures.gallery import GALLERY, TEXT
+from tests.support.gallery import GALLERY, TEXT
 
 
 @pytest.mark.slow

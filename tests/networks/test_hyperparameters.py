@@ -9,7 +9,7 @@ import pytest
 from rnnviz import cli
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint, hyperparameters
-from tests.training.test_trainer import TEXT
+from tests.lab.fit.test_trainer import TEXT
 
 RECIPE = {
     "corpus": "smiles.txt",

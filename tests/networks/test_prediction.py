@@ -17,11 +17,11 @@ from rnnviz.networks.prediction import entropy, normalised, rank
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import Vocabulary
-from tests.closeness import assert_states
 from tests.conftest import TEXT, tiny
-from tests.scoring.pieces import costs as costs_of
-from tests.scoring.pieces import pieces
-from tests.scoring.recorded import recorded
+from tests.support.closeness import assert_states
+from tests.support.pieces import costs as costs_of
+from tests.support.pieces import pieces
+from tests.support.recorded import recorded
 
 OTHER = "A traveller! He is 道 quiet; zzz Time.\n" * 3
 

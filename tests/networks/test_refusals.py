@@ -22,12 +22,12 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.compression import compress
 from tests.conftest import tiny
-from tests.networks.test_adapter import CHARACTERS, GRU, N, network
-from tests.networks.test_custom import echo, own_of
+from tests.lab.engines.test_adapter import CHARACTERS, GRU, N, network
+from tests.lab.engines.test_custom import echo, own_of
+from tests.lab.engines.test_torch_model import GOOD, VOCABULARY, make
+from tests.lab.engines.test_untrained import adapted
 from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
-from tests.networks.test_torch_model import GOOD, VOCABULARY, make
-from tests.networks.test_untrained import adapted
-from tests.refused import refused
+from tests.support.refused import refused
 
 OWN = own_of(network(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
 

@@ -14,7 +14,7 @@ from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import batched_scoring
 from rnnviz.networks.progress import run
 from rnnviz.scoring.record import record
-from tests.networks import textbook
+from tests.support import textbook
 
 SHORTEST = 320  # characters of a stretch; as it is, the loop would take a quarter of a minute
 _random = random.Random(5)

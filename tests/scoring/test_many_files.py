@@ -10,9 +10,9 @@ from rnnviz.errors import RnnvizError
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.many_files import Other, Scoring
 from rnnviz.scoring.score import RowsScore, Score
-from tests.closeness import close
 from tests.conftest import TEXT, tiny
-from tests.scoring.pieces import costs
+from tests.support.closeness import close
+from tests.support.pieces import costs
 
 LONG = TEXT * 8
 

@@ -29,11 +29,11 @@ from rnnviz.scoring.perplexity import (
 from rnnviz.scoring.record import record
 from rnnviz.scoring.totals import Progress
 from rnnviz.text.vocabulary import Vocabulary
-from tests import needs
-from tests.closeness import assert_states, close
 from tests.conftest import TEXT, tiny
-from tests.scoring.pieces import pieces
-from tests.scoring.recorded import NGRAM, recorded, told
+from tests.support import needs
+from tests.support.closeness import assert_states, close
+from tests.support.pieces import pieces
+from tests.support.recorded import NGRAM, recorded, told
 
 OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
 

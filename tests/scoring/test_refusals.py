@@ -20,12 +20,12 @@ from rnnviz.scoring.sampling import resume, sample, stream
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.vocabulary import Vocabulary
-from tests import needs
 from tests.conftest import TEXT, tiny
-from tests.refused import refused
-from tests.scoring.paper import AB
 from tests.scoring.test_rows import file_of, scored
 from tests.scoring.test_trace import make
+from tests.support import needs
+from tests.support.paper import AB
+from tests.support.refused import refused
 
 GRU, LSTM, PAIRS = tiny("gru", name="gru"), tiny("lstm"), NgramModel.fit(TEXT, order=2, name="pairs")
 THREES = NgramModel.fit(TEXT, order=3)

@@ -14,9 +14,9 @@ from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.column_files import ColumnFiles, filename
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import averages
-from tests.refused import refused
-from tests.scoring.recorded import NGRAM, Told, told
 from tests.scoring.test_refusals import Own
+from tests.support.recorded import NGRAM, Told, told
+from tests.support.refused import refused
 
 
 def abc(folder: Path) -> Record:

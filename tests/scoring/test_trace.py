@@ -15,8 +15,8 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
-from tests.closeness import assert_states
-from tests.networks import textbook
+from tests.support import textbook
+from tests.support.closeness import assert_states
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"

@@ -16,8 +16,8 @@ from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.scoring import tracer
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from tests.closeness import assert_states
 from tests.scoring.test_trace import KINDS, TEXT, assert_same, make
+from tests.support.closeness import assert_states
 
 
 @pytest.mark.parametrize("window", [slice(5, 12), slice(None), slice(4, 4), slice(9, 2), slice(-3, 10_000)])

@@ -16,8 +16,8 @@ from rnnviz.errors import DecodingError, TextError
 from rnnviz.text.characters import NORMALISERS, normalise
 from rnnviz.text.decoding import SourceText, binary_format, open_text
 from rnnviz.text.row_files import open_rows
-from tests import needs
-from tests.text.decoded import decode
+from tests.support import needs
+from tests.support.decoded import decode
 from tests.text.test_row_files import zstandard
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"

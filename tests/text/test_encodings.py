@@ -3,7 +3,7 @@
 import pytest
 
 from rnnviz.errors import DecodingError
-from tests.text.decoded import decode
+from tests.support.decoded import decode
 
 # The first article of the Universal Declaration of Human Rights, and what comes close to it.
 TEXTS = {

@@ -18,8 +18,8 @@ from rnnviz.text.decoding import open_text
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import Vocabulary, code_points
-from tests.refused import refused
-from tests.text.decoded import decode
+from tests.support.decoded import decode
+from tests.support.refused import refused
 from tests.text.test_decoding import JAPANESE, KOREAN, RUSSIAN, SIMPLIFIED
 from tests.text.test_row_files import ROWS, comma, lines, parquet, rows_of
 

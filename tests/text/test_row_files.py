@@ -18,7 +18,7 @@ from rnnviz.text import files, row_files
 from rnnviz.text.decoding import CHUNK
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows
-from tests import needs
+from tests.support import needs
 
 ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]
 TEXTS = [str(row["text"]) for row in ROWS]

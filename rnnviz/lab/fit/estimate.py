@@ -1,6 +1,6 @@
 """Estimates of a run's memory and speed, without loading torch.
 
-Memory is fitted to the peaks of real runs on processors, not GPUs (see tests/training/test_estimate.py).
+Memory is fitted to the peaks of real runs on processors, not GPUs (see tests/lab/fit/test_estimate.py).
 Speed is measured in a separate process.
 """
 
