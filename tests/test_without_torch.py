@@ -19,19 +19,14 @@ from tests.support.written import ROOT
 
 NEEDS_TORCH = {
     *(
-        f"networks.{name}"
+        f"lab.engines.{name}"
         for name in (
             "adapter", "adapter_check", "adapter_steps", "adapter_weights",
             "compiled", "custom", "dropout", "torch_engine", "torch_model", "torch_threads",
         )
     ),
-    *(
-        f"training.{name}"
-        for name in (
-            "batches", "fitting", "journal", "optimiser",
-            "speed_trial", "step_report", "trainer", "training_state",
-        )
-    ),
+    *(f"lab.fit.{name}" for name in ("batches", "fitting", "optimiser", "speed_trial", "trainer")),
+    *(f"lab.run.{name}" for name in ("journal", "training_state")),
 }  # fmt: skip
 """What may import torch as soon as it is imported; all others where they compute with it."""
 

@@ -4,7 +4,7 @@ It enters its engine, its commands and its pages in `rnnviz.registry`, for look,
 """
 
 from rnnviz import registry
-from rnnviz.i18n import N_
+from rnnviz.errors import Phrase
 from rnnviz.networks import engines
 
 
@@ -35,17 +35,17 @@ registry.register(
     registry.Page(
         "inside",
         "rnnviz.lab.pages.inside.page",
-        N_("Inside"),
+        Phrase("Inside"),
         "neurology",
-        N_("Ask the network's units what they respond to, what is remembered, and what depends on them."),
+        Phrase("Ask the network's units what they respond to, what is remembered, and what depends on them."),
         of_model=True,
     ),
     registry.Page(
         "train",
         "rnnviz.lab.pages.train.page",
-        N_("Train"),
+        Phrase("Train"),
         "model_training",
-        N_("Train a network of your own and watch its hidden state take shape."),
+        Phrase("Train a network of your own and watch its hidden state take shape."),
         of_model=False,
     ),
     commands=_commands,

@@ -14,7 +14,7 @@ from streamlit import file_util
 
 from rnnviz.page import serving
 from rnnviz.ui.browser import view_socket, views
-from rnnviz.ui.serving import environment, warm_up
+from rnnviz.ui.serving import environment, process_threads, warm_up  # noqa: F401 (it prepares this process)
 from rnnviz.ui.serving.guard import Guard
 from rnnviz.ui.serving.lifespan import lifespan
 from rnnviz.ui.serving.room import classroom

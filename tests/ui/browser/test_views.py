@@ -37,7 +37,7 @@ def test_the_address_changes_with_a_file_and_with_plotly(
     for folder in ("browser/static", "browser/katex"):
         (tmp_path / folder).mkdir(parents=True)
     file = tmp_path / "browser" / "static" / "view.js"
-    monkeypatch.setattr(views, "UI", tmp_path)
+    monkeypatch.setattr(views, "PACKAGE", tmp_path)
     monkeypatch.setattr(views, "FOLDERS", (file.parent,))
     found = []
     for content, plotly in (("a", "1"), ("b", "1"), ("b", "2"), ("a", "1")):
