@@ -125,7 +125,7 @@ def units(
         shifts = max(SHIFTS, PER_TARGET * family)
     not_below("shifts", shifts, search_result.shifts_for(family))
     found: list[Search] = []
-    for quantity in quantities:
+    for quantity in quantities if varying else ():
         with progress_bar(f"{quantity}, beside untrained copies", shown) as progress:
             found += rnnviz.units.find(
                 model,
