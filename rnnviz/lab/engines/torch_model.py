@@ -99,7 +99,8 @@ class CharModel(Pictured, nn.Module):
     @property
     def device_name(self) -> str:
         """ "CPU", or the GPU's name."""
-        return torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "CPU"
+        kind = self.device.type
+        return torch.cuda.get_device_name(self.device) if kind == "cuda" else kind.upper()
 
     @property
     def parameter_count(self) -> int:
@@ -234,12 +235,10 @@ class CharModel(Pictured, nn.Module):
             return compiled.Rows(torch_engine.linear(table, W, b), ids)
         return torch_engine.linear(F.embedding(ids, table), W, b)
 
-    def device_states(self, inputs: Ids) -> tuple[Floats, ...] | None:
+    def states(self, inputs: Ids) -> tuple[Floats, ...]:
         """Every state after the first of `inputs` (T + 1, B), the start symbol: H, and an LSTM's C,
-        (T, L, B, H) each. None on the CPU, where numpy is faster.
+        (T, L, B, H) each, computed on the model's device.
         """
-        if self.device.type == "cpu":
-            return None
         found = []
         with torch.inference_mode():
             state = self.zero_state(inputs.shape[1])
