@@ -157,7 +157,7 @@ def needed(lines: Iterable[str]) -> Iterator[Requirement]:
 
 
 def test_the_pins_lie_within_the_ranges_of_the_package() -> None:
-    parts = (PROJECT["dependencies"], EXTRAS["app"], EXTRAS["compress"], EXTRAS["train"])
+    parts = (PROJECT["dependencies"], EXTRAS["app"], EXTRAS["compress"], EXTRAS["lab"])
     versions = {pin.name: str(pin.specifier).removeprefix("==") for pin in pins()}
     for each in needed(line for part in parts for line in part):
         assert versions[each.name] in each.specifier
@@ -174,7 +174,7 @@ def test_all_that_the_pins_need_is_pinned() -> None:
 
 def test_every_extra_is_listed_and_all_of_them_are_tested() -> None:
     (everything,) = map(Requirement, EXTRAS["all"])
-    assert set(EXTRAS) == everything.extras | {"all", "docs", "fast", "pictures", "test"}
+    assert set(EXTRAS) == everything.extras | {"all", "docs", "fast", "pictures", "test", "train"}
     assert Requirement(EXTRAS["test"][0]).extras == {"all", "docs"}
 
 

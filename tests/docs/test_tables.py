@@ -44,9 +44,8 @@ def test_the_page_of_the_package_has_all_extras() -> None:
         for cell in re.findall(r"^\| (`[^|]+) \|", page, re.MULTILINE)
         for name in re.findall(r"`(\w+)`", cell)
     ]
-    assert set(extras) - {"fast"} == {
-        name for name in said if name in extras
-    }  # fast is train by its old name
+    # fast is the lab by its oldest name
+    assert set(extras) - {"fast"} == {name for name in said if name in extras}
 
 
 def test_the_notice_names_files_that_are_there_and_katexs_version() -> None:

@@ -92,7 +92,7 @@ def needs_fits() -> None:
     except ImportError:
         raise ConfigError(
             "analysing units needs scikit-learn, which isn't installed: {command} brings it",
-            command=install("app"),
+            command=install("lab"),
         ) from None
 
 

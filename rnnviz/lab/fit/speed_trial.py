@@ -107,7 +107,7 @@ def engines(config: TrainConfig, device: torch.device, engine: Engine = "auto") 
     if engine == "numba" and not compiled.prepared(config.cell):
         raise ConfigError(
             "engine numba isn't to be had here; install it with {command}, or use another",
-            command=install("train"),
+            command=install("lab"),
         )
     if engine != "auto":
         return [engine]

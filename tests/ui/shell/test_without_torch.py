@@ -1,14 +1,10 @@
 """Where torch isn't installed, what needs it says which command brings it, and all else is alive."""
 
-from typing import Any
-
 import pytest
 
-from rnnviz.errors import install
 from rnnviz.networks import has_torch
 from tests.conftest import TEXT
-from tests.lab.pages.test_inside import cause
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open
 from tests.ui.pages.test_perplexity import upload
 
 
@@ -27,17 +23,3 @@ def test_train_cannot_start(open_app: Open, locale: str, said: str) -> None:
 def test_a_text_is_scored(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="tiny-gru"), ("a.txt", TEXT))
     assert app.metric[0].label == r"Perplexity of a\.txt"
-
-
-def test_inside_compares_two_networks_but_not_with_one_before_its_training(
-    open_app: Open, boards: dict[str, Any]
-) -> None:
-    app = cause(open_app("inside", part="cause", model="tiny-gru"), "compare")
-    chosen = next(box for box in app.multiselect if box.label.startswith("Compare"))
-    assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
-    assert f"`{install('train')}`" in everything(app)
-    assert boards
-    boards.clear()
-    app = settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
-    settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    assert boards["inside.attribution"]["texts"]  # in numpy

@@ -57,7 +57,7 @@ def section(view: View) -> None:
         said = _(
             "This network before its training needs torch, which is not installed. This brings it: {command}"
         )
-        st.caption(said.format(command=f"`{install('train')}`"))
+        st.caption(said.format(command=f"`{install('lab')}`"))
     if before in networks.value:
         say_start(view)
     if len(networks.value) < 2:
