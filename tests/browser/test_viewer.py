@@ -17,7 +17,6 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import BLOCK, ColumnFiles
 from rnnviz.scoring.record import record
-from tests.conftest import TEXT, tiny
 from tests.support.driving import (
     HIGHLIGHTED,
     box_of,
@@ -30,6 +29,7 @@ from tests.support.driving import (
     serve,
     until,
 )
+from tests.support.models import TEXT, tiny
 
 COLUMNS = ("codes.u4", "nll.f4", "rank.i4", "entropy.f4")
 ODD = (

@@ -7,9 +7,9 @@ import pytest
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
-from tests.conftest import TEXT, tiny
 from tests.support import needs
 from tests.support.commands import Run, process
+from tests.support.models import TEXT, tiny
 
 SMALL = ["--cell", "rnn", "--hidden-size", "4", "--epochs", "1", "--batch", "2", "--steps", "16"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rnnviz.networks.checkpoint import save
-from tests.conftest import TEXT, tiny
 from tests.support.built import built
 from tests.support.commands import Run
+from tests.support.models import TEXT, tiny
 from tests.support.refused import one_sentence
 
 BOOK = ["--file", "book.txt"]

@@ -17,7 +17,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.build import TEMPERATURE, parts
 from rnnviz.page.live_session import Ask, LiveSession
 from rnnviz.page.payload import pack
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
 
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "mlp": ("mlp", {"embedding_size": 0}),

@@ -17,7 +17,7 @@ from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharSc
 from rnnviz.networks.prediction import Scores
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import tiny
+from tests.support.models import tiny
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))
 LENGTH = LEAST + 777

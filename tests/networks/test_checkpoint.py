@@ -21,8 +21,8 @@ from rnnviz.networks.config import Cell
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
-from tests.conftest import TEXT, in_numpy, tiny, tiny_card
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, in_numpy, tiny, tiny_card
 
 CARD = {"corpus": "x", "held_out": {"perplexity": 4.2}}
 

@@ -9,7 +9,7 @@ import pytest
 from rnnviz import cli
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint, hyperparameters
-from tests.lab.fit.test_trainer import TEXT
+from tests.support.training import TEXT
 
 RECIPE = {
     "corpus": "smiles.txt",

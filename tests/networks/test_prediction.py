@@ -17,8 +17,8 @@ from rnnviz.networks.prediction import entropy, normalised, rank
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
 from tests.support.pieces import costs as costs_of
 from tests.support.pieces import pieces
 from tests.support.recorded import recorded

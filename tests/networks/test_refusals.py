@@ -21,15 +21,13 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.compression import compress
-from tests.conftest import tiny
-from tests.lab.engines.test_adapter import CHARACTERS, GRU, N, network
-from tests.lab.engines.test_custom import echo, own_of
-from tests.lab.engines.test_torch_model import GOOD, VOCABULARY, make
-from tests.lab.engines.test_untrained import adapted
-from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
+from tests.support.foreign_networks import CHARACTERS, GRU, N, echo, layers_of, long_memory, stepwise
+from tests.support.models import GOOD, tiny
+from tests.support.ngrams import ABRACADABRA, SEA_SHELLS, fitted
 from tests.support.refused import refused
+from tests.support.torch_models import LETTERS, random_network
 
-OWN = own_of(network(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
+OWN = stepwise(layers_of(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
 
 
 def dropping(ids: Any, state: Any) -> Any:
@@ -130,8 +128,8 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"tied": True}, r"tied needs embedding_size = hidden_size; received 128 and 256"),
 ]
 COPIES: list[tuple[Any, str]] = [
-    (partial(adapted, hidden=6), r"of 'adapted': 1 × 8 and 4; received 1 × 6 and 4"),
-    (partial(adapted, letters="abc"), r"received 1 × 8 and 3"),
+    (partial(long_memory, hidden=6), r"of 'adapted': 1 × 8 and 4; received 1 × 6 and 4"),
+    (partial(long_memory, letters="abc"), r"received 1 × 8 and 3"),
     (lambda seed: nn.GRU(4, 8), r"a model is what rnnviz.load or rnnviz.adapt gives; received"),
 ]
 WRONG: list[tuple[list[Any], str]] = [
@@ -187,13 +185,13 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "W_hh, and cell 'mingru' has none",
     ),
     "another vocabulary": (
-        lambda _: CharModel(ModelConfig("gru", 12), VOCABULARY),
+        lambda _: CharModel(ModelConfig("gru", 12), LETTERS),
         ConfigError,
         "the configuration says 12 symbols and the vocabulary has 9",
     ),
     **{
         f"inputs {shape}": (
-            lambda _, shape=shape: make("gru")(torch.zeros(shape, dtype=torch.int64)),
+            lambda _, shape=shape: random_network("gru")(torch.zeros(shape, dtype=torch.int64)),
             ConfigError,
             r"inputs must be \(B, T\) integers with T >= 1; received shape",
         )
@@ -209,7 +207,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     },
     **{
         f"an untrained copy: {words}": (
-            lambda _, fresh=fresh: units.untrained(adapted(0), 1, fresh=fresh),
+            lambda _, fresh=fresh: units.untrained(long_memory(0), 1, fresh=fresh),
             ConfigError,
             words,
         )
@@ -218,7 +216,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     # counts
     **{
         f"order {order!r}": (
-            lambda _, order=order: NgramModel.fit(TEXT, order=order),
+            lambda _, order=order: NgramModel.fit(SEA_SHELLS, order=order),
             ConfigError,
             f"^an n-gram model's order is an integer from 1 to 6; received {order!r}$",
         )

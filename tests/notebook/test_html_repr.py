@@ -23,7 +23,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.scoring.language_model import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny, tiny_card
+from tests.support.models import TEXT, tiny, tiny_card
 
 MODEL = tiny("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
 READ = rnnviz.trace(MODEL, TEXT)

@@ -13,7 +13,7 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT
+from tests.support.models import TEXT
 
 CONTEXT, PART = TEXT[:301], TEXT[301:400]
 

@@ -10,8 +10,8 @@ from rnnviz.errors import RnnvizError
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.many_files import Other, Scoring
 from rnnviz.scoring.score import RowsScore, Score
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import close
+from tests.support.models import TEXT, tiny
 from tests.support.pieces import costs
 
 LONG = TEXT * 8

@@ -29,9 +29,9 @@ from rnnviz.scoring.perplexity import (
 from rnnviz.scoring.record import record
 from rnnviz.scoring.totals import Progress
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
 from tests.support import needs
 from tests.support.closeness import assert_states, close
+from tests.support.models import TEXT, tiny
 from tests.support.pieces import pieces
 from tests.support.recorded import NGRAM, recorded, told
 

@@ -15,12 +15,12 @@ from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.sampling import sample, sampling_distribution, stream
 from rnnviz.scoring.tracer import trace
-from tests.scoring.test_trace import VOCABULARY, make
+from tests.support.traces import VOCABULARY, spread_network
 
 TEXT = "a cab,\na bad bead 世界 "
 
 
-NETWORKS = {cell: make(cell) for cell in ("mlp", "rnn", "gru", "lstm", "mingru")}
+NETWORKS = {cell: spread_network(cell) for cell in ("mlp", "rnn", "gru", "lstm", "mingru")}
 MODELS: dict[str, CharModel | NgramModel] = {
     **NETWORKS,
     **{f"{n}-gram": NgramModel.fit(TEXT * 3, order=n, vocabulary=VOCABULARY) for n in (1, 2, 4)},
@@ -136,7 +136,7 @@ def test_a_row_without_a_probability_is_refused(row: list[float]) -> None:
 
 
 def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
-    model = make.__wrapped__("gru")
+    model = spread_network.__wrapped__("gru")
     with torch.no_grad():
         model.readout.bias[0] = 50.0
     assert trace(model, "a").top(1, 1)[0][0] == "<unk>"

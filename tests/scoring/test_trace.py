@@ -1,9 +1,7 @@
 """Traces: equal to the model, to a plain loop and to scoring; unchanged by how the text came about."""
 
 import math
-from functools import cache
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,28 +10,11 @@ import torch
 from rnnviz import ModelConfig
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.cells import CELLS
-from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.support import textbook
 from tests.support.closeness import assert_states
-
-VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
-TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
-ARRAYS = ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entropy")
-KINDS = ("mlp", "rnn", "gru", "lstm", "mingru")
-
-
-@cache
-def make(cell: str = "gru", **options: Any) -> CharModel:
-    """A random model, its weights spread far enough that states and gates vary; not to be changed."""
-    torch.manual_seed(0)
-    options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
-    model = CharModel(ModelConfig(cell, VOCABULARY.size, **options), VOCABULARY, name=f"tiny-{cell}")  # type: ignore[arg-type]
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(2)
-    return model
+from tests.support.traces import KINDS, TEXT, VOCABULARY, assert_same_trace, spread_network
 
 
 def by_the_textbook(model: CharModel, text: str) -> textbook.Read:
@@ -43,24 +24,10 @@ def by_the_textbook(model: CharModel, text: str) -> textbook.Read:
     return textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids))
 
 
-def assert_same(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:
-    assert one.text == other.text
-    for name in ARRAYS:
-        left, right = getattr(one, name), getattr(other, name)
-        if left is None:
-            assert right is None
-        else:
-            assert left.shape == right.shape
-            np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance, err_msg=name)
-    np.testing.assert_allclose(one.log_probs, other.log_probs, rtol=0, atol=tolerance)
-    for name, values in one.gates.items():
-        np.testing.assert_allclose(values, other.gates[name], rtol=0, atol=tolerance, err_msg=name)
-
-
 @pytest.mark.parametrize("text", [TEXT, ""])
 @pytest.mark.parametrize("cell", [*KINDS, "relu"])
 def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
-    model = make("rnn", activation="relu") if cell == "relu" else make(cell)
+    model = spread_network("rnn", activation="relu") if cell == "relu" else spread_network(cell)
     found, right = trace(model, text), by_the_textbook(model, text)
     kind, steps = CELLS[model.config.cell], len(text)
     arrays = {"hidden": found.hidden, **({"cell": found.cell} if kind.has_cell else {}), **found.gates}
@@ -80,8 +47,8 @@ def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
 
 
 def test_costs_ranks_and_perplexity_as_defined() -> None:
-    found = trace(make(), TEXT)
-    log_probs = by_the_textbook(make(), TEXT).of("log_probs")[:, 0].numpy()
+    found = trace(spread_network(), TEXT)
+    log_probs = by_the_textbook(spread_network(), TEXT).of("log_probs")[:, 0].numpy()
     unknown = math.log(UNICODE_SCALAR_VALUES - len(VOCABULARY.characters))
     total = 0.0
     for t, character in enumerate(TEXT):
@@ -99,7 +66,7 @@ def test_costs_ranks_and_perplexity_as_defined() -> None:
 
 @pytest.mark.parametrize("cell", KINDS)
 def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
-    found = trace(make(cell), TEXT)
+    found = trace(spread_network(cell), TEXT)
     for start, stop in ((0, 0), (0, 1), (3, 9), (len(TEXT) - 1, len(TEXT))):
         assert_states(found.log_probs_at(start, stop), found.log_probs[start:stop])
         for name, values in found.gates_at(start, stop).items():
@@ -133,7 +100,7 @@ def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: 
 
 
 def test_a_large_vocabulary_takes_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = trace(make(), TEXT)
-    assert_same(expected, expected)  # its predictions are made
+    expected = trace(spread_network(), TEXT)
+    assert_same_trace(expected, expected)  # its predictions are made
     monkeypatch.setattr(import_module("rnnviz.scoring.tracer"), "LOGITS", VOCABULARY.size * 5)
-    assert_same(trace(make(), TEXT), expected)
+    assert_same_trace(trace(spread_network(), TEXT), expected)

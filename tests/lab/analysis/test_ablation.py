@@ -10,8 +10,8 @@ from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.ablation import Ablation, ablate
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
-from tests.conftest import TEXT, tiny
 from tests.support.built import UNUSED, built, quoted
+from tests.support.models import TEXT, tiny
 
 SHORT = TEXT[:120]
 

@@ -12,8 +12,8 @@ from rnnviz import gradients
 from rnnviz.lab.analysis import attribution
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import UNKNOWN
-from tests.conftest import TEXT, tiny
 from tests.support.autograd import NETWORKS, double, log_probs, symbols
+from tests.support.models import TEXT, tiny
 
 READ = TEXT[:30]
 each = pytest.mark.parametrize(("cell", "options"), NETWORKS, ids=str)

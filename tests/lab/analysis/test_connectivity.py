@@ -11,8 +11,8 @@ from rnnviz.lab.analysis import backward
 from rnnviz.lab.analysis.connectivity import Rows
 from rnnviz.lab.analysis.slopes import Dual
 from rnnviz.networks.cells import CELLS
-from tests.conftest import TEXT, tiny
 from tests.support.autograd import NETWORKS, Doubles, by_autograd, fading
+from tests.support.models import TEXT, tiny
 
 
 def assert_close(found: Any, expected: Doubles) -> None:

@@ -13,8 +13,8 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.lab.analysis.targets import Target, target
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
 
 SHORT = TEXT[:60]
 H = 12  # of `tiny`

@@ -10,8 +10,8 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.bootstrap import resample
 from rnnviz.lab.analysis.effects import Effect, effect
 from rnnviz.lab.analysis.interventions import Intervention, Zero
-from tests.conftest import TEXT, tiny
 from tests.support.built import built, quoted
+from tests.support.models import TEXT, tiny
 
 SHORT = TEXT[:150]
 

@@ -15,8 +15,8 @@ from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
 from tests.support.autograd import fading
+from tests.support.models import TEXT, tiny
 from tests.support.refused import refused
 
 GRU, MINGRU = tiny("gru"), tiny("mingru")

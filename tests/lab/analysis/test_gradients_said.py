@@ -14,7 +14,7 @@ from rnnviz.lab.analysis.memory_length import fading
 from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.sentences import tell
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
 
 LONG = "".join(np.random.default_rng(0).choice(list(TEXT), 900).tolist())
 

@@ -17,9 +17,9 @@ from rnnviz.lab.analysis.scanning import pushes, scan
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.scoring import sampling
-from tests.conftest import TEXT, tiny
 from tests.support import textbook
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
 
 SHORT = TEXT[:40]
 

@@ -13,8 +13,8 @@ from rnnviz.lab.analysis.gating import Gates, gates
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
 
 
 def test_traces_projected_together_share_the_plane_of_all_their_states() -> None:

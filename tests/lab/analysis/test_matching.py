@@ -19,8 +19,8 @@ from rnnviz.lab.analysis.matching import Finder, Match, Matches, Pattern
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.networks.progress import run
 from rnnviz.sentences import tell
-from tests.conftest import TEXT, tiny
 from tests.support.built import built, quoted
+from tests.support.models import TEXT, tiny
 
 BOOK = quoted(3000)
 HALF = 1e-3  # a float16 of a state in [-1, 1], rounded up here and down there

@@ -5,8 +5,8 @@ import pytest
 
 from rnnviz.gradients import connectivity, memory_length
 from rnnviz.lab.analysis.memory_length import reach_of
-from tests.conftest import TEXT, tiny
 from tests.support.autograd import fading
+from tests.support.models import TEXT, tiny
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])

@@ -11,9 +11,9 @@ from rnnviz import units
 from rnnviz.lab.analysis import directions, patching
 from rnnviz.lab.analysis.patching import PatchControls
 from rnnviz.scoring import sampling
-from tests.conftest import TEXT, tiny
 from tests.support.built import LATCHES, UNUSED, built
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
 
 SOURCE, TARGET = TEXT[:50], TEXT[60:130]
 CELLS: list[tuple[str, dict[str, Any]]] = [

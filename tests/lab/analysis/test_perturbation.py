@@ -7,7 +7,7 @@ import pytest
 
 import rnnviz
 from rnnviz.findings import count
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
 
 SHORT = TEXT[:80]
 

@@ -18,8 +18,8 @@ from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.config import KINDS, ModelConfig
-from tests.conftest import TEXT, tiny
 from tests.support.built import VOCABULARY, quoted
+from tests.support.models import TEXT, tiny
 
 H = 32
 

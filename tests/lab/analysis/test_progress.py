@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rnnviz import gradients, units
-from tests.conftest import TEXT, tiny
 from tests.support.built import built, quoted
+from tests.support.models import TEXT, tiny
 
 GRU = tiny("gru")
 BOOK = quoted(900)

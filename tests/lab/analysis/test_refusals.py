@@ -20,8 +20,8 @@ from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.analysis.targets import Target, named, pattern_target, span_target, target
 from rnnviz.networks.progress import run
-from tests.conftest import TEXT, tiny
 from tests.support.built import built
+from tests.support.models import TEXT, tiny
 from tests.support.refused import Refusals, refused
 
 H = 12  # of `tiny`

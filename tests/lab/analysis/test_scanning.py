@@ -10,8 +10,8 @@ from rnnviz import units
 from rnnviz.lab.analysis.activations import Unit, activations
 from rnnviz.lab.analysis.scanning import pushes, scan
 from rnnviz.networks.checkpoint import load_numpy, save
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
 
 
 @pytest.mark.parametrize("quantity", ["hidden", "cell", "forget"])

@@ -18,9 +18,9 @@ from rnnviz.lab.engines import torch_model
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
 from rnnviz.networks.verdicts import ENOUGH, verdict
-from tests.conftest import TEXT, tiny
 from tests.support.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
 
 
 @pytest.mark.parametrize(("name", "unit"), [("quotes", LATCHES), ("line-position", COUNTS)])

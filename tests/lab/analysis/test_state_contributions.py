@@ -5,7 +5,7 @@ import pytest
 
 from rnnviz.gradients import remaining
 from rnnviz.scoring.tracer import trace
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
 
 
 @pytest.mark.parametrize("layer", [0, 1])

@@ -10,8 +10,8 @@ import torch
 from rnnviz.gradients import jacobian
 from rnnviz.lab.analysis.state_gradients import spectral
 from rnnviz.networks.cells import CELLS
-from tests.conftest import TEXT, tiny
 from tests.support.autograd import NETWORKS, double, unrolled
+from tests.support.models import TEXT, tiny
 
 
 @pytest.mark.parametrize(("cell", "options"), NETWORKS[1:])

@@ -14,9 +14,9 @@ from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
-from tests.lab.fit.test_trainer import TEXT, same
 from tests.support import needs
 from tests.support.commands import Run, process
+from tests.support.training import TEXT, same_tensors
 
 RECIPE = [
     "--hidden-size",
@@ -103,7 +103,7 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     a, b = (checkpoint.load(tmp_path / f"{n}.safetensors") for n in ("whole", "cut"))
     assert isinstance(a, CharModel)
     assert isinstance(b, CharModel)
-    assert same(a.state_dict(), b.state_dict())
+    assert same_tensors(a.state_dict(), b.state_dict())
     assert ["units" in one.card for one in (a, b)] == [True, False]
 
 

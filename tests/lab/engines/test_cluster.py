@@ -21,10 +21,10 @@ from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import Score
 from rnnviz.text.row_files import RowFile, open_rows
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
-from tests.scoring.test_rows import scored
 from tests.support.dask_machines import Machines
+from tests.support.models import TEXT, tiny
 from tests.support.pieces import pieces
+from tests.support.rows import score_file_rows
 
 distributed = pytest.importorskip("distributed")
 MODELS = ("tiny-gru", "tiny-lstm", "tiny-3gram")
@@ -122,8 +122,8 @@ def test_readings_go_on_from_state_to_state(there: Cluster) -> None:
 def test_rows_cost_what_they_cost_here(there: Cluster, models_folder: Path, name: str, precise: bool) -> None:
     model = load(models_folder / f"{name}.safetensors")
     count = 200 if precise else 3000
-    here, ours = scored(model, rows_file(count), precise=precise)
-    afar, theirs = scored(there.model(model), rows_file(count), precise=precise)
+    here, ours = score_file_rows(model, rows_file(count), precise=precise)
+    afar, theirs = score_file_rows(there.model(model), rows_file(count), precise=precise)
     assert [one.nll for one in afar] == pytest.approx([one.nll for one in here], rel=1e-5, nan_ok=True)
     check_same(theirs, ours)
 
@@ -134,7 +134,7 @@ def test_a_worker_that_is_killed_costs_time_alone(
 ) -> None:
     machines.hire(1)
     model = load(models_folder / "tiny-lstm.safetensors")
-    here, ours = scored(model, rows_file(8000))
+    here, ours = score_file_rows(model, rows_file(8000))
     taken: list[list[RowScore]] = []
 
     def take(batch: Any) -> None:
@@ -148,7 +148,9 @@ def test_a_worker_that_is_killed_costs_time_alone(
     assert afar == pytest.approx([one.nll for one in here], rel=1e-5, nan_ok=True)
     assert theirs.perplexity == pytest.approx(ours.perplexity, rel=1e-5)
     machines.hire(1)
-    assert scored(there.model(model), rows_file(100))[1].rows == 100, "a new worker gets the model too"
+    assert score_file_rows(there.model(model), rows_file(100))[1].rows == 100, (
+        "a new worker gets the model too"
+    )
 
 
 @pytest.mark.slow

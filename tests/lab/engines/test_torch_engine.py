@@ -7,7 +7,7 @@ from torch import Tensor
 
 from rnnviz.lab.engines.torch_engine import scan
 from rnnviz.lab.engines.torch_model import CharModel
-from tests.conftest import tiny
+from tests.support.models import tiny
 
 
 def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:

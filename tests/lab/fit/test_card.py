@@ -13,7 +13,7 @@ from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text import corpora
-from tests.conftest import tiny
+from tests.support.models import tiny
 
 CORPUS = corpora.from_text("a cab, a bad bead, " * 60 + "dab a bee, add a bag. " * 18 + "x", "beads")
 

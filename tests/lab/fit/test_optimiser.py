@@ -8,7 +8,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.lab.fit import optimiser
 from rnnviz.lab.fit.optimiser import adamw, no_bfloat16, precision_on
 from rnnviz.networks.config import TrainConfig
-from tests.conftest import tiny
+from tests.support.models import tiny
 
 
 def test_a_matrix_decays_a_bias_does_not_and_both_follow_their_gradients() -> None:

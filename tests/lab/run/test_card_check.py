@@ -8,7 +8,7 @@ import pytest
 from rnnviz import cli
 from rnnviz.lab.run import card_check
 from rnnviz.networks import checkpoint, modelfile
-from tests.lab.fit.test_trainer import TEXT
+from tests.support.training import TEXT
 
 FIGURES = {
     "parameters",

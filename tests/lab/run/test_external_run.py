@@ -18,7 +18,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.lab.run import event_log, external_run, runs, snapshots
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.tracer import trace
-from tests.conftest import tiny
+from tests.support.models import tiny
 
 ROOT = Path(__file__).resolve().parents[3]
 

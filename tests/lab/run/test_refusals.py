@@ -24,10 +24,10 @@ from rnnviz.lab.run.snapshots import read
 from rnnviz.lab.run.training_state import restore, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
-from tests.conftest import tiny
-from tests.lab.fit.test_trainer import CORPUS, SMALL, TEXT
 from tests.support.made_runs import made
+from tests.support.models import tiny
 from tests.support.refused import Refusals, refused
+from tests.support.training import CORPUS, SMALL, TEXT
 
 TOY = Description("toy", TrainConfig(cell="rnn", hidden_size=8), corpus="machine")
 

@@ -9,8 +9,8 @@ from rnnviz import cli
 from rnnviz.lab.run import replay as run_replay
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint
-from tests.lab.fit.test_trainer import TEXT
 from tests.support.made_runs import made
+from tests.support.training import TEXT
 
 
 def test_a_story_tells_what_the_run_did(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.verdicts import ENOUGH
 from rnnviz.text import corpora
-from tests.conftest import tiny
 from tests.support.built import COUNTS, LATCHES, built, quoted
+from tests.support.models import tiny
 
 PLANTED = corpora.from_text(quoted(150_000), "planted")
 UNREAD = PLANTED.split().validation + PLANTED.split().held_out

@@ -24,8 +24,8 @@ from rnnviz.ui.jobs import free_memory, pending, worker
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from tests.support.app import Open
 from tests.support.apptest import everything
+from tests.support.jobs import SOON, Endless, job_of
 from tests.support.processes import until
-from tests.ui.jobs.test_jobs import SOON, Endless, simple
 
 
 class Held:
@@ -256,7 +256,7 @@ def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: 
     with busy_places() as others:
         newcomer = Jobs(places=worker.shared())
         others.append(newcomer)
-        job = newcomer.ask("another", "another", simple(1, []))
+        job = newcomer.ask("another", "another", job_of(1, []))
         assert worker.shared().before(job) == 0
         app = open_app("perplexity", model="tiny-gru")
         [bar] = app.get("progress")

@@ -21,9 +21,9 @@ from rnnviz.page.payload import pack, unpack
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui.pages.explore.page import KEY
 from rnnviz.ui.shell import example_text
-from tests.conftest import TEXT, in_numpy, tiny
 from tests.support.apptest import Open, sent
 from tests.support.driving import ROOT
+from tests.support.models import TEXT, in_numpy, tiny
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")

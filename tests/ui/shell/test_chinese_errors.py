@@ -17,9 +17,9 @@ from rnnviz.lab.run.process import explained
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.page.payload import unpack
-from tests.conftest import tiny, tiny_card
 from tests.support.apptest import Open, components, settled
 from tests.support.made_runs import made
+from tests.support.models import tiny, tiny_card
 
 pytestmark = pytest.mark.usefixtures("troubled")
 

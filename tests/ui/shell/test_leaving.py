@@ -5,9 +5,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.lab.pages.inside import search_texts
-from tests.lab.pages.test_inside import PARTS
 from tests.support.apptest import Open, addressed, everything, settled, turn
-from tests.ui.pages.test_perplexity import paste
+from tests.support.lab_pages import INSIDE_PARTS
+from tests.support.perplexity_page import paste
 
 PAGES = ("explore", "perplexity", "inside", "train", "learn")
 
@@ -35,7 +35,7 @@ def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
     app = settled(open_app("inside", model="tiny-gru"), "inside")
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()
-    for part in PARTS[1:]:
+    for part in INSIDE_PARTS[1:]:
         app.segmented_control(key="part").set_value(part).run()
     settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     app.segmented_control(key="inside.gate").set_value("reset").run()

@@ -6,10 +6,10 @@ import pytest
 
 from rnnviz.errors import install
 from rnnviz.networks import has_torch
-from tests.conftest import TEXT
-from tests.lab.pages.test_inside import cause
 from tests.support.apptest import Open, everything, settled
-from tests.ui.pages.test_perplexity import upload
+from tests.support.lab_pages import choose_way
+from tests.support.models import TEXT
+from tests.support.perplexity_page import upload
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def test_a_text_is_scored(open_app: Open) -> None:
 def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
-    app = cause(open_app("inside", part="cause", model="tiny-gru"), "compare")
+    app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "compare")
     chosen = next(box for box in app.multiselect if box.label.startswith("Compare"))
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
     assert f"`{install('train')}`" in everything(app)
