@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import PATIENCE, SCREEN, Live
 from tests.support.browser import open_perplexity, score_file
-from tests.support.driving import ROOT, free_port, serve
 from tests.support.explore_page import OPENING
+from tests.support.serving import ROOT, free_port, serve
 
 
 @pytest.mark.usefixtures("anew")

@@ -26,10 +26,10 @@ from tests.support.driving import (
     highlighted,
     letter,
     make_anew,
-    serve,
     until,
 )
 from tests.support.models import TEXT, tiny
+from tests.support.serving import serve
 
 COLUMNS = ("codes.u4", "nll.f4", "rank.i4", "entropy.f4")
 ODD = (

@@ -8,8 +8,7 @@ import pytest
 import rnnviz
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.scoring.occlusion import LAST, left_out
-from tests.support.autograd import NETWORKS
-from tests.support.models import TEXT, tiny
+from tests.support.models import NETWORKS, TEXT, tiny
 
 READ = TEXT[:80] + "é🐒" + TEXT[80:120]  # two that no vocabulary here has
 

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, ExportError, TextError
-from rnnviz.lab.analysis.bootstrap import resample
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.compression import compress, decompress
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
@@ -227,17 +225,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         CheckpointError,
         "'broken' gives no probability",
     ),
-    # resampled
-    "nothing drawn from": (lambda _: resample([]), ConfigError, r"at least one; received \(0,\)"),
-    "a cube drawn from": (lambda _: resample(np.zeros((2, 2, 2))), ConfigError, "at least one; received"),
-    **{
-        f"resampled with {bad}": (
-            lambda _, bad=bad: resample([1.0, 2.0], **bad),
-            ConfigError,
-            "between 0 and 1",
-        )
-        for bad in ({"level": 1.0}, {"samples": 0}, {"block": 0})
-    },
 }
 
 

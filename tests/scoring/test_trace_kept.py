@@ -1,18 +1,14 @@
 """Parts of a trace, its table, its file, and many traces at once."""
 
-import copy
 import io
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 import rnnviz
 from rnnviz.errors import ConfigError
-from rnnviz.networks.cells import CELLS
-from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.scoring import tracer
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
@@ -109,51 +105,12 @@ TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]
 def test_many_traces_are_those_of_one_by_one(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer, "ROWS", 3)
     model = spread_network(cell)
-    bare = NumpyModel(model.config, model.vocabulary, weights_of(model), model.name)
     found = rnnviz.trace(model, TEXTS)
     assert [each.text for each in found] == [text.replace("\r\n", "\n") for text in TEXTS]
-    for one, same, each in zip(found, rnnviz.trace(bare, iter(TEXTS)), TEXTS, strict=True):
+    for one, each in zip(found, TEXTS, strict=True):
         assert_same_trace(one, trace(model, each), 1e-4)
-        assert_same_trace(one, same)  # on a processor both are read by numpy
     assert rnnviz.trace(model, []) == []
     held = rnnviz.units.Clamp(3, 1.0)
     for one, each in zip(rnnviz.trace(model, TEXTS, change=held), TEXTS, strict=True):
         assert_same_trace(one, rnnviz.trace(model, each, change=held))
         assert (one.hidden[:, 0, 3] == 1).all()
-
-
-@pytest.mark.parametrize("cell", [*KINDS, "relu"])
-def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
-    model = spread_network("rnn", activation="relu") if cell == "relu" else spread_network(cell)
-    ids = model.vocabulary.encode(TEXT * 2)
-    inputs = np.insert(np.stack([ids, ids[::-1]], axis=1), 0, model.vocabulary.start, axis=0)
-    by_numpy = tracer._read(model, weights_of(model), list(inputs[1:].T))
-    for a, b in zip(model.states(inputs), by_numpy, strict=True):
-        assert (np.abs(a - b) / np.maximum(1, np.abs(b))).max() < 1e-4  # a relu's states have no bound
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cell", KINDS)
-def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch's meta device computes nothing, but refuses what lies elsewhere; only states are copied back."""
-    copied: list[tuple[int, ...]] = []
-
-    def to_cpu(states: torch.Tensor) -> torch.Tensor:
-        assert states.device.type == "meta"
-        copied.append(tuple(states.shape))
-        return torch.zeros(states.shape)
-
-    model, weights = copy.deepcopy(spread_network(cell)).to("meta"), weights_of(spread_network(cell))
-    monkeypatch.setattr(torch.Tensor, "cpu", to_cpu)
-    tracer._read(model, weights, [model.vocabulary.encode(text) for text in (TEXT, "a")])
-    shape = (len(TEXT), model.config.layers, 2, model.config.hidden_size)
-    assert copied == [shape, shape][: 1 + CELLS[cell].has_cell]
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("name", ["timemachine-gru", "shakespeare-lstm"])
-def test_on_a_gpu_they_are_those_of_the_processor(name: str) -> None:
-    text = "The traveller put his hand upon the lever, and nobody spoke. "
-    on_gpu = rnnviz.trace(rnnviz.load(name, device="cuda"), [text, text * 4])
-    for one, other in zip(on_gpu, [text, text * 4], strict=True):
-        assert_same_trace(one, trace(rnnviz.load(name, device="cpu"), other), 1e-4)

@@ -74,3 +74,8 @@ def everything(app: AppTest) -> str:
 
 def url_letters(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def warned(app: AppTest) -> str:
+    """The one warning on the page, without Markdown's escapes; "" without any."""
+    return " ".join(warning.value for warning in app.warning).replace("\\", "")

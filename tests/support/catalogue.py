@@ -1,7 +1,10 @@
 """The messages of a language."""
 
+import re
+
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
+from streamlit.testing.v1 import AppTest
 
 from rnnviz import i18n
 
@@ -20,3 +23,14 @@ def catalogue(language: str) -> Catalog:
 
 def entries(language: str) -> dict[Id, Message]:
     return {m.id if isinstance(m.id, str) else tuple(m.id): m for m in catalogue(language) if m.id}
+
+
+def assert_chinese(app: AppTest, *parts: str, foreign: str = "") -> None:
+    """The page's errors and warnings are Chinese: no English clause but `foreign`, another program's."""
+    shown = [str(e.value).replace("\\", "") for kind in ("error", "warning") for e in app.get(kind)]
+    assert shown
+    for sentence in shown:
+        assert re.search("[\u4e00-\u9fff]", sentence), sentence
+        assert not re.search(r"(?:\b[a-z]+\b[ ,;]+){3}", sentence.replace(foreign, "")), sentence
+    for part in parts:
+        assert any(part in sentence for sentence in shown), (part, shown)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from rnnviz import cli
+from tests.support.refused import one_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,6 +58,17 @@ def run(
         return Done(code, out.decode(), err.decode())
 
     return run
+
+
+def refuse(run: Run, folder: Path, arguments: list[str], word: str) -> None:
+    """A command ends with 1 and one plain line that holds a word, before it has written anything."""
+    before = sorted(folder.iterdir())
+    done = run(arguments[0], *arguments[1:])
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("rnnviz: ")
+    assert word in done.err
+    one_sentence(done.err.removesuffix("\n"))
+    assert sorted(folder.iterdir()) == before, "refused before anything was written"
 
 
 def process(command: str, environment: dict[str, str], **options: Any) -> subprocess.Popen[bytes]:

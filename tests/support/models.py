@@ -1,10 +1,13 @@
 """Small networks with random weights, and what training writes down of them."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-import torch
+import numpy as np
+import numpy.typing as npt
 
-from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.arrays import Array
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel
@@ -16,26 +19,40 @@ TEXT = (
 ) * 5
 
 
-def tiny(cell: str, *, name: str = "", card: dict[str, Any] | None = None, **options: Any) -> CharModel:
+def drawn(config: ModelConfig, seed: int = 7) -> dict[str, Array]:
+    """Random weights by their names in a file, as large as those that a training begins with."""
+    random, bound = np.random.default_rng(seed), config.hidden_size**-0.5
+    return {
+        name: (
+            random.standard_normal(shape) if "embedding" in name else random.uniform(-bound, bound, shape)
+        ).astype(np.float32)
+        for name, shape in config.shapes().items()
+    }
+
+
+def network(
+    config: ModelConfig, vocabulary: Vocabulary, tensors: Mapping[str, Array], **about: Any
+) -> NumpyModel:
+    """The network of these weights; `about` are its name, card and so on."""
+    return NumpyModel(config, vocabulary, weights_from(config, tensors), **about, tensors=tensors)
+
+
+def changed(model: NumpyModel, **tensors: npt.ArrayLike) -> NumpyModel:
+    """The network with other weights: `readout_bias` is its tensor "readout.bias"."""
+    found = dict(model.tensors)
+    for name in found:
+        if (value := tensors.pop(name.replace(".", "_"), None)) is not None:
+            found[name] = np.broadcast_to(value, found[name].shape).astype(np.float32)
+    assert not tensors, "it has no such weights"
+    return replace(model, weights=weights_from(model.config, found), tensors=found)
+
+
+def tiny(cell: str, *, name: str = "", card: dict[str, Any] | None = None, **options: Any) -> NumpyModel:
     """A network with random weights over the characters of TEXT."""
     vocabulary = Vocabulary.from_text(TEXT)
     options = {"hidden_size": 12, "embedding_size": 6, **options}
-    with torch.random.fork_rng():
-        torch.manual_seed(7)
-        model = CharModel(
-            ModelConfig(cell=cell, vocabulary_size=vocabulary.size, **options),
-            vocabulary,
-            name=name,
-            card=card,
-        )
-    return model.requires_grad_(False).eval()
-
-
-def in_numpy(model: CharModel) -> NumpyModel:
-    """The same network without torch."""
-    tensors = {name: weight.detach().numpy() for name, weight in model.state_dict().items()}
-    weights = weights_from(model.config, tensors)
-    return NumpyModel(model.config, model.vocabulary, weights, model.name, model.card, tensors=tensors)
+    config = ModelConfig(cell=cell, vocabulary_size=vocabulary.size, **options)
+    return network(config, vocabulary, drawn(config), name=name, card=card or {})
 
 
 def tiny_card(**extra: Any) -> dict[str, Any]:
@@ -69,3 +86,15 @@ def tiny_card(**extra: Any) -> dict[str, Any]:
 
 
 GOOD: dict[str, Any] = {"cell": "gru", "vocabulary_size": 9}
+
+NETWORKS: list[tuple[str, dict[str, Any]]] = [
+    ("mlp", {"layers": 2, "activation": "relu", "embedding_size": 0}),
+    ("rnn", {}),
+    ("rnn", {"activation": "relu", "layers": 2}),
+    ("gru", {}),
+    ("gru", {"layers": 3, "embedding_size": 0}),
+    ("gru", {"tied": True, "embedding_size": 12}),
+    ("lstm", {}),
+    ("lstm", {"layers": 2, "embedding_size": 0}),
+    ("mingru", {"layers": 2}),
+]

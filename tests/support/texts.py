@@ -29,3 +29,5 @@ TEXTS = {
     "korean": "모든 국민은 인간으로서의 존엄과 가치를 가지며, 행복을 추구할 권리를 가진다.\n",
     "emoji": "A 🎉 stands outside the basic plane, and so does 𝄞.\n",
 }
+
+TRAVELLER = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12

@@ -1,15 +1,14 @@
 """A text with characters of every width, networks that read it, and their traces compared."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
-import torch
 
 from rnnviz import ModelConfig
-from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.vocabulary import Vocabulary
+from tests.support.models import drawn, network
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
@@ -17,16 +16,12 @@ ARRAYS = ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entrop
 KINDS = ("mlp", "rnn", "gru", "lstm", "mingru")
 
 
-@cache
-def spread_network(cell: str = "gru", **options: Any) -> CharModel:
-    """A random model, its weights spread far enough that states and gates vary; not to be changed."""
-    torch.manual_seed(0)
+def spread_network(cell: str = "gru", **options: Any) -> NumpyModel:
+    """A random model, its weights spread far enough that states and gates vary."""
     options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
-    model = CharModel(ModelConfig(cell, VOCABULARY.size, **options), VOCABULARY, name=f"tiny-{cell}")  # type: ignore[arg-type]
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(2)
-    return model
+    config = ModelConfig(cell, VOCABULARY.size, **options)  # type: ignore[arg-type]
+    tensors = {name: 2 * weights for name, weights in drawn(config).items()}
+    return network(config, VOCABULARY, tensors, name=f"tiny-{cell}")
 
 
 def assert_same_trace(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:

@@ -12,9 +12,9 @@ from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
+from tests.support.texts import TRAVELLER
 
-TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
-CORPUS = corpora.from_text(TEXT, "smiles")
+CORPUS = corpora.from_text(TRAVELLER, "smiles")
 
 SMALL = TrainConfig(
     cell="gru", hidden_size=12, embedding_size=6, epochs=2, batch=4, steps=10, learning_rate=0.02,
@@ -46,7 +46,7 @@ def begin_run(home: Path, config: TrainConfig = INTERRUPTIBLE, **more: Any) -> R
     """A run's folder with nothing done yet."""
     folder = RunFolder(home / "run")
     folder.path.mkdir(parents=True)
-    folder.begin(Description("run", config, text=TEXT, threads=1, watched="lit the lamp", **more))
+    folder.begin(Description("run", config, text=TRAVELLER, threads=1, watched="lit the lamp", **more))
     return folder
 
 

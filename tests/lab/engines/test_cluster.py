@@ -22,9 +22,10 @@ from rnnviz.scoring.score import Score
 from rnnviz.text.row_files import RowFile, open_rows
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.dask_machines import Machines
-from tests.support.models import TEXT, tiny
+from tests.support.models import TEXT
 from tests.support.pieces import pieces
 from tests.support.rows import score_file_rows
+from tests.support.torch_models import tiny_torch
 
 distributed = pytest.importorskip("distributed")
 MODELS = ("tiny-gru", "tiny-lstm", "tiny-3gram")
@@ -86,7 +87,7 @@ def test_a_long_text_costs_what_it_costs_here(
 
 @pytest.mark.slow
 def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
-    model, text = tiny("gru", name="tiny"), LONG[-530_000:]
+    model, text = tiny_torch("gru", name="tiny"), LONG[-530_000:]
     here = pieces(model, text, given="The ")
     afar = pieces(there.model(model), text, given="The ")
     for column, tolerance in (("nll", 1e-5), ("entropy", 1e-5), ("rank", 0)):
@@ -98,7 +99,7 @@ def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
 @pytest.mark.slow
 def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "WARM_UP", 1)  # too few to find the state
-    model = tiny("gru", name="tiny")
+    model = tiny_torch("gru", name="tiny")
     afar = there.model(model)
     asked = watched(afar, monkeypatch)
     score = perplexity(afar, text=LONG)
@@ -109,7 +110,7 @@ def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: p
 
 
 def test_readings_go_on_from_state_to_state(there: Cluster) -> None:
-    model, text = tiny("lstm", name="tiny"), LONG[:3000]
+    model, text = tiny_torch("lstm", name="tiny"), LONG[:3000]
     afar = there.model(model)
     for precise in (True, False):  # the text goes on where its context ends
         how: Any = {"text": text, "given": TEXT[:50], "precise": precise}
@@ -164,7 +165,7 @@ def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
             pass
         few.hire(1)
         with cluster(few.address) as found:
-            model = found.model(tiny("gru", name="tiny"))
+            model = found.model(tiny_torch("gru", name="tiny"))
             few.kill()
             with pytest.raises(ClusterError, match="did not finish its work"):
                 perplexity(model, text="The time")

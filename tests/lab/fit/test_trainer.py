@@ -26,7 +26,8 @@ from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from tests.support.closeness import close
-from tests.support.training import CORPUS, SMALL, TEXT, same_tensors
+from tests.support.texts import TRAVELLER
+from tests.support.training import CORPUS, SMALL, same_tensors
 
 
 def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
@@ -174,10 +175,10 @@ def test_seconds_are_of_training_alone() -> None:
 @pytest.mark.parametrize("train_on", ["train", "train+validation"])
 def test_what_is_kept_apart_is_never_read_not_even_for_the_vocabulary(train_on: Any) -> None:
     share = 0.85 if train_on == "train" else 0.9
-    n = int(share * len(TEXT))
-    corpus = corpora.from_text(TEXT[:n] + "@" * (len(TEXT) - n))
+    n = int(share * len(TRAVELLER))
+    corpus = corpora.from_text(TRAVELLER[:n] + "@" * (len(TRAVELLER) - n))
     trainer = Trainer(replace(SMALL, train_on=train_on, min_count=1), corpus)
-    assert trainer.text == TEXT[:n]
+    assert trainer.text == TRAVELLER[:n]
     assert "@" not in trainer.model.vocabulary
 
 
@@ -322,9 +323,9 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
 
 def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
     """Not the last one: what is learnt of the order of letters is wrong where they are shuffled."""
-    shuffled = list(TEXT[: len(TEXT) * 3 // 17])
+    shuffled = list(TRAVELLER[: len(TRAVELLER) * 3 // 17])
     random.Random(0).shuffle(shuffled)
-    corpus = corpora.from_text(TEXT + "".join(shuffled))
+    corpus = corpora.from_text(TRAVELLER + "".join(shuffled))
     reports: list[tuple[float | None, bool]] = []
     seen: list[dict[str, torch.Tensor]] = []
 

@@ -30,9 +30,11 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support import needs
 from tests.support.made_runs import made
-from tests.support.processes import events, pid_of, progressed, train, train_to_its_end, until
-from tests.support.training import CORPUS, INTERRUPTIBLE, TEXT, begin_run, final_weights, same_tensors
+from tests.support.processes import events, pid_of, progressed, train, train_to_its_end
+from tests.support.texts import TRAVELLER
+from tests.support.training import CORPUS, INTERRUPTIBLE, begin_run, final_weights, same_tensors
 from tests.support.training import whole as whole
+from tests.support.waiting import until
 
 TOY = TrainConfig(
     cell="rnn", hidden_size=8, embedding_size=0, epochs=400, batch=1, steps=8, learning_rate=0.03,
@@ -52,14 +54,14 @@ def test_a_text_is_its_owners_alone(home: Path) -> None:
 
 @pytest.mark.usefixtures("busy")
 def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
-    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TEXT}]
+    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TRAVELLER}]
     ids = [runs.start(Description("own", TOY, **one)) for one in given]
     assert ids == ["own", "own-2"]
     found = [runs.find(id) for id in ids]
     assert [(run.name, run.state) for run in found] == [("own", "waiting")] * 2
     assert [run.description["corpus"] for run in found] == ["machine", ""]
     texts = [RunFolder(run.path).text for run in found]
-    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TEXT]
+    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TRAVELLER]
     (queued,) = events(RunFolder(found[0].path), "queued")
     assert queued["time"] == pytest.approx(time.time(), abs=3600)
     if os.name == "posix":  # a session of its own: Ctrl-C where it was started doesn't reach it
@@ -151,7 +153,7 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
 @pytest.mark.slow
 def test_stopped_and_resumed_from_there(home: Path) -> None:
     long = replace(INTERRUPTIBLE, epochs=400)
-    id = runs.start(Description("own", long, text=TEXT, title="A traveller", watched="lit", threads=1))
+    id = runs.start(Description("own", long, text=TRAVELLER, title="A traveller", watched="lit", threads=1))
     until(lambda: runs.find(id).last)
     runs.stop(id)
     run = wait_for_end(id)
@@ -228,7 +230,7 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
     recipe = TrainConfig(
         cell="gru", hidden_size=128, batch=8, steps=16, characters=3_000, precision="auto", evaluate_every=5
     )
-    id = runs.start(Description("free", recipe, text=TEXT))
+    id = runs.start(Description("free", recipe, text=TRAVELLER))
     run = wait_for_end(id)
     assert run.state == "finished", run.reason
     last = run.path / "model" / "free.safetensors"

@@ -24,9 +24,9 @@ from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scori
 from rnnviz.ui.shell.example_text import TEXTS
 from tests.support import needs
 from tests.support.apptest import Open, everything, settled
-from tests.support.driving import ROOT
 from tests.support.models import TEXT
 from tests.support.perplexity_page import expected_score, open_section, upload
+from tests.support.serving import ROOT
 
 
 def compared(app: AppTest) -> Any:

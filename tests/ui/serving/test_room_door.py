@@ -24,7 +24,7 @@ from rnnviz.ui.serving.room.phones import Phones, Shown
 from rnnviz.ui.serving.room.rate_limit import Limit
 from rnnviz.ui.serving.room.room import Room
 from tests.support.phones import COLOURS, SHUT, SOON, Phone, hang_up, shut
-from tests.support.processes import until
+from tests.support.waiting import until
 
 NETWORK = "<title>tiny</title>" + "the weights, " * 5_000
 
