@@ -140,11 +140,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         CheckpointError,
         "can't be written",
     ),
-    "a model's device": (
-        lambda tmp: checkpoint.load(checkpoint.save(tiny("gru"), tmp / "m.safetensors"), device="nonsense"),
-        ConfigError,
-        "use cpu",
-    ),
 }
 
 

@@ -18,7 +18,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support import needs
-from tests.support.models import TEXT, tiny
+from tests.support.models import TEXT, changed, tiny
 from tests.support.paper import AB, ConstantModel
 from tests.support.refused import refused
 from tests.support.rows import row_file, score_file_rows
@@ -67,9 +67,9 @@ ASKED: list[tuple[Callable[[Trace], Any], str]] = [
 
 def biased(name: str, by: float) -> Any:
     """The network with one of its logits raised."""
-    model = tiny("gru", name=name)
-    model.readout.bias[2] += by
-    return model
+    bias = tiny("gru").tensors["readout.bias"].copy()
+    bias[2] += by
+    return changed(tiny("gru", name=name), readout_bias=bias)
 
 
 OTHERS: list[tuple[Any, Any]] = [

@@ -1,6 +1,7 @@
 """The perplexity of rows: each that of its text alone, together that of all characters."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,7 @@ def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_row_is_normalised_as_its_text_is() -> None:
-    model = tiny("gru")
-    model.normaliser = "typography"
+    model = replace(tiny("gru"), normaliser="typography")
     text = "“The time”"
     (one,), score = score_file_rows(model, row_file([{"text": text}]))
     assert (score.normalised, score.unknown) == (2, 2)

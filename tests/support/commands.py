@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from rnnviz import cli
+from tests.support.models import TEXT
 from tests.support.refused import one_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,3 +77,10 @@ def process(command: str, environment: dict[str, str], **options: Any) -> subpro
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
     environment = {**environment, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "120"}
     return subprocess.Popen([sys.executable, "-m", "rnnviz", *command.split()], env=environment, **options)
+
+
+@pytest.fixture
+def run_beside_text(run: Run) -> Run:
+    """Run one command in a folder with a text: its exit code, standard output and error."""
+    Path("tiny.txt").write_text(TEXT * 4, "utf-8")
+    return run

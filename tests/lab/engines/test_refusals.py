@@ -164,6 +164,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for device in ("abacus", "cuda:99")
     },
+    "a model's device": (lambda _: rnnviz.load("timemachine-gru", device="nonsense"), ConfigError, "use cpu"),
     **{
         f"an untrained copy: {words}": (
             lambda _, fresh=fresh: units.untrained(long_memory(0), 1, fresh=fresh),

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.shell import address
-from tests.support.fields import EDGES, PART, why_gone
+from tests.support.fields import EDGES, PART
 
 Visit = Callable[..., AppTest]
 
@@ -17,7 +17,7 @@ def script() -> None:
     import streamlit as st
 
     from rnnviz.ui.shell import address, fields
-    from tests.support.fields import EDGES, NAMES, PART, TEXT
+    from tests.support.fields import EDGES, NAMES, PART, TEXT, why_gone
 
     given = st.session_state["given"]
     address.begin(given.get("page", "page"))
