@@ -43,10 +43,10 @@ from rnnviz.networks import checkpoint, modelfile, progress
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
-from tests.conftest import TEXT, in_numpy, tiny, tiny_card
-from tests.lab.fit.test_trainer import CORPUS, SMALL
 from tests.support import needs
 from tests.support.made_runs import made
+from tests.support.models import TEXT, tiny, tiny_card
+from tests.support.training import CORPUS, SMALL
 
 resource = pytest.importorskip("resource", reason="needs pipes, devices and bounds of a process")
 
@@ -71,7 +71,7 @@ def make_model(folder: Path) -> float:
     model = tiny("gru", card=tiny_card())
     sketch = modelfile.Sketch(np.arange(9, dtype=np.uint32), 3)
     checkpoint.save(model, folder / "m.safetensors", sketch=sketch)
-    return total(in_numpy(model))
+    return total(model)
 
 
 def read_model(folder: Path) -> float:

@@ -20,7 +20,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
 from rnnviz.page.command import page
 from rnnviz.text.files import check_output
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
 from tests.support.refused import one_sentence
 
 TRAIN = "train --corpus book.txt --name x --hidden-size 4 --epochs 0.2 --batch 2 --steps 8 -q --no-units"

@@ -192,6 +192,14 @@ def libraries(*folders: str) -> set[str]:
     return found - {"rnnviz"}
 
 
+def test_no_test_module_imports_another() -> None:
+    """What several use stands in tests/support."""
+    for path in (ROOT / "tests").rglob("*.py"):
+        assert not re.search(r"^ *(from|import) tests\.\S*\btest_", path.read_text("utf-8"), re.MULTILINE), (
+            path
+        )
+
+
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [(["rnnviz"], ["all"]), (["tests", ".ci"], ["test"]), (["docs"], ["test", "pictures"])],

@@ -27,7 +27,7 @@ from sitting import figure, options_of, settled
 from rnnviz.ui.serving import launch
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room.room import Question
-from tests.support.driving import ROOT, free_port
+from tests.support.serving import ROOT, free_port
 
 HONEST = 50
 CLASS = "127.0.0.2"  # the address of the class

@@ -10,9 +10,8 @@ import rnnviz
 from rnnviz.figures import live as figures
 from rnnviz.page.live_session import SHORT
 from tests.browser.conftest import Live
-from tests.browser.test_explore import MODEL, OPENING
-from tests.browser.test_explore_text import expect_bars
 from tests.support.driving import make_anew, until
+from tests.support.explore_page import MODEL, OPENING, expect_bars
 
 
 def best(text: str, t: int, n: int = 0) -> str:

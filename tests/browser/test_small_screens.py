@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.test_accessible import settle
+from tests.support.browser import settle
 from tests.support.driving import box_of
 
 PHONE: ViewportSize = {"width": 390, "height": 844}

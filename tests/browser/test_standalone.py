@@ -11,7 +11,7 @@ import rnnviz
 from rnnviz.networks import checkpoint
 from rnnviz.page import build
 from tests.browser.conftest import Live
-from tests.conftest import TEXT
+from tests.support.models import TEXT
 
 
 @pytest.fixture(scope="session")

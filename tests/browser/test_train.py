@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.lab.run import runs
-from tests.browser.test_keyboard import tab_to
+from tests.support.browser import tab_to
 from tests.support.driving import box_of, changed
 from tests.support.made_runs import made, training
 

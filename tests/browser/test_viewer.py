@@ -17,7 +17,6 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import BLOCK, ColumnFiles
 from rnnviz.scoring.record import record
-from tests.conftest import TEXT, tiny
 from tests.support.driving import (
     HIGHLIGHTED,
     box_of,
@@ -27,9 +26,10 @@ from tests.support.driving import (
     highlighted,
     letter,
     make_anew,
-    serve,
     until,
 )
+from tests.support.models import TEXT, tiny
+from tests.support.serving import serve
 
 COLUMNS = ("codes.u4", "nll.f4", "rank.i4", "entropy.f4")
 ODD = (

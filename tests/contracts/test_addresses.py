@@ -17,9 +17,9 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.learn.lecture import Lecture
 from rnnviz.ui.serving import entry
-from tests.conftest import TEXT, tiny
 from tests.support.apptest import addressed, components, opened, settled
 from tests.support.made_runs import made
+from tests.support.models import TEXT, tiny
 
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
 LECTURE = [row for row in ROWS if row[1] == "step"]

@@ -6,7 +6,7 @@ import rnnviz
 from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.errors import ConfigError
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
 from tests.support.refused import one_sentence
 
 OPTIONS = {

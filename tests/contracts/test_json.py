@@ -20,7 +20,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.pages.perplexity import download
 from tests.support.built import VOCABULARY, built, quoted
-from tests.support.processes import events, progressed, train, until
+from tests.support.processes import events, progressed, train
+from tests.support.waiting import until
 
 TABLE = {
     tuple(row[:2]): row[2] for row in json.loads(Path(__file__).with_name("json.json").read_text("utf-8"))

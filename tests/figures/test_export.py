@@ -20,8 +20,8 @@ from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.record import Record
-from tests.conftest import TEXT
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT
 from tests.support.pieces import pieces
 from tests.support.recorded import recorded, told
 

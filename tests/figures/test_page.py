@@ -18,7 +18,7 @@ from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import printable
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT
+from tests.support.models import TEXT
 from tests.support.recorded import recorded
 
 EVIL = (

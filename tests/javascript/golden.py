@@ -17,7 +17,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.build import TEMPERATURE, parts
 from rnnviz.page.live_session import Ask, LiveSession
 from rnnviz.page.payload import pack
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
 
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "mlp": ("mlp", {"embedding_size": 0}),
@@ -72,8 +72,7 @@ def write(folder: Path) -> None:
         named = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
         card = {"held_out": {"perplexity": 4.3}, "language": "en", unit_findings.KEY: {"findings": named}}
         model = tiny(cell, name=name, card=card, **options)
-        model.normaliser = "typography" if name == "tied" else "newlines"
-        checkpoint.save(model, path)
+        checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)
         yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
         header, arrays = parts(info, yardstick)

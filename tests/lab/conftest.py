@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import RunFolder
-from tests.support.processes import until
+from tests.support.waiting import until
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.live_session import LIMIT, Ask, LiveSession
 from rnnviz.page.payload import unpack
-from tests.conftest import TEXT, tiny, tiny_card
 from tests.support.closeness import assert_states, close
+from tests.support.models import TEXT, tiny, tiny_card
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 

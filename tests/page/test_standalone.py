@@ -15,7 +15,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page import CELLS, build, command
 from rnnviz.page.payload import unpack
-from tests.conftest import TEXT, tiny, tiny_card
+from tests.support.models import TEXT, tiny, tiny_card
 
 MEGABYTES = 3 * 2**20
 

@@ -27,8 +27,8 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.range_coding import Decoder, Encoder, Steps, Unknown
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
-from tests.conftest import TEXT, tiny
 from tests.support import needs
+from tests.support.models import TEXT, tiny
 
 needs.coder()
 

@@ -1,5 +1,6 @@
 """What tests of several pages do with the app in AppTest."""
 
+import base64
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,3 +70,12 @@ def everything(app: AppTest) -> str:
     for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "code"):
         parts += [str(element.value) for element in app.get(kind)]
     return "\n".join(parts)
+
+
+def url_letters(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def warned(app: AppTest) -> str:
+    """The one warning on the page, without Markdown's escapes; "" without any."""
+    return " ".join(warning.value for warning in app.warning).replace("\\", "")

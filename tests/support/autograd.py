@@ -16,18 +16,6 @@ from tests.support import textbook
 
 Doubles = npt.NDArray[np.float64]
 
-NETWORKS: list[tuple[str, dict[str, Any]]] = [
-    ("mlp", {"layers": 2, "activation": "relu", "embedding_size": 0}),
-    ("rnn", {}),
-    ("rnn", {"activation": "relu", "layers": 2}),
-    ("gru", {}),
-    ("gru", {"layers": 3, "embedding_size": 0}),
-    ("gru", {"tied": True, "embedding_size": 12}),
-    ("lstm", {}),
-    ("lstm", {"layers": 2, "embedding_size": 0}),
-    ("mingru", {"layers": 2}),
-]
-
 
 def double(model: CharModel) -> CharModel:
     return copy.deepcopy(model).double()

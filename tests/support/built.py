@@ -3,18 +3,18 @@
 from functools import cache
 
 import numpy as np
-import torch
 
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.text.vocabulary import Vocabulary
+from tests.support.models import network
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefgABC“”.")))
 COUNTS, LATCHES, IGNORES, UNUSED, RANDOM = 0, 1, 2, 3, (4, 5, 6, 7)
 
 
 @cache
-def built() -> CharModel:
+def built() -> NumpyModel:
     """An Elman network of eight units that read one-hot vectors.
 
     COUNTS climbs from -1 with each character of a line; LATCHES is 1 from an opening quote to the closing one
@@ -22,31 +22,29 @@ def built() -> CharModel:
     RANDOM are what random weights make of the text.
     """
     H, V = 8, VOCABULARY.size
-    generator = torch.Generator().manual_seed(3)
-    W_x, W_h, b = torch.zeros(H, V + 1), torch.zeros(H, H), torch.zeros(H)
+    random = np.random.default_rng(3)
+    W_x, W_h, b = np.zeros((H, V + 1)), np.zeros((H, H)), np.zeros(H)
     newline, opens, closes = VOCABULARY.encode("\n“”").tolist()
     W_h[COUNTS, COUNTS], b[COUNTS] = 1.0, 0.02
     W_x[COUNTS, [newline, VOCABULARY.start]] = -20.0
     W_h[LATCHES, LATCHES] = 3.0
     W_x[LATCHES, opens], W_x[LATCHES, [closes, VOCABULARY.start]] = 8.0, -8.0
     readers = [UNUSED, *RANDOM]
-    W_x[readers] = torch.randn(len(readers), V + 1, generator=generator)
+    W_x[readers] = random.standard_normal((len(readers), V + 1))
     for reader in readers:
-        W_h[reader, list(RANDOM)] = 0.4 * torch.randn(len(RANDOM), generator=generator)
-    readout = torch.randn(V, H, generator=generator)
+        W_h[reader, list(RANDOM)] = 0.4 * random.standard_normal(len(RANDOM))
+    readout = random.standard_normal((V, H))
     readout[:, [IGNORES, UNUSED]] = 0
-    model = CharModel(ModelConfig("rnn", V, H, 1, 0), VOCABULARY, name="built")
-    model.load_state_dict(
-        {
-            "recurrence.weight_ih_l0": W_x,
-            "recurrence.weight_hh_l0": W_h,
-            "recurrence.bias_ih_l0": b,
-            "recurrence.bias_hh_l0": torch.zeros(H),
-            "readout.weight": readout,
-            "readout.bias": torch.zeros(V),
-        }
-    )
-    return model.requires_grad_(False).eval()
+    tensors = {
+        "recurrence.weight_ih_l0": W_x,
+        "recurrence.weight_hh_l0": W_h,
+        "recurrence.bias_ih_l0": b,
+        "recurrence.bias_hh_l0": np.zeros(H),
+        "readout.weight": readout,
+        "readout.bias": np.zeros(V),
+    }
+    tensors = {name: weights.astype(np.float32) for name, weights in tensors.items()}
+    return network(ModelConfig("rnn", V, H, 1, 0), VOCABULARY, tensors, name="built")
 
 
 def telegraph(length: int, dwell: int, seed: int) -> np.ndarray:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from rnnviz import cli
+from tests.support.models import TEXT
+from tests.support.refused import one_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,8 +61,26 @@ def run(
     return run
 
 
+def refuse(run: Run, folder: Path, arguments: list[str], word: str) -> None:
+    """A command ends with 1 and one plain line that holds a word, before it has written anything."""
+    before = sorted(folder.iterdir())
+    done = run(arguments[0], *arguments[1:])
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("rnnviz: ")
+    assert word in done.err
+    one_sentence(done.err.removesuffix("\n"))
+    assert sorted(folder.iterdir()) == before, "refused before anything was written"
+
+
 def process(command: str, environment: dict[str, str], **options: Any) -> subprocess.Popen[bytes]:
     """A command as a process of its own; its output goes into pipes unless `options` say otherwise."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
     environment = {**environment, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "120"}
     return subprocess.Popen([sys.executable, "-m", "rnnviz", *command.split()], env=environment, **options)
+
+
+@pytest.fixture
+def run_beside_text(run: Run) -> Run:
+    """Run one command in a folder with a text: its exit code, standard output and error."""
+    Path("tiny.txt").write_text(TEXT * 4, "utf-8")
+    return run

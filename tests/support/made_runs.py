@@ -15,7 +15,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import files
-from tests.conftest import tiny, tiny_card
+from tests.support.models import tiny, tiny_card
 
 WATCHED = "The Time Traveller"
 

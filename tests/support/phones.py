@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rnnviz.ui.serving.room.listener import Listener
+from rnnviz.ui.serving.room.room import Question
 
 SOON = 10.0  # seconds, for a socket
 
@@ -90,3 +91,6 @@ def shut(listener: Listener) -> None:
     """Close it: at the module's end all will have ended."""
     listener.close()
     SHUT.append(listener)
+
+
+COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))

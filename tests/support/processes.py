@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import cache
 from multiprocessing.context import BaseContext
@@ -17,18 +16,7 @@ import psutil
 
 from rnnviz.lab.run import event_log
 from rnnviz.lab.run.folder import RunFolder
-
-DEADLINE = 120.0
-"""Seconds until a test gives up waiting; the machine may be busy."""
-
-
-def until(condition: Callable[[], Any], *, within: float = DEADLINE, every: float = 0.01) -> Any:
-    """What `condition` returns as soon as that is true."""
-    end = time.monotonic() + within
-    while not (value := condition()):
-        assert time.monotonic() < end, f"waited {within} s in vain"
-        time.sleep(every)
-    return value
+from tests.support.waiting import until
 
 
 def events(folder: RunFolder, kind: str | None = None) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel
 from rnnviz.scoring.record import Record, record
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT
+from tests.support.models import TEXT
 
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 
@@ -55,3 +55,13 @@ def told(folder: Path, text: str, costs: Sequence[float] | npt.NDArray[Any]) -> 
     """The record of a text whose characters cost these nats."""
     assert len(text) == len(costs)
     return recorded(folder, Told(costs, "".join(set(text))), text)
+
+
+def noise(n: int, seed: int, exponent: float) -> np.ndarray:
+    """Of mean 0; its mean over b positions varies as b ** exponent, -1 is independence."""
+    power = np.arange(1, 8 * n + 1) ** -((1 + exponent) / 2)
+    waves = np.fft.rfft(np.random.default_rng(seed).standard_normal(16 * n))
+    waves[1:] *= power
+    waves[0] = 0
+    drawn = np.fft.irfft(waves, 16 * n)
+    return drawn[:n] / drawn.std()

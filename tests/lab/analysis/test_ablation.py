@@ -10,8 +10,9 @@ from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.ablation import Ablation, ablate
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
-from tests.conftest import TEXT, tiny
 from tests.support.built import UNUSED, built, quoted
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 SHORT = TEXT[:120]
 
@@ -19,7 +20,7 @@ SHORT = TEXT[:120]
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp", "mingru"])
 @pytest.mark.parametrize("batch", [5, 64])
 def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     base = rnnviz.trace(model, SHORT)
     found = ablate(model, SHORT, layer=1, batch=batch)
     assert found.units.tolist() == list(range(12))
@@ -32,7 +33,7 @@ def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> No
 
 
 def test_units_and_random_directions_can_be_held_at_their_means() -> None:
-    model = tiny("lstm", layers=2)
+    model = tiny_torch("lstm", layers=2)
     base = rnnviz.trace(model, SHORT)
     found = ablate(model, SHORT, layer=1, units=[7, 2], controls=3, to="mean", batch=2)
     assert (found.units.tolist(), found.random.units.tolist()) == ([7, 2], [0, 1, 2])
@@ -47,9 +48,11 @@ def test_units_and_random_directions_can_be_held_at_their_means() -> None:
 
 def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
     text = "".join(np.random.default_rng(0).choice(list(TEXT), 400).tolist())
-    found = ablate(tiny("rnn"), text)
-    base = rnnviz.trace(tiny("rnn"), text).nll
-    every = [rnnviz.trace(tiny("rnn"), text, change=Intervention((unit,))).nll - base for unit in range(12)]
+    found = ablate(tiny_torch("rnn"), text)
+    base = rnnviz.trace(tiny_torch("rnn"), text).nll
+    every = [
+        rnnviz.trace(tiny_torch("rnn"), text, change=Intervention((unit,))).nll - base for unit in range(12)
+    ]
     places = [
         np.argsort(np.argsort([loss[half].sum() for loss in every])) for half in (slice(200), slice(200, 400))
     ]

@@ -12,8 +12,9 @@ from rnnviz import gradients
 from rnnviz.lab.analysis import attribution
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import UNKNOWN
-from tests.conftest import TEXT, tiny
-from tests.support.autograd import NETWORKS, double, log_probs, symbols
+from tests.support.autograd import double, log_probs, symbols
+from tests.support.models import NETWORKS, TEXT
+from tests.support.torch_models import tiny_torch
 
 READ = TEXT[:30]
 each = pytest.mark.parametrize(("cell", "options"), NETWORKS, ids=str)
@@ -33,7 +34,7 @@ def baseline(model: CharModel, instead: str) -> torch.Tensor:
 def test_integrated_gradients_equal_many_plain_backward_passes(
     cell: str, options: dict[str, Any], instead: str
 ) -> None:
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     at, target = 13, int(model.vocabulary.encode("s")[0])
     found = gradients.attribute(model, READ, at=at, character="s", instead=instead, last=8)  # type: ignore[arg-type]
     precise = double(model)
@@ -56,7 +57,7 @@ def test_integrated_gradients_equal_many_plain_backward_passes(
 
 @each
 def test_they_add_up_to_one_in_a_hundred(cell: str, options: dict[str, Any]) -> None:
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     for at, target, against in ((1, None, None), (30, "e", None), (23, "e", "t")):
         found = gradients.attribute(model, READ, at=at, character=target, against=against)
         assert found.adds_up
@@ -75,7 +76,7 @@ def test_occlusion_equals_reading_the_other_texts(
     cell: str, options: dict[str, Any], instead: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attribution, "ROWS", 7)
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     at, of = 25, int(model.vocabulary.encode("s")[0])
     found = gradients.attribute(
         model, READ, at=at, character="s", method="occlusion", instead=instead, last=20
@@ -100,7 +101,7 @@ def test_occlusion_equals_reading_the_other_texts(
 
 
 def test_a_path_through_chaos_is_cut_to_what_adds_up() -> None:
-    model = tiny("rnn", hidden_size=40)
+    model = tiny_torch("rnn", hidden_size=40)
     state = model.state_dict()
     state["recurrence.weight_hh_l0"] *= 9
     model.load_state_dict(state)

@@ -11,8 +11,9 @@ from rnnviz.lab.analysis import backward
 from rnnviz.lab.analysis.connectivity import Rows
 from rnnviz.lab.analysis.slopes import Dual
 from rnnviz.networks.cells import CELLS
-from tests.conftest import TEXT, tiny
-from tests.support.autograd import NETWORKS, Doubles, by_autograd, fading
+from tests.support.autograd import Doubles, by_autograd, fading
+from tests.support.models import NETWORKS, TEXT
+from tests.support.torch_models import tiny_torch
 
 
 def assert_close(found: Any, expected: Doubles) -> None:
@@ -30,7 +31,7 @@ def assert_close(found: Any, expected: Doubles) -> None:
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)
 @pytest.mark.parametrize("length", [1, 7, 60])
 def test_it_is_what_autograd_finds_a_row_at_a_time(cell: str, options: dict[str, Any], length: int) -> None:
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     found, expected = connectivity(model, TEXT[:length]), by_autograd(model, TEXT[:length])
     assert_close(found.norms, expected[:, 1:])
     # Processors differ in how they round: 2.45e-5 was seen at 60 characters.
@@ -43,7 +44,7 @@ def test_it_is_what_autograd_finds_a_row_at_a_time(cell: str, options: dict[str,
 
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)
 def test_a_row_is_a_row_of_the_square(cell: str, options: dict[str, Any]) -> None:
-    model, text = tiny(cell, **options), TEXT[:50]
+    model, text = tiny_torch(cell, **options), TEXT[:50]
     square, rows = connectivity(model, text), Rows(model, text)
     alone = [connectivity(model, text, at=at) for at in (1, 2, 30, 50)]
     for row in (*alone, *(rows.row(at) for at in (1, 2, 30, 50))):
@@ -56,7 +57,7 @@ def test_a_row_is_a_row_of_the_square(cell: str, options: dict[str, Any]) -> Non
 
 
 def test_any_character_can_be_asked_about() -> None:
-    model = tiny("gru")
+    model = tiny_torch("gru")
     found = connectivity(model, TEXT[:20], character="e")
     assert_close(found.norms, by_autograd(model, TEXT[:20], "e")[:, 1:])
     assert model.vocabulary.decode(found.targets) == "e" * 20
@@ -73,14 +74,14 @@ def test_any_character_can_be_asked_about() -> None:
 def test_it_does_not_depend_on_how_it_is_cut_up(
     cell: str, options: dict[str, Any], limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     expected = connectivity(model, TEXT[:40])
     monkeypatch.setattr(backward, limit, 1)
     np.testing.assert_allclose(connectivity(model, TEXT[:40]).norms, expected.norms, rtol=1e-5)
 
 
 def test_a_certain_prediction_keeps_its_digits() -> None:
-    model = tiny("gru")
+    model = tiny_torch("gru")
     model.readout.bias[model.vocabulary.encode("e")] += 25
     found = connectivity(model, TEXT[:10], character="e").norms
     assert 0 < found.max() < 1e-8
@@ -91,7 +92,7 @@ def test_a_certain_prediction_keeps_its_digits() -> None:
 @pytest.mark.parametrize("cell", CELLS)
 def test_gates_wide_open_or_shut_and_saturated_units_keep_their_digits(cell: str, shift: float) -> None:
     for block in range(len(CELLS[cell].blocks)):
-        model = tiny(cell, layers=2)
+        model = tiny_torch(cell, layers=2)
         bias = dict(model.named_parameters())[model.config.layer_names(0)[2 if CELLS[cell].mixes else 1]]
         bias.view(-1, 12)[block] += shift
         found, expected = connectivity(model, TEXT[:6]), by_autograd(model, TEXT[:6])[:, 1:]
@@ -128,8 +129,8 @@ def test_one_that_explodes_does_so_too() -> None:
     ("function", "limit"), [(connectivity, 10_000), (partial(jacobian, of="loss"), 10_000), (jacobian, 1_000)]
 )
 def test_a_text_too_long_is_read_near_its_beginning(function: Any, limit: int) -> None:
-    function(tiny("gru"), "a" * (limit + 1), at=5)
+    function(tiny_torch("gru"), "a" * (limit + 1), at=5)
 
 
 def test_line_ends_are_one_character() -> None:
-    assert connectivity(tiny("gru"), "a\r\nb").text == "a\nb"
+    assert connectivity(tiny_torch("gru"), "a\r\nb").text == "a\nb"

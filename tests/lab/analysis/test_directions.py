@@ -13,8 +13,9 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.lab.analysis.targets import Target, target
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 SHORT = TEXT[:60]
 H = 12  # of `tiny`
@@ -24,7 +25,7 @@ H = 12  # of `tiny`
 @pytest.mark.parametrize(("action", "value"), [("clamp", 0.37), ("zero", 0.0), ("scale", -1.3)])
 @pytest.mark.parametrize("held", [[Unit(1, 5)], [Unit(1, 2), Unit(1, 7)]])
 def test_along_axes_it_is_the_units(cell: str, action: Any, value: float, held: list[Unit]) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     axes = [Direction(str(one), np.eye(H)[one.unit], one.layer) for one in held]
     one = rnnviz.trace(model, SHORT, change=Intervention(axes, action, value, start=3))
     other = rnnviz.trace(model, SHORT, change=Intervention(held, action, value, start=3))
@@ -34,7 +35,7 @@ def test_along_axes_it_is_the_units(cell: str, action: Any, value: float, held: 
 
 @pytest.mark.parametrize("quantity", ["hidden", "cell"])
 def test_a_clamped_direction_has_its_value_and_the_rest_of_the_state_is_left_alone(quantity: str) -> None:
-    model = tiny("lstm", layers=2)
+    model = tiny_torch("lstm", layers=2)
     along = directions.random(H, seed=4, layer=1, quantity=quantity)
     held = Intervention(along, "clamp", 0.8)
     assert (held.layer, held.quantity, held.units) == (1, quantity, (along,))
@@ -51,7 +52,7 @@ def test_a_clamped_direction_has_its_value_and_the_rest_of_the_state_is_left_alo
 
 
 def test_directions_that_are_not_at_right_angles_each_have_their_value() -> None:
-    model = tiny("gru")
+    model = tiny_torch("gru")
     two = [Direction("a", np.eye(H)[0]), Direction("b", np.eye(H)[0] + np.eye(H)[1])]
     held = rnnviz.trace(model, SHORT, change=Intervention(two, "clamp", 0.25))
     for one in two:
@@ -59,7 +60,7 @@ def test_directions_that_are_not_at_right_angles_each_have_their_value() -> None
 
 
 def test_a_difference_of_means_points_to_where_the_target_holds() -> None:
-    read = rnnviz.trace(tiny("gru", layers=2), TEXT[:300])
+    read = rnnviz.trace(tiny_torch("gru", layers=2), TEXT[:300])
     where = target("vowel", read.text)
     along = directions.mean_difference(read, where, layer=1)
     states = read.hidden[:, 1].astype(np.float64)

@@ -10,8 +10,9 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.bootstrap import resample
 from rnnviz.lab.analysis.effects import Effect, effect
 from rnnviz.lab.analysis.interventions import Intervention, Zero
-from tests.conftest import TEXT, tiny
 from tests.support.built import built, quoted
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 SHORT = TEXT[:150]
 
@@ -28,7 +29,7 @@ SHORT = TEXT[:150]
     ],
 )
 def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: Intervention) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     found = effect(model, SHORT, one, controls=3)
     base = rnnviz.trace(model, SHORT)
     every = (one, *found.controls)
@@ -52,7 +53,7 @@ def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: In
 
 def test_controls_are_other_units_and_drawn_by_the_seed() -> None:
     one = Intervention((3, 8))
-    first, again, other = (effect(tiny("gru"), SHORT, one, controls=20, seed=s) for s in (0, 0, 1))
+    first, again, other = (effect(tiny_torch("gru"), SHORT, one, controls=20, seed=s) for s in (0, 0, 1))
     assert first.controls == again.controls != other.controls
     for each in first.controls[:20]:
         assert not {3, 8} & set(each.units)
@@ -96,7 +97,7 @@ def inside(lead: float, noise: float = 1.0, characters: int = 9) -> Within:
         (made(0.02), ["loss", "more"]),
         (made(0.02, noise=1000), ["loss", "unsure"]),
         (made(-0.01), ["loss", "nothing"]),
-        (effect(tiny("gru"), "It's", Intervention((1,)), controls=1), ["loss", "too-short"]),
+        (effect(tiny_torch("gru"), "It's", Intervention((1,)), controls=1), ["loss", "too-short"]),
         (made(0.02, within=inside(0.02)), ["loss", "more", "part", "part-more"]),
         (made(0.02, within=inside(0.02, noise=1000)), ["loss", "more", "part", "part-unsure"]),
         (made(0.02, within=inside(-0.02)), ["loss", "more", "part", "part-nothing"]),

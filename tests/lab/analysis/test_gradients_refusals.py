@@ -15,11 +15,12 @@ from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
 from tests.support.autograd import fading
+from tests.support.models import TEXT
 from tests.support.refused import refused
+from tests.support.torch_models import tiny_torch
 
-GRU, MINGRU = tiny("gru"), tiny("mingru")
+GRU, MINGRU = tiny_torch("gru"), tiny_torch("mingru")
 
 
 def loss(*given: Any, **options: Any) -> Any:
@@ -153,7 +154,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
             words,
         )
         for model, layer, words in (
-            (tiny("mlp"), 0, "have no W_hh"),
+            (tiny_torch("mlp"), 0, "have no W_hh"),
             (MINGRU, 0, "have no W_hh"),
             (GRU, 1, "from 0 to 0; received 1"),
             (GRU, -1, "from 0 to 0; received -1"),

@@ -14,7 +14,8 @@ from rnnviz.lab.analysis.memory_length import fading
 from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.sentences import tell
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 LONG = "".join(np.random.default_rng(0).choice(list(TEXT), 900).tolist())
 
@@ -33,7 +34,7 @@ def codes(found: Any) -> list[str]:
     ],
 )
 def test_a_reach_says_what_is_true_of_it(cell: str, text: str, lags: int, said: list[str]) -> None:
-    found = gradients.memory_length(tiny(cell), text, lags=lags)
+    found = gradients.memory_length(tiny_torch(cell), text, lags=lags)
     assert codes(found) == said
     facts = found.facts()
     assert found.sentences()[0].values["half"] == Number(facts["half_within"], digits=1)
@@ -41,26 +42,26 @@ def test_a_reach_says_what_is_true_of_it(cell: str, text: str, lags: int, said: 
     assert shown == [lag for lag in (0, 1, 2, 5, 10, 20) if lag < lags - 1]
     # Where nothing reaches further there is no line to draw; names tell several apart.
     assert len(found.panels()) == (cell != "mlp")
-    both = fading([("one", found), ("other", gradients.memory_length(tiny("rnn"), text, lags=lags))])
+    both = fading([("one", found), ("other", gradients.memory_length(tiny_torch("rnn"), text, lags=lags))])
     assert [name for name, _curve in both[0].picture.curves] == ["one", "other"][cell == "mlp" :]  # type: ignore[union-attr]
 
 
 def test_the_last_characters_are_counted_once_there_are_two() -> None:
-    found = gradients.memory_length(tiny("gru"), LONG, lags=30)
+    found = gradients.memory_length(tiny_torch("gru"), LONG, lags=30)
     several = replace(found, half=replace(found.half, estimate=np.array(2.6)))
     first = several.sentences()[0]
     assert (first.code, first.values["last"]) == ("reach.half", 3)
 
 
 def test_a_picture_has_each_prediction_at_the_character_it_is_of() -> None:
-    found = gradients.connectivity(tiny("gru"), TEXT[:30])
+    found = gradients.connectivity(tiny_torch("gru"), TEXT[:30])
     (panel,) = found.panels()
     log10 = panel.picture.log10  # type: ignore[union-attr]
     assert np.isneginf(log10[0]).all()
     shares = found.norms / found.norms.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found.normalised, shares, rtol=1e-4, atol=1e-30)
     np.testing.assert_allclose(10.0 ** log10[1:], found.normalised[:-1], atol=1e-6)
-    row = gradients.connectivity(tiny("gru"), TEXT[:30], at=12)
+    row = gradients.connectivity(tiny_torch("gru"), TEXT[:30], at=12)
     np.testing.assert_allclose(row.shares, found.normalised[11, :12], rtol=1e-4)
     assert sum(one["share"] for one in row.facts()["characters"]) == pytest.approx(1)
     assert len(row.table().rows) == len(row) == 12
@@ -68,7 +69,7 @@ def test_a_picture_has_each_prediction_at_the_character_it_is_of() -> None:
 
 def contributions(values: list[float], whole: float, beyond: float = float("nan")) -> Contributions:
     one = Attribution("ab", 1, None, 0, np.array(values), whole, -3.0, "integrated", "average", 32, beyond)
-    return Contributions("c", None, one, one, gradients.connectivity(tiny("gru"), "ab", at=2))
+    return Contributions("c", None, one, one, gradients.connectivity(tiny_torch("gru"), "ab", at=2))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_sum_that_is_off_is_not_shown(
 
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
 def test_a_spectrum_is_of_the_matrix_that_makes_the_candidate_beside_the_untrained(cell: str) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     found = gradients.spectrum(model, layer=1)
     W_hh = model.state_dict()["recurrence.weight_hh_l1"].numpy()
     first = {"rnn": 0, "gru": 24, "lstm": 24}[cell]  # torch: reset, update, new; input, forget, cell, output
@@ -113,7 +114,7 @@ def test_a_spectrum_is_of_the_matrix_that_makes_the_candidate_beside_the_untrain
     assert points["spectrum.untrained"].tolist() == facts["eigenvalues_untrained"]
 
 
-@pytest.mark.parametrize("found", [lambda: tiny("gru"), lambda: untrained(tiny("lstm"))])
+@pytest.mark.parametrize("found", [lambda: tiny_torch("gru"), lambda: untrained(tiny_torch("lstm"))])
 def test_nothing_said_of_gradients_claims_memory(found: Any) -> None:
     """Trained or not: no control here tells the two apart."""
     model = found()

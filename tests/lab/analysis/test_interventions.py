@@ -17,9 +17,10 @@ from rnnviz.lab.analysis.scanning import pushes, scan
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.scoring import sampling
-from tests.conftest import TEXT, tiny
 from tests.support import textbook
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 SHORT = TEXT[:40]
 
@@ -69,7 +70,7 @@ HELD = [Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5), Interventi
 def test_an_intervention_is_what_a_plain_loop_does(
     text: str, cell: str, options: dict[str, Any], changes: list[Intervention]
 ) -> None:
-    model = tiny(cell, layers=2, **options)
+    model = tiny_torch(cell, layers=2, **options)
     found = rnnviz.trace(model, text, change=changes)
     states, log_probs = plain(model, text, changes)
     np.testing.assert_allclose(found._states, states, atol=2e-6)
@@ -81,7 +82,7 @@ def test_an_intervention_is_what_a_plain_loop_does(
 
 @pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
 def test_a_changed_text_is_continued_without_being_read_again(cell: str) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     options: dict[str, Any] = {"temperature": 0.8, "seed": 4}
     changes = [Intervention((3, 5), "clamp", 0.9, layer=1), Intervention((2,), "scale", 0.3, start=25)]
     if cell == "lstm":
@@ -102,14 +103,14 @@ def test_a_unit_brings_its_layer_with_it(units: Any) -> None:
 
 
 def test_a_pair_that_is_surely_two_units_is_taken() -> None:
-    model, single = tiny("gru", layers=2), tiny("gru")
+    model, single = tiny_torch("gru", layers=2), tiny_torch("gru")
     for clear in (Intervention((1, 5), layer=0), Intervention([1, 5]), Intervention((2, 5))):  # type: ignore[arg-type]
         assert (rnnviz.trace(model, SHORT, change=clear).hidden[:, 0, list(clear.units)] == 0).all()
     assert (rnnviz.trace(single, SHORT, change=Intervention((1, 5))).hidden[:, 0, [1, 5]] == 0).all()
 
 
 def test_wherever_units_are_taken_they_bring_their_layer() -> None:
-    model = tiny("gru", layers=2)
+    model = tiny_torch("gru", layers=2)
     found = ablate(model, SHORT, units=Unit(1, 5))
     assert (found.layer, found.units.tolist()) == (1, [5])
     assert_states(found.loss, ablate(model, SHORT, layer=1, units=[5]).loss)
@@ -119,7 +120,7 @@ def test_wherever_units_are_taken_they_bring_their_layer() -> None:
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "mingru", "mlp"])
 def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     change = [units.Clamp(Unit(1, 3), 0.5), units.Zero([2, 5], layer=0, start=3), units.Scale(7, 0.5, stop=9)]
     read = rnnviz.trace(model, SHORT, change=change)
     assert (read.hidden[:, 1, 3] == 0.5).all()
@@ -134,7 +135,7 @@ def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None
 
 
 def test_an_edit_is_a_function_of_the_state() -> None:
-    model = tiny("lstm", layers=2)
+    model = tiny_torch("lstm", layers=2)
     held = rnnviz.trace(model, SHORT, change=units.Clamp(3, 0.5, layer=1, start=4, quantity="cell"))
 
     def set_one(c: Any) -> Any:
@@ -175,7 +176,7 @@ def test_a_change_beyond_float32_is_named(what: str, cell: str) -> None:
     if what == "scale that grows" and cell != "gru":
         change = [units.Scale([1, 2, 3], 1e30)]
         named = r"Scale\(3 units, 1e\+30\)"
-    model = tiny(cell)
+    model = tiny_torch(cell)
     for name, read in READINGS.items():
         if name == "effect" and not isinstance(change, Intervention):
             continue
@@ -187,19 +188,19 @@ def test_a_cell_state_beyond_float32_is_named() -> None:
     for change in (units.Scale(3, 1e30, quantity="cell"), units.Clamp(3, 1e39, quantity="cell")):
         for read in READINGS.values():
             with pytest.raises(ConfigError, match=f"{type(change).__name__}.* too large for float32"):
-                read(tiny("lstm"), change)
+                read(tiny_torch("lstm"), change)
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mingru", "mlp"])
 def test_the_largest_change_that_is_taken_gives_numbers(cell: str) -> None:
-    model, change = tiny(cell, layers=2), units.Clamp(list(range(12)), 2e17)
+    model, change = tiny_torch(cell, layers=2), units.Clamp(list(range(12)), 2e17)
     assert np.isfinite(rnnviz.trace(model, SHORT, change=change).nll).all()
     assert np.isfinite(rnnviz.perplexity(model, text=SHORT, change=change).bits_per_character)
     assert len(rnnviz.sample(model, SHORT, 5, change=change)) == 5
 
 
 def test_damaged_weights_are_no_changes_doing() -> None:
-    model = tiny("gru")
+    model = tiny_torch("gru")
     with torch.no_grad():
         model.readout.weight[3, 3] = model.recurrence.weight_hh_l0[3, 3] = torch.nan
     for change in (units.Zero(3), units.Scale(3, 0.5)):

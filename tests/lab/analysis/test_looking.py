@@ -13,12 +13,13 @@ from rnnviz.lab.analysis.gating import Gates, gates
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 
 def test_traces_projected_together_share_the_plane_of_all_their_states() -> None:
-    model = tiny("gru", layers=2)
+    model = tiny_torch("gru", layers=2)
     texts = (TEXT[:30], TEXT[40:90], "")
     traces = [rnnviz.trace(model, text) for text in texts]
     together = rnnviz.units.project(traces, 3)
@@ -34,7 +35,7 @@ def test_traces_projected_together_share_the_plane_of_all_their_states() -> None
 
 
 def test_a_projection_keeps_what_it_says_it_explains() -> None:
-    traced = rnnviz.trace(tiny("gru", layers=2), TEXT)
+    traced = rnnviz.trace(tiny_torch("gru", layers=2), TEXT)
     found = rnnviz.units.project(traced, 12)
     states = traced.hidden[:, 1]
     assert found.explained.sum() == pytest.approx(1)
@@ -51,7 +52,7 @@ def test_a_projection_keeps_what_it_says_it_explains() -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "ab"])
 def test_a_short_text_has_fewer_axes(text: str) -> None:
-    found = rnnviz.units.project(rnnviz.trace(tiny("gru"), text), 3)
+    found = rnnviz.units.project(rnnviz.trace(tiny_torch("gru"), text), 3)
     assert found.points.shape == (len(text), 3)
     assert not found.points[:, max(len(text) - 1, 0) :].any()
 
@@ -95,7 +96,7 @@ def test_gates_that_do_not_move_have_the_time_constant_of_their_value(
 
 
 def test_the_median_constant_has_an_interval_where_the_text_is_long_enough() -> None:
-    model = tiny("lstm", layers=2)
+    model = tiny_torch("lstm", layers=2)
     text = "".join(np.random.default_rng(1).choice(list(TEXT), 900).tolist())
     found = gates(rnnviz.trace(model, text), layer=1)
     assert found.median.estimate == pytest.approx(np.median(found.time_constant))
@@ -114,8 +115,8 @@ def test_the_median_constant_has_an_interval_where_the_text_is_long_enough() -> 
 
 
 def test_a_comparison_lines_models_up() -> None:
-    found = rnnviz.units.compare([tiny("gru"), tiny("lstm")], TEXT[:60])
-    a, b = (rnnviz.trace(m, TEXT[:60]) for m in (tiny("gru"), tiny("lstm")))
+    found = rnnviz.units.compare([tiny_torch("gru"), tiny_torch("lstm")], TEXT[:60])
+    a, b = (rnnviz.trace(m, TEXT[:60]) for m in (tiny_torch("gru"), tiny_torch("lstm")))
     assert_states(found.difference(), (b.nll - a.nll) / math.log(2))
     np.testing.assert_allclose(found.difference(1, 0), -found.difference())
     rows = found.facts()["networks"]
@@ -127,7 +128,7 @@ def test_a_comparison_lines_models_up() -> None:
     assert [values.tolist() for _name, values in running.picture.curves] == found.perplexity.tolist()
     for panel, read in zip(expected, (a, b), strict=True):
         assert_states(panel.picture.values, [p for _character, p in read.top(10, 8)])
-    assert not rnnviz.units.compare([tiny("gru")], TEXT[:60]).sentences()
+    assert not rnnviz.units.compare([tiny_torch("gru")], TEXT[:60]).sentences()
 
 
 def test_different_vocabularies_are_compared_over_what_both_know() -> None:

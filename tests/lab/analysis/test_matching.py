@@ -19,8 +19,9 @@ from rnnviz.lab.analysis.matching import Finder, Match, Matches, Pattern
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.networks.progress import run
 from rnnviz.sentences import tell
-from tests.conftest import TEXT, tiny
 from tests.support.built import built, quoted
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 BOOK = quoted(3000)
 HALF = 1e-3  # a float16 of a state in [-1, 1], rounded up here and down there
@@ -71,7 +72,7 @@ def apart(found: list[tuple[int, int, int]], most: int) -> list[tuple[int, int, 
 
 @pytest.fixture(scope="module")
 def two_layers() -> tuple[Any, str, SearchedText]:
-    model, text = tiny("lstm", layers=2), TEXT * 3
+    model, text = tiny_torch("lstm", layers=2), TEXT * 3
     return model, text, SearchedText(model, text)
 
 
@@ -80,7 +81,7 @@ def test_a_text_is_read_in_pieces_and_kept_if_its_states_fit(
     kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(places, "PIECE", 30)
-    model = tiny("lstm", layers=2)
+    model = tiny_torch("lstm", layers=2)
     states = halves(model, TEXT)
     monkeypatch.setattr(places, "KEPT", 2 * states.size - (not kept))
     searched = SearchedText(model, TEXT)
@@ -99,8 +100,8 @@ def test_a_text_is_found_where_it_has_just_been_read(two_layers: tuple[Any, str,
     _, text, searched = two_layers
     assert searched.ends_with("was") == [n for n in range(len(text)) if text[: n + 1].endswith("was")]
     assert not searched.ends_with(text + "x")
-    assert SearchedText(tiny("gru"), "aaaa.a").ends_with("aa") == [1, 2, 3]
-    assert SearchedText(tiny("gru"), "a.a").ends_with(".") == [1]
+    assert SearchedText(tiny_torch("gru"), "aaaa.a").ends_with("aa") == [1, 2, 3]
+    assert SearchedText(tiny_torch("gru"), "a.a").ends_with(".") == [1]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -142,7 +143,7 @@ def test_a_search_holds_no_more_places_the_longer_the_text_is(monkeypatch: pytes
 @pytest.mark.parametrize("edges", [0, 1, 3])
 @pytest.mark.parametrize(("start", "stop"), [(0, 3), (20, 27), (190, 197)])
 def test_a_pattern_is_what_is_on_throughout_and_off_around(edges: int, start: int, stop: int) -> None:
-    trace = rnnviz.trace(tiny("gru", layers=2), TEXT[:197])
+    trace = rnnviz.trace(tiny_torch("gru", layers=2), TEXT[:197])
     states = trace.hidden.astype(np.float16).astype(float)
     for layer in (None, 1):
         expected = {}
@@ -221,7 +222,7 @@ def test_what_stands_at_a_match_and_what_is_expected_there(quotations: SearchedT
 @pytest.mark.parametrize("layer", [None, 1])
 def test_all_that_is_counted_of_untrained_copies(layer: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "BEGINNING", 400)
-    model = tiny("gru", layers=2)
+    model = tiny_torch("gru", layers=2)
     asked: dict[str, Any] = {"share": 0.6, "most": 7}
     searched = SearchedText(model, TEXT)
     read = rnnviz.trace(model, TEXT[3:60])

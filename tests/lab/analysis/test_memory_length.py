@@ -5,14 +5,15 @@ import pytest
 
 from rnnviz.gradients import connectivity, memory_length
 from rnnviz.lab.analysis.memory_length import reach_of
-from tests.conftest import TEXT, tiny
 from tests.support.autograd import fading
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
 @pytest.mark.parametrize("count", [50, 81, 100])
 def test_going_back_by_stretches_is_the_whole_connectivity(cell: str, count: int) -> None:
-    model, text = tiny(cell, layers=2), TEXT[:count]
+    model, text = tiny_torch(cell, layers=2), TEXT[:count]
     one, other = memory_length(model, text, lags=20), reach_of(connectivity(model, text), 20)
     assert one.predictions == other.predictions == count - 19
     np.testing.assert_allclose(one.beyond.estimate, other.beyond.estimate, rtol=1e-4, atol=1e-9)
@@ -38,11 +39,11 @@ def test_an_exponential_reaches_as_far_on_a_short_text_as_on_a_long_one(factor: 
 
 def test_the_interval_is_that_of_the_drawn_texts() -> None:
     text = "".join(np.random.default_rng(0).choice(list(TEXT), 700).tolist())
-    found = memory_length(tiny("gru"), text, lags=10)
+    found = memory_length(tiny_torch("gru"), text, lags=10)
     assert found.half.enough
     assert found.half.low < found.half.estimate < found.half.high
     assert (found.beyond.low <= found.beyond.estimate).all()
-    assert not memory_length(tiny("gru"), TEXT[:12], lags=10).half.enough
+    assert not memory_length(tiny_torch("gru"), TEXT[:12], lags=10).half.enough
 
 
 def test_a_prediction_without_a_gradient_counts_for_nothing() -> None:

@@ -11,9 +11,10 @@ from rnnviz import units
 from rnnviz.lab.analysis import directions, patching
 from rnnviz.lab.analysis.patching import PatchControls
 from rnnviz.scoring import sampling
-from tests.conftest import TEXT, tiny
 from tests.support.built import LATCHES, UNUSED, built
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 SOURCE, TARGET = TEXT[:50], TEXT[60:130]
 CELLS: list[tuple[str, dict[str, Any]]] = [
@@ -38,7 +39,7 @@ each_cell = pytest.mark.parametrize(("cell", "options"), CELLS, ids=str)
 def test_a_state_patched_into_itself_changes_nothing(
     cell: str, options: dict[str, Any], part: dict[str, Any]
 ) -> None:
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     plain = rnnviz.trace(model, TARGET)
     for at in (0, 1, 33, len(TARGET)):
         done = units.patch(model, TARGET, at, TARGET, at, **part)
@@ -49,7 +50,7 @@ def test_a_state_patched_into_itself_changes_nothing(
 
 @each_cell
 def test_all_of_a_state_goes_on_as_the_source_does(cell: str, options: dict[str, Any]) -> None:
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     for at, to in ((50, 0), (0, 41), (23, 70), (31, 31)):
         done = units.patch(model, SOURCE, at, TARGET, to)
         theirs = rnnviz.trace(model, SOURCE).log_probs[at]  # a product of as many rows as SOURCE has
@@ -67,7 +68,7 @@ def test_all_of_a_state_goes_on_as_the_source_does(cell: str, options: dict[str,
 @each_cell
 @pytest.mark.parametrize("part", PARTS, ids=str)
 def test_only_the_part_is_changed(cell: str, options: dict[str, Any], part: dict[str, Any]) -> None:
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     at, to = 20, 30
     done = units.patch(model, SOURCE, at, TARGET, to, **part)
     (theirs, _), (own, _), (now, cells) = (
@@ -92,7 +93,7 @@ def test_only_the_part_is_changed(cell: str, options: dict[str, Any], part: dict
 
 
 def test_an_lstms_cell_alone_changes_the_state_that_follows_from_it() -> None:
-    model = tiny("lstm")
+    model = tiny_torch("lstm")
     done = units.patch(model, SOURCE, 20, TARGET, 30, quantity="cell")
     cell = done.after.state_after(30)[1]
     theirs = done.source.state_after(20)[1]
@@ -108,7 +109,7 @@ def test_all_places_hold_what_single_patches_give(
     cell: str, options: dict[str, Any], part: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(patching, "ROWS", 8)
-    model = tiny(cell, **options)
+    model = tiny_torch(cell, **options)
     source, target = SOURCE[:14], TARGET[:24]
     effect = units.patch(model, source, "all", target, ahead=3, **part)
     assert effect.shape == (15, 25)
@@ -142,7 +143,7 @@ def controlled(model: Any, **part: Any) -> PatchControls:
 def test_controls_are_of_the_same_predictions(
     cell: str, options: dict[str, Any], part: dict[str, Any]
 ) -> None:
-    found = controlled(tiny(cell, **options), **part)
+    found = controlled(tiny_torch(cell, **options), **part)
     assert found.random_each.shape == found.elsewhere_each.shape == (6, 7)
     assert found.kl == pytest.approx(found.patched.divergence[30:37].mean())
     assert (found.random > 0).any()
@@ -151,7 +152,7 @@ def test_controls_are_of_the_same_predictions(
         assert found.apart > 0
 
 
-CONTROLLED = controlled(tiny("gru"), units=directions.random(12, 1))
+CONTROLLED = controlled(tiny_torch("gru"), units=directions.random(12, 1))
 SAME = replace(CONTROLLED.patched, lengths={(0, "hidden"): 0.0})
 WHOLE = replace(CONTROLLED.patched, part=patching.Part((0,), ("hidden",)))
 NONE = np.zeros((0, 7))
@@ -196,7 +197,7 @@ def test_a_patchs_table_and_pictures_hold_the_same_numbers() -> None:
 
 
 def test_the_patch_itself_among_the_controls_is_the_patch() -> None:
-    model = tiny("lstm", layers=2)
+    model = tiny_torch("lstm", layers=2)
     done = units.patch(model, SOURCE, 1, TARGET, 30, units=[3, 4], layer=1)
     found = done.controls(model, SOURCE[:1], n=3, ahead=9)  # its only place
     np.testing.assert_allclose(found.elsewhere, found.kl, atol=1e-6)

@@ -7,14 +7,15 @@ import pytest
 
 import rnnviz
 from rnnviz.findings import count
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 SHORT = TEXT[:80]
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
 def test_a_perturbation_is_the_difference_of_two_traces(cell: str) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     found = rnnviz.units.perturb(model, SHORT, 10, "q")
     one, other = rnnviz.trace(model, SHORT), rnnviz.trace(model, SHORT[:10] + "q" + SHORT[11:])
     assert (found.before.text, found.after.text) == (one.text, other.text)
@@ -34,7 +35,7 @@ def test_a_perturbation_is_the_difference_of_two_traces(cell: str) -> None:
 
 
 def test_several_models_are_told_and_drawn_together() -> None:
-    gru, mlp = (rnnviz.units.perturb(tiny(cell), SHORT, 3, "x") for cell in ("gru", "mlp"))
+    gru, mlp = (rnnviz.units.perturb(tiny_torch(cell), SHORT, 3, "x") for cell in ("gru", "mlp"))
     apart, states = gru.panels([mlp])
     # A line begins at the change, and ends where differences are rounding.
     curves = [values for _name, values in (*apart.picture.curves, *states.picture.curves)]
@@ -46,7 +47,7 @@ def test_several_models_are_told_and_drawn_together() -> None:
 
 @pytest.mark.parametrize(("threshold", "codes"), [(0.0, ["remembered", "to-the-end"]), (9.0, ["remembered"])])
 def test_it_is_said_how_long_a_letter_is_remembered(threshold: float, codes: list[str]) -> None:
-    found = rnnviz.units.perturb(tiny("gru"), SHORT, 3, "x", threshold=threshold)
+    found = rnnviz.units.perturb(tiny_torch("gru"), SHORT, 3, "x", threshold=threshold)
     said = found.sentences()
     assert [one.code for one in said] == [f"perturbation.{code}" for code in codes]
     facts = found.facts()
@@ -58,7 +59,7 @@ def test_it_is_said_how_long_a_letter_is_remembered(threshold: float, codes: lis
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
 def test_a_memory_is_the_mean_of_perturbations(cell: str) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     text = "ab" * 8  # two kinds of characters: the other one takes the place of each
     found = rnnviz.units.memory(model, text, steps=12, places=99)
     assert found.places == 4

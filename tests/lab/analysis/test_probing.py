@@ -18,8 +18,9 @@ from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks.config import KINDS, ModelConfig
-from tests.conftest import TEXT, tiny
 from tests.support.built import VOCABULARY, quoted
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 H = 32
 
@@ -224,7 +225,7 @@ def test_the_same_seed_draws_the_same_control() -> None:
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
-    model = tiny(cell, layers=2)
+    model = tiny_torch(cell, layers=2)
     traced = rnnviz.trace(model, (TEXT * 5)[:1500])
     for quantity in KINDS[cell].quantities[:2]:
         one = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from rnnviz import gradients, units
-from tests.conftest import TEXT, tiny
 from tests.support.built import built, quoted
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
-GRU = tiny("gru")
+GRU = tiny_torch("gru")
 BOOK = quoted(900)
 STATES, MASK = np.random.default_rng(0).normal(size=(2000, 3)), np.arange(2000) % 61 < 25
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rnnviz.lab.analysis import python_text
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, bracket_depth, inside_quotes, kinds, target
 from rnnviz.text import corpora
-from tests.conftest import TEXT
-from tests.lab.analysis.test_targets import shown
+from tests.support.models import TEXT
+from tests.support.targets import target_signs
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def program() -> str:
 def test_snippets_labelled_by_hand(name: str, text: str, expected: str) -> None:
     found = target(name, text)
     assert found.parsed == 1
-    assert shown(found) == expected
+    assert target_signs(found) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_texts_that_begin_or_end_within_something_or_are_broken(
 ) -> None:
     found = target("py-string", text)
     assert found.parsed == pytest.approx(parsed)
-    assert strings is None or shown(found) == strings
+    assert strings is None or target_signs(found) == strings
 
 
 def test_strings_and_comments_of_a_module_are_the_tokenisers(program: str) -> None:
@@ -102,7 +102,7 @@ def test_a_module_cut_anywhere_is_read_as_the_whole(program: str) -> None:
 def test_rules_of_thumb_stand_in_where_there_is_no_python() -> None:
     text = "x = 'a'\nhe said 'no (' to b\nf(1)\n"
     found = target("py-string", text)
-    assert shown(found) == "....xx.." + "........xxxxx......." + "....."
+    assert target_signs(found) == "....xx.." + "........xxxxx......." + "....."
     prose = slice(text.index("he"), text.index("f(1"))
     assert (found.values[prose] == inside_quotes(text[prose], "line")).all()
     assert found.parsed == pytest.approx(1 - len(text[prose]) / len(text))

@@ -11,6 +11,7 @@ from rnnviz import units
 from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.lab.analysis import directions, evidence, matching
 from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.bootstrap import resample
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.effects import effect
 from rnnviz.lab.analysis.evidence import search
@@ -20,12 +21,13 @@ from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.analysis.targets import Target, named, pattern_target, span_target, target
 from rnnviz.networks.progress import run
-from tests.conftest import TEXT, tiny
 from tests.support.built import built
+from tests.support.models import TEXT
 from tests.support.refused import Refusals, refused
+from tests.support.torch_models import tiny_torch
 
 H = 12  # of `tiny`
-GRU, DEEP = tiny("gru"), tiny("gru", layers=2)
+GRU, DEEP = tiny_torch("gru"), tiny_torch("gru", layers=2)
 READ = rnnviz.trace(DEEP, TEXT[:20])
 ALONG = directions.random(H, 1)
 TABLE = np.random.default_rng(1).normal(size=(200, 3))
@@ -197,13 +199,15 @@ REFUSED: Refusals = {
         "or a list of them",
     ),
     "project: two sizes": (
-        lambda: units.project([rnnviz.trace(tiny("gru", hidden_size=n), "ab") for n in (12, 13)]),
+        lambda: units.project([rnnviz.trace(tiny_torch("gru", hidden_size=n), "ab") for n in (12, 13)]),
         ConfigError,
         "networks of one size",
     ),
     "find: no target": (lambda: units.find(GRU, TEXT, []), ConfigError, "no target was given"),
     "project": (lambda: units.project(rnnviz.trace(GRU, "ab"), 13), ConfigError, "1 to 12 axes"),
-    "gates: a cell": (lambda: units.gates(rnnviz.trace(tiny("rnn"), "a")), ConfigError, "has rnn cells"),
+    "gates: a cell": (
+        lambda: units.gates(rnnviz.trace(tiny_torch("rnn"), "a")), ConfigError, "has rnn cells",
+    ),
     "gates: no text": (lambda: units.gates(rnnviz.trace(GRU, "")), EmptyTextError, "no characters"),
     "gates: a layer": (lambda: units.gates(READ, layer=2), ConfigError, "received layer 2"),
     "compare": (lambda: units.compare([], "a"), ConfigError, "at least one model"),
@@ -420,6 +424,17 @@ REFUSED: Refusals = {
         ConfigError,
         "1 character or more; received 0",
     ),
+    # resampled
+    "nothing drawn from": (lambda: resample([]), ConfigError, r"at least one; received \(0,\)"),
+    "a cube drawn from": (lambda: resample(np.zeros((2, 2, 2))), ConfigError, "at least one; received"),
+    **{
+        f"resampled with {bad}": (
+            lambda bad=bad: resample([1.0, 2.0], **bad),
+            ConfigError,
+            "between 0 and 1",
+        )
+        for bad in ({"level": 1.0}, {"samples": 0}, {"block": 0})
+    },
 }  # fmt: skip
 
 

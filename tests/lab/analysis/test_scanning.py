@@ -10,14 +10,15 @@ from rnnviz import units
 from rnnviz.lab.analysis.activations import Unit, activations
 from rnnviz.lab.analysis.scanning import pushes, scan
 from rnnviz.networks.checkpoint import load_numpy, save
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 
 @pytest.mark.parametrize("quantity", ["hidden", "cell", "forget"])
 @pytest.mark.parametrize("length", [1, 17, 63, 5003])
 def test_a_scan_sees_what_a_trace_holds(quantity: str, length: int) -> None:
-    model, text = tiny("lstm", layers=2), (TEXT * 6)[:length]
+    model, text = tiny_torch("lstm", layers=2), (TEXT * 6)[:length]
     report = scan(model, text=text, quantity=quantity, before=10, after=6, contexts=3)
     table = activations(rnnviz.trace(model, text), quantity=quantity)
     assert report.characters == length
@@ -47,7 +48,7 @@ def test_a_scan_sees_what_a_trace_holds(quantity: str, length: int) -> None:
 
 
 def test_contexts_are_the_greedy_choice_among_the_extremes_of_windows() -> None:
-    model, text = tiny("gru"), (TEXT * 3)[:2500]
+    model, text = tiny_torch("gru"), (TEXT * 3)[:2500]
     report = scan(model, text=text, before=12, after=7, contexts=8)
     table = activations(rnnviz.trace(model, text))
     for unit in range(12):
@@ -64,7 +65,7 @@ def test_contexts_are_the_greedy_choice_among_the_extremes_of_windows() -> None:
 
 
 def test_moves_are_means_over_each_character() -> None:
-    model, text = tiny("gru"), TEXT * 2
+    model, text = tiny_torch("gru"), TEXT * 2
     report = scan(model, text=text)
     states = rnnviz.trace(model, text)._states[:, 0]
     change = np.diff(states.astype(float), axis=0)
@@ -81,14 +82,14 @@ def test_moves_are_means_over_each_character() -> None:
 def test_a_file_is_read_as_the_text_in_it(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes((TEXT * 2).replace("\n", "\r\n").encode("utf-16"))
-    one, other = scan(tiny("gru"), path=path), scan(tiny("gru"), text=TEXT * 2)
-    assert_states(scan(tiny("gru"), text=path).mean, one.mean)
+    one, other = scan(tiny_torch("gru"), path=path), scan(tiny_torch("gru"), text=TEXT * 2)
+    assert_states(scan(tiny_torch("gru"), text=path).mean, one.mean)
     assert_states(one.mean, other.mean)
     assert one[0, 3].top[0].text == other[0, 3].top[0].text
 
 
 def test_an_exploding_network_is_scanned_all_the_same() -> None:
-    model = tiny("rnn", activation="relu", embedding_size=0)
+    model = tiny_torch("rnn", activation="relu", embedding_size=0)
     weights = {name: w * 40 for name, w in model.state_dict().items()}
     model.load_state_dict(weights)
     report = scan(model, text=TEXT)
@@ -100,7 +101,7 @@ def test_an_exploding_network_is_scanned_all_the_same() -> None:
 
 def test_what_a_unit_speaks_for(tmp_path: Path) -> None:
     for options in ({}, {"embedding_size": 12, "tied": True}):
-        model = tiny("gru", layers=2, **options)  # type: ignore[arg-type]
+        model = tiny_torch("gru", layers=2, **options)  # type: ignore[arg-type]
         pro, con = pushes(model, 3, -0.5, k=4)
         column = model.readout_weight[:, 3].numpy().astype(float) * -0.5
         column -= column.mean()
@@ -113,7 +114,7 @@ def test_what_a_unit_speaks_for(tmp_path: Path) -> None:
 
 
 def test_a_units_card_says_which_next_characters_it_favours() -> None:
-    model, text = tiny("gru", layers=2), TEXT[:300]
+    model, text = tiny_torch("gru", layers=2), TEXT[:300]
     card = scan(model, text=text)[1, 5]
     assert (list(card.raises), list(card.lowers)) == pushes(model, Unit(1, 5), k=5)
     # The logit of a next character rises with the unit by what is said, but for what all of them rise by.

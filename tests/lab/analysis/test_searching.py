@@ -18,9 +18,10 @@ from rnnviz.lab.engines import torch_model
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
 from rnnviz.networks.verdicts import ENOUGH, verdict
-from tests.conftest import TEXT, tiny
 from tests.support.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 
 @pytest.mark.parametrize(("name", "unit"), [("quotes", LATCHES), ("line-position", COUNTS)])
@@ -148,7 +149,7 @@ def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
 def test_any_layer_and_any_quantity(cell: str) -> None:
-    traced, capital = rnnviz.trace(tiny(cell, layers=2), TEXT), target("capital", TEXT)
+    traced, capital = rnnviz.trace(tiny_torch(cell, layers=2), TEXT), target("capital", TEXT)
     for quantity in KINDS[cell].quantities:
         both = activations(traced, quantity=quantity)
         assert both.shape == (len(TEXT), 24)

@@ -5,12 +5,13 @@ import pytest
 
 from rnnviz.gradients import remaining
 from rnnviz.scoring.tracer import trace
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_the_sum_of_what_is_left_is_the_state(layer: int) -> None:
-    model, text = tiny("mingru", layers=2), TEXT[:80]
+    model, text = tiny_torch("mingru", layers=2), TEXT[:80]
     found, read = remaining(model, text, layer=layer), trace(model, text)
     for t in (1, 2, 40, 80):
         terms = found.at(t)
@@ -22,7 +23,7 @@ def test_the_sum_of_what_is_left_is_the_state(layer: int) -> None:
 
 
 def test_shares_are_those_of_the_terms() -> None:
-    found = remaining(tiny("mingru"), TEXT[:30])
+    found = remaining(tiny_torch("mingru"), TEXT[:30])
     shares = found.shares()
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert not np.triu(shares, 1).any()

@@ -10,8 +10,9 @@ import torch
 from rnnviz.gradients import jacobian
 from rnnviz.lab.analysis.state_gradients import spectral
 from rnnviz.networks.cells import CELLS
-from tests.conftest import TEXT, tiny
-from tests.support.autograd import NETWORKS, double, unrolled
+from tests.support.autograd import double, unrolled
+from tests.support.models import NETWORKS, TEXT
+from tests.support.torch_models import tiny_torch
 
 
 @pytest.mark.parametrize(("cell", "options"), NETWORKS[1:])
@@ -19,7 +20,7 @@ from tests.support.autograd import NETWORKS, double, unrolled
 def test_jacobians_are_what_autograd_finds(cell: str, options: dict[str, Any], hidden_size: int) -> None:
     if "tied" in options:
         options = {}
-    model, text = tiny(cell, **{**options, "hidden_size": hidden_size}), TEXT[:9]
+    model, text = tiny_torch(cell, **{**options, "hidden_size": hidden_size}), TEXT[:9]
     hidden, cells, _ = unrolled(double(model).requires_grad_(), text)
     norms: tuple[Any, ...] = ("frobenius", "spectral")
     found = {norm: jacobian(model, text, norm=norm) for norm in norms}

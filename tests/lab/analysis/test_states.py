@@ -10,9 +10,9 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError, EmptyTextError, ExportError, TextError
 from rnnviz.lab.analysis.states import PIECE
-from tests.scoring.test_trace import KINDS, TEXT, make
 from tests.support import needs
 from tests.support.closeness import assert_states
+from tests.support.traces import KINDS, TEXT, spread_network
 
 LONG = (TEXT * 200)[: 2 * PIECE + 77]
 
@@ -20,7 +20,7 @@ LONG = (TEXT * 200)[: 2 * PIECE + 77]
 @pytest.mark.parametrize("text", [TEXT, LONG[:PIECE], LONG])
 @pytest.mark.parametrize("cell", KINDS)
 def test_the_states_on_disk_are_those_of_a_trace(cell: str, text: str, tmp_path: Path) -> None:
-    model = make(cell)
+    model = spread_network(cell)
     traced = rnnviz.trace(model, text)
     found = rnnviz.states(model, text, output=tmp_path / "h.npy")
     assert isinstance(found, np.memmap)
@@ -31,14 +31,14 @@ def test_the_states_on_disk_are_those_of_a_trace(cell: str, text: str, tmp_path:
 
 @pytest.mark.parametrize("quantity", ["cell", "forget"])
 def test_of_a_layer_and_a_quantity(quantity: str, tmp_path: Path) -> None:
-    model = make("lstm", layers=2)
+    model = spread_network("lstm", layers=2)
     found = rnnviz.states(model, LONG, output=tmp_path / "c.npy", layer=1, quantity=quantity)
     assert_states(found, rnnviz.trace(model, LONG).values(quantity)[:, 1])
 
 
 @needs.removal
 def test_of_a_file_with_what_normalising_changes(tmp_path: Path) -> None:
-    model, book = make("gru"), "a cab\r\nbad\r" * 900
+    model, book = spread_network("gru"), "a cab\r\nbad\r" * 900
     (tmp_path / "book.txt").write_bytes(book.encode("utf-16"))
     expected, shares = rnnviz.trace(model, book).hidden, list[float]()
     for given in (tmp_path / "book.txt", io.BytesIO(book.encode("utf-16"))):
@@ -55,7 +55,7 @@ def test_of_a_file_with_what_normalising_changes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
-    model = make("gru", hidden_size=256, layers=1)
+    model = spread_network("gru", hidden_size=256, layers=1)
     book = tmp_path / "book.txt"
     book.write_text("a cab, a bad beef. " * 2_000)
     rnnviz.states(model, "a cab", output=tmp_path / "h.npy")
@@ -88,5 +88,5 @@ def test_nothing_is_written_where_something_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(kind, match=said):
-        rnnviz.states(make("gru"), **{"output": "h.npy", **asked})  # type: ignore[arg-type]
+        rnnviz.states(spread_network("gru"), **{"output": "h.npy", **asked})  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())

@@ -5,13 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target, target
-
-
-def shown(found: Target) -> str:
-    """One sign a character: a digit where it is graded, x and . elsewhere."""
-    return "".join(f"{v:.0f}" if found.graded else ".x"[int(v)] for v in found.values)
-
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, pattern_target, span_target, target
+from tests.support.targets import target_signs
 
 LINES = "  ab\n    c d\n\n \n\te"
 
@@ -46,7 +41,7 @@ LINES = "  ab\n    c d\n\n \n\te"
     ],
 )
 def test_what_holds_where(name: str, text: str, expected: str) -> None:
-    assert shown(target(name, text)) == expected
+    assert target_signs(target(name, text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -59,7 +54,7 @@ def test_what_holds_where(name: str, text: str, expected: str) -> None:
     ],
 )
 def test_what_is_left_open_ends_with_its_line_in_a_program(name: str, text: str, expected: str) -> None:
-    assert shown(target(name, text, unclosed="line")) == expected
+    assert target_signs(target(name, text, unclosed="line")) == expected
 
 
 @given(st.text(alphabet="a B\n\"'“”‘’()[]1.\\", max_size=40), st.sampled_from(sorted(KINDS)))
@@ -103,4 +98,4 @@ def test_spans() -> None:
     ],
 )
 def test_patterns(pattern: str, text: str, expected: str) -> None:
-    assert shown(pattern_target(pattern, text)) == expected
+    assert target_signs(pattern_target(pattern, text)) == expected

@@ -22,10 +22,10 @@ from rnnviz.networks import progress
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring import sampling
 from rnnviz.sentences import tell
-from tests.conftest import TEXT, tiny
 from tests.support.built import built, quoted
 from tests.support.closeness import close
 from tests.support.commands import Run
+from tests.support.models import TEXT, tiny
 
 DEEP, BUILT, BOOK = tiny("lstm", layers=2), built(), quoted(4000)
 PATCH = "patch -m deep.safetensors --source Time --into machine --to 4"

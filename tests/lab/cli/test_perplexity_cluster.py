@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.conftest import TEXT
 from tests.support.closeness import close
 from tests.support.commands import Run
+from tests.support.models import TEXT
 
 pytest.importorskip("distributed")
 

@@ -14,9 +14,10 @@ from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
-from tests.lab.fit.test_trainer import TEXT, same
 from tests.support import needs
 from tests.support.commands import Run, process
+from tests.support.texts import TRAVELLER
+from tests.support.training import same_tensors
 
 RECIPE = [
     "--hidden-size",
@@ -35,7 +36,7 @@ RECIPE = [
 
 
 def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "smiles.txt").write_text(TEXT, "utf-8")
+    (tmp_path / "smiles.txt").write_text(TRAVELLER, "utf-8")
     done = run("train --corpus smiles.txt --name smiles-gru --epochs 5", *RECIPE)
     assert done.code == 0, done.err
     reports = [line for line in done.err.splitlines() if line.startswith("step ")]
@@ -55,7 +56,7 @@ def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> Non
 def test_what_is_shared_names_no_folder(run: Run, tmp_path: Path) -> None:
     home = tmp_path / "very" / "private"
     home.mkdir(parents=True)
-    (home / "diary.txt").write_text(TEXT, "utf-8")
+    (home / "diary.txt").write_text(TRAVELLER, "utf-8")
     count, network = (home / f"{name}.safetensors" for name in ("count", "own"))
     own = f"train --corp {home}/diary.txt --name own --output {network} --ngram {count} --run-dir {home}/r"
     for words, more in (
@@ -85,7 +86,7 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The promise of `--resume`: an interruption changes no number of a run, on a CPU."""
-    (tmp_path / "smiles.txt").write_text(TEXT, "utf-8")
+    (tmp_path / "smiles.txt").write_text(TRAVELLER, "utf-8")
     monkeypatch.chdir(tmp_path)
     words = ["train", "--corpus", "smiles.txt", "--epochs", "12", *RECIPE, "--dropout-output", "0.2"]
     assert cli.main([*words, "--name", "whole"]) == 0
@@ -103,7 +104,7 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     a, b = (checkpoint.load(tmp_path / f"{n}.safetensors") for n in ("whole", "cut"))
     assert isinstance(a, CharModel)
     assert isinstance(b, CharModel)
-    assert same(a.state_dict(), b.state_dict())
+    assert same_tensors(a.state_dict(), b.state_dict())
     assert ["units" in one.card for one in (a, b)] == [True, False]
 
 
@@ -122,14 +123,14 @@ CHANGED = {
 def test_a_text_that_changed_since_a_run_began_is_refused(what: str, run: Run, tmp_path: Path) -> None:
     """Its figures would be of other characters: of the held-out ones, which training doesn't look at."""
     book = tmp_path / "smiles.txt"
-    book.write_text(TEXT, "utf-8")
+    book.write_text(TRAVELLER, "utf-8")
     assert run("train --corpus smiles.txt --name x --epochs 0.2 --quiet --no-units", *RECIPE).code == 0
     card = checkpoint.load(tmp_path / "x.safetensors").card
-    book.write_text(CHANGED[what](TEXT), "utf-8")
+    book.write_text(CHANGED[what](TRAVELLER), "utf-8")
     done = run("train --resume runs/x --quiet")
     assert (done.code, done.out) == (1, "")
     assert "has changed since the run began; put it back" in done.err
-    book.write_bytes(TEXT.replace("\n", "\r\n").encode())  # the same text, as read
+    book.write_bytes(TRAVELLER.replace("\n", "\r\n").encode())  # the same text, as read
     assert run("train --resume runs/x --quiet --no-units").code == 0
     again = checkpoint.load(tmp_path / "x.safetensors").card
     assert again["held_out"] == pytest.approx(card["held_out"], rel=1e-5)
@@ -137,10 +138,10 @@ def test_a_text_that_changed_since_a_run_began_is_refused(what: str, run: Run, t
 
 def test_a_run_that_2_0_0_began_takes_down_its_text_as_it_goes_on(run: Run, tmp_path: Path) -> None:
     book, description = tmp_path / "smiles.txt", tmp_path / "runs" / "x" / "run.json"
-    book.write_text(TEXT, "utf-8")
+    book.write_text(TRAVELLER, "utf-8")
     assert run("train --corpus smiles.txt --name x --epochs 0.2 --quiet --no-units", *RECIPE).code == 0
     without = {name: value for name, value in json.loads(description.read_text()).items() if name != "sha256"}
-    for text, code in ((TEXT, 0), (TEXT[:-1] + "?", 1)):
+    for text, code in ((TRAVELLER, 0), (TRAVELLER[:-1] + "?", 1)):
         description.write_text(json.dumps(without)) if not code else None
         book.write_text(text, "utf-8")
         assert run("train --resume runs/x --quiet --no-units").code == code

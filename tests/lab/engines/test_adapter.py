@@ -15,25 +15,10 @@ import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.lab.engines.torch_model import CharModel
 from tests.support.closeness import assert_states
+from tests.support.foreign_networks import CHARACTERS, N, adapted, layers_of
 
-CHARACTERS = list("eat ofshn\n,xT世")  # in the order of somebody else's vocabulary
-N, GRU = len(CHARACTERS), nn.GRU(6, 9)
 TEXT = "The fox\neats 世, no hat on ,,the fence of ten"
 ASCII = "".join(c for c in TEXT if c in CHARACTERS)
-
-
-def network(kind: type[nn.RNNBase], n: int, *, embedding: bool = True, **options: Any) -> nn.ModuleDict:
-    """A network with weights large enough that its states vary, its two biases unequal."""
-    torch.manual_seed(5)
-    H, X = 9, 6 if embedding else n
-    parts: dict[str, nn.Module] = {"rnn": kind(X, H, **options), "decoder": nn.Linear(H, n)}
-    if embedding:
-        parts["encoder"] = nn.Embedding(n, X)
-    made = nn.ModuleDict(parts)
-    with torch.no_grad():
-        for parameter in made.parameters():
-            parameter.mul_(1 if options.get("nonlinearity") == "relu" else 2)  # a relu's would grow for ever
-    return made.eval()
 
 
 def run_alone(parts: nn.ModuleDict, ids: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -46,13 +31,6 @@ def run_alone(parts: nn.ModuleDict, ids: list[int]) -> tuple[np.ndarray, np.ndar
         top, _ = parts["rnn"](parts["encoder"](read) if "encoder" in parts else one_hot)
         logits = parts["decoder"](torch.cat([torch.zeros(1, 9), top]))
     return top.numpy(), torch.log_softmax(logits, dim=1).numpy()
-
-
-def adapted(parts: nn.ModuleDict, characters: Sequence[str] = CHARACTERS, **options: Any) -> CharModel:
-    layers: dict[str, Any] = dict(parts.items())
-    return rnnviz.adapt(
-        layers["rnn"], layers["decoder"], characters, embedding=layers.get("encoder"), **options
-    )
 
 
 def indices(text: str, entries: Sequence[str] = CHARACTERS) -> list[int]:
@@ -85,22 +63,22 @@ def same(
 def test_a_wrapped_network_is_the_network(
     kind: type[nn.RNNBase], more: dict[str, Any], first: bool, bias: bool, embedding: bool
 ) -> None:
-    same(network(kind, N, embedding=embedding, bias=bias, batch_first=first, **more))
+    same(layers_of(kind, N, embedding=embedding, bias=bias, batch_first=first, **more))
 
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_with_a_start_it_is_the_network_after_that_character(kind: type[nn.RNNBase], layers: int) -> None:
-    same(network(kind, N, num_layers=layers), indices("\n"), start="\n")
+    same(layers_of(kind, N, num_layers=layers), indices("\n"), start="\n")
 
 
 def test_a_networks_own_symbols_for_start_and_unknown() -> None:
     entries = ["<pad>", *CHARACTERS, "<unk>"]
-    same(network(nn.GRU, N + 2, num_layers=2), [0], entries, start=0, unknown=N + 1)
+    same(layers_of(nn.GRU, N + 2, num_layers=2), [0], entries, start=0, unknown=N + 1)
 
 
 def test_an_unknown_character_is_read_as_the_mean_and_hardly_expected() -> None:
-    parts = network(nn.GRU, N)
+    parts = layers_of(nn.GRU, N)
     traced = rnnviz.trace(adapted(parts), "eat?")
     assert not traced.known[3]
     assert traced.log_probs[:, 0].max() < -20 - math.log(len(CHARACTERS)) + 1e-3
@@ -162,10 +140,10 @@ def test_projections_are_multiplied_into_what_reads_them(layers: int) -> None:
 
 
 def test_padding_is_no_character() -> None:
-    model = same(network(nn.LSTM, N + 1), entries=["<pad>", *CHARACTERS])
+    model = same(layers_of(nn.LSTM, N + 1), entries=["<pad>", *CHARACTERS])
     assert model.vocabulary.size == N + 1
     # An embedding with a row for padding that the output lacks.
-    parts = network(nn.LSTM, N)
+    parts = layers_of(nn.LSTM, N)
     rows, padding = parts["encoder"].weight.detach(), torch.ones(1, 6)
     wide = nn.Embedding.from_pretrained(torch.cat([rows[:3], padding, rows[3:]]), padding_idx=3)
     made = rnnviz.adapt(parts["rnn"], parts["decoder"], CHARACTERS, embedding=wide)  # type: ignore[call-overload]
@@ -174,7 +152,7 @@ def test_padding_is_no_character() -> None:
 
 def test_a_check_is_of_the_networks_own_predictions() -> None:
     entries = ["<pad>", *CHARACTERS, "<unk>"]
-    parts = network(nn.GRU, N + 2, num_layers=2)
+    parts = layers_of(nn.GRU, N + 2, num_layers=2)
 
     def checked(check: Any) -> CharModel:
         return adapted(parts, entries, check=check, start=0, unknown=N + 1)
@@ -186,7 +164,7 @@ def test_a_check_is_of_the_networks_own_predictions() -> None:
 
 
 def test_where_a_check_differs_first_is_said() -> None:
-    parts = network(nn.GRU, N)
+    parts = layers_of(nn.GRU, N)
 
     def late(ids: list[int]) -> np.ndarray:
         _, log_probs = run_alone(parts, ids)
@@ -204,7 +182,7 @@ def test_where_a_check_differs_first_is_said() -> None:
 
 
 def test_what_is_wrapped_is_a_copy() -> None:
-    parts = network(nn.GRU, N)
+    parts = layers_of(nn.GRU, N)
     model = adapted(parts)
     before = rnnviz.trace(model, ASCII).nll.copy()
     with torch.no_grad():
@@ -240,7 +218,7 @@ class Batched(nn.Module):
 ], ids=["logits", "logits and state", "rows and state", "named"])  # fmt: skip
 @pytest.mark.parametrize("first", [True, False])
 def test_a_check_takes_what_a_network_of_torch_takes_and_returns(first: bool, returned: Any) -> None:
-    parts = network(nn.GRU, N, batch_first=first)
+    parts = layers_of(nn.GRU, N, batch_first=first)
     alone = Batched(parts, first, returned)
     adapted(parts, check=alone)
     adapted(parts, check=lambda ids: alone(torch.tensor(ids).reshape((1, -1) if first else (-1, 1))))
@@ -253,7 +231,7 @@ def test_a_check_that_reads_no_indices_is_told_so() -> None:
     with pytest.raises(
         ConfigError, match=r"check reads no tensor of indices, .*: .*'input2'; give a function"
     ):
-        adapted(network(nn.GRU, N), check=nn.Bilinear(2, 2, N))
+        adapted(layers_of(nn.GRU, N), check=nn.Bilinear(2, 2, N))
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # torch.compile's own
@@ -261,7 +239,7 @@ def test_a_check_that_reads_no_indices_is_told_so() -> None:
     nn.DataParallel, torch.compile, lambda module: nn.DataParallel(torch.compile(module)),
 ], ids=["DataParallel", "torch.compile", "both"])  # fmt: skip
 def test_wrapped_modules_are_unwrapped(wrap: Any) -> None:
-    parts = network(nn.GRU, N)
+    parts = layers_of(nn.GRU, N)
     whole = Batched(parts, False, lambda logits, state: (logits, state))
     plain = rnnviz.trace(adapted(parts), ASCII)
     inside = {name: wrap(part) for name, part in parts.items()}
@@ -278,7 +256,7 @@ def test_wrapped_modules_are_unwrapped(wrap: Any) -> None:
 ])  # fmt: skip
 def test_an_entry_that_no_text_has_is_left_out_and_the_others_add_up_to_1(entry: Any) -> None:
     entries = [*CHARACTERS[:4], entry, *CHARACTERS[4:]]
-    parts = network(nn.LSTM, N + 1)
+    parts = layers_of(nn.LSTM, N + 1)
     model = same(parts, entries=entries)
     assert set(model.vocabulary.characters) == set(CHARACTERS)
     adapted(parts, entries, check=lambda ids: run_alone(parts, ids)[1][1:])
@@ -287,7 +265,7 @@ def test_an_entry_that_no_text_has_is_left_out_and_the_others_add_up_to_1(entry:
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 @pytest.mark.parametrize("part", ["rnn", "decoder", "encoder"])
 def test_weights_that_are_no_numbers_are_told_at_once(part: str, value: float) -> None:
-    parts = network(nn.GRU, N)
+    parts = layers_of(nn.GRU, N)
     with torch.no_grad():
         next(parts[part].parameters())[1, 2] = value
     with pytest.raises(ConfigError, match=r"tensor '.*weight.*' holds values that are not finite"):

@@ -21,10 +21,11 @@ from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import Score
 from rnnviz.text.row_files import RowFile, open_rows
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
-from tests.scoring.test_rows import scored
 from tests.support.dask_machines import Machines
+from tests.support.models import TEXT
 from tests.support.pieces import pieces
+from tests.support.rows import score_file_rows
+from tests.support.torch_models import tiny_torch
 
 distributed = pytest.importorskip("distributed")
 MODELS = ("tiny-gru", "tiny-lstm", "tiny-3gram")
@@ -86,7 +87,7 @@ def test_a_long_text_costs_what_it_costs_here(
 
 @pytest.mark.slow
 def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
-    model, text = tiny("gru", name="tiny"), LONG[-530_000:]
+    model, text = tiny_torch("gru", name="tiny"), LONG[-530_000:]
     here = pieces(model, text, given="The ")
     afar = pieces(there.model(model), text, given="The ")
     for column, tolerance in (("nll", 1e-5), ("entropy", 1e-5), ("rank", 0)):
@@ -98,7 +99,7 @@ def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
 @pytest.mark.slow
 def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "WARM_UP", 1)  # too few to find the state
-    model = tiny("gru", name="tiny")
+    model = tiny_torch("gru", name="tiny")
     afar = there.model(model)
     asked = watched(afar, monkeypatch)
     score = perplexity(afar, text=LONG)
@@ -109,7 +110,7 @@ def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: p
 
 
 def test_readings_go_on_from_state_to_state(there: Cluster) -> None:
-    model, text = tiny("lstm", name="tiny"), LONG[:3000]
+    model, text = tiny_torch("lstm", name="tiny"), LONG[:3000]
     afar = there.model(model)
     for precise in (True, False):  # the text goes on where its context ends
         how: Any = {"text": text, "given": TEXT[:50], "precise": precise}
@@ -122,8 +123,8 @@ def test_readings_go_on_from_state_to_state(there: Cluster) -> None:
 def test_rows_cost_what_they_cost_here(there: Cluster, models_folder: Path, name: str, precise: bool) -> None:
     model = load(models_folder / f"{name}.safetensors")
     count = 200 if precise else 3000
-    here, ours = scored(model, rows_file(count), precise=precise)
-    afar, theirs = scored(there.model(model), rows_file(count), precise=precise)
+    here, ours = score_file_rows(model, rows_file(count), precise=precise)
+    afar, theirs = score_file_rows(there.model(model), rows_file(count), precise=precise)
     assert [one.nll for one in afar] == pytest.approx([one.nll for one in here], rel=1e-5, nan_ok=True)
     check_same(theirs, ours)
 
@@ -134,7 +135,7 @@ def test_a_worker_that_is_killed_costs_time_alone(
 ) -> None:
     machines.hire(1)
     model = load(models_folder / "tiny-lstm.safetensors")
-    here, ours = scored(model, rows_file(8000))
+    here, ours = score_file_rows(model, rows_file(8000))
     taken: list[list[RowScore]] = []
 
     def take(batch: Any) -> None:
@@ -148,7 +149,9 @@ def test_a_worker_that_is_killed_costs_time_alone(
     assert afar == pytest.approx([one.nll for one in here], rel=1e-5, nan_ok=True)
     assert theirs.perplexity == pytest.approx(ours.perplexity, rel=1e-5)
     machines.hire(1)
-    assert scored(there.model(model), rows_file(100))[1].rows == 100, "a new worker gets the model too"
+    assert score_file_rows(there.model(model), rows_file(100))[1].rows == 100, (
+        "a new worker gets the model too"
+    )
 
 
 @pytest.mark.slow
@@ -162,7 +165,7 @@ def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
             pass
         few.hire(1)
         with cluster(few.address) as found:
-            model = found.model(tiny("gru", name="tiny"))
+            model = found.model(tiny_torch("gru", name="tiny"))
             few.kill()
             with pytest.raises(ClusterError, match="did not finish its work"):
                 perplexity(model, text="The time")

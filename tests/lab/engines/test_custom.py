@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import units
@@ -18,44 +17,17 @@ from rnnviz.lab.engines.custom import CustomModel
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.scoring import sampling
 from rnnviz.scoring.tracer import Tracer
-from tests.lab.engines.test_adapter import CHARACTERS, N, adapted, network
+from tests.support.foreign_networks import CHARACTERS, N, adapted, cell_of, layers_of, stepwise
 from tests.support.written import ROOT, blocks
 
 TEXT = "The fox\neats, no hat on ,,the fence of ten"
 KNOWN = "".join(c for c in TEXT if c in CHARACTERS)
 
 
-def cell_of(rnn: nn.RNNBase, layer: int = 0) -> Any:
-    """A layer of torch's as the cell that reads one character."""
-    kinds: dict[type, Any] = {nn.GRU: nn.GRUCell, nn.LSTM: nn.LSTMCell}
-    cell = kinds[type(rnn)](rnn.input_size if layer == 0 else rnn.hidden_size, rnn.hidden_size)
-    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    cell.load_state_dict({name: getattr(rnn, f"{name}_l{layer}") for name in names})
-    return cell
-
-
-def own_of(parts: Any, **options: Any) -> CustomModel:
-    """GRUCells in a loop, each layer a step of its own."""
-
-    def reading(part: str, cell: Any) -> Any:
-        def step(below: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-            x = below if below.is_floating_point() else parts["encoder"](below)
-            h = cell(x, state[part])
-            return h, {part: h}
-
-        return step
-
-    names = [f"h{layer}" for layer in range(parts["rnn"].num_layers)]
-    steps = [reading(part, cell_of(parts["rnn"], layer)) for layer, part in enumerate(names)]
-    state = {part: torch.zeros(parts["rnn"].hidden_size) for part in names}
-    given = {"state": state, "readout": parts["decoder"], "characters": CHARACTERS, **options}
-    return rnnviz.adapt_step(steps if len(steps) > 1 else steps[0], **given)
-
-
 def pair() -> tuple[CustomModel, CharModel]:
     """Two layers as functions and as torch's."""
-    parts = network(nn.GRU, N, num_layers=2)
-    return own_of(parts, start="\n"), adapted(parts, start="\n")
+    parts = layers_of(nn.GRU, N, num_layers=2)
+    return stepwise(parts, start="\n"), adapted(parts, start="\n")
 
 
 def same(one: rnnviz.Trace, other: rnnviz.Trace, atol: float = 2e-5) -> None:
@@ -65,8 +37,8 @@ def same(one: rnnviz.Trace, other: rnnviz.Trace, atol: float = 2e-5) -> None:
 
 
 def test_a_grucell_in_a_loop_is_torchs_gru() -> None:
-    parts = network(nn.GRU, N)
-    own, theirs = own_of(parts), adapted(parts)
+    parts = layers_of(nn.GRU, N)
+    own, theirs = stepwise(parts), adapted(parts)
     same(rnnviz.trace(own, KNOWN), rnnviz.trace(theirs, KNOWN))
     assert own.parts == ("h0",)
     # A function doesn't read what it has no index for.
@@ -78,7 +50,7 @@ def test_a_grucell_in_a_loop_is_torchs_gru() -> None:
         out, _ = parts["rnn"](parts["encoder"](torch.tensor(ids)))
         return parts["decoder"](out)  # type: ignore[no-any-return]
 
-    begun, with_start = own_of(parts, start="\n", check=whole), adapted(parts, start="\n")
+    begun, with_start = stepwise(parts, start="\n", check=whole), adapted(parts, start="\n")
     same(rnnviz.trace(begun, KNOWN), rnnviz.trace(with_start, KNOWN))
 
 
@@ -110,8 +82,8 @@ def test_the_guides_rg_lru_is_the_papers() -> None:
 
 
 def test_a_network_that_predicts_no_characters_has_states_alone() -> None:
-    parts = network(nn.GRU, N)
-    own = rnnviz.trace(own_of(parts, readout=None), KNOWN)
+    parts = layers_of(nn.GRU, N)
+    own = rnnviz.trace(stepwise(parts, readout=None), KNOWN)
     np.testing.assert_allclose(own.hidden, rnnviz.trace(adapted(parts), KNOWN).hidden, atol=1e-6)
     assert own.perplexity[-1] == pytest.approx(own.vocabulary.size)
 
@@ -185,13 +157,8 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
     np.testing.assert_array_equal(held.hidden, traced.hidden)
 
 
-def echo(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    h = F.one_hot(ids, N).float()
-    return h, {"h": h}
-
-
 def test_what_a_step_returns_besides_its_state_is_shown() -> None:
-    parts = network(nn.GRU, N)
+    parts = layers_of(nn.GRU, N)
     W = {name: w.detach() for name, w in cell_of(parts["rnn"]).named_parameters()}
 
     def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

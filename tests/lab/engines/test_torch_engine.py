@@ -1,4 +1,6 @@
-"""rnnviz.lab.engines.torch_engine: all steps of a linear recurrence at once are its steps one by one."""
+"""rnnviz.lab.engines.torch_engine: all steps at once, and stretches side by side, are those one by one."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -6,8 +8,9 @@ import torch
 from torch import Tensor
 
 from rnnviz.lab.engines.torch_engine import scan
-from rnnviz.lab.engines.torch_model import CharModel
-from tests.conftest import tiny
+from rnnviz.lab.engines.torch_model import CharModel, TorchEngine
+from tests.support.long_texts import CELLS, assert_as_in_sequence, reader
+from tests.support.torch_models import in_torch, tiny_torch
 
 
 def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
@@ -34,7 +37,7 @@ def test_ten_thousand_steps_lose_no_digits(decay: float | str) -> None:
 
 def shut(gate: float) -> CharModel:
     """A minGRU of one unit whose update gate stands at σ(`gate`) for ever, its candidate at 1."""
-    model = tiny("mingru", hidden_size=1)
+    model = tiny_torch("mingru", hidden_size=1)
     for parameter in model.recurrence.parameters():
         parameter.zero_()
     model.recurrence.bias_ih_l0.copy_(torch.tensor([gate, 0.5]))  # type: ignore[operator, union-attr]
@@ -61,3 +64,9 @@ def test_under_autocast_the_recurrence_stays_in_float32() -> None:
         h, _ = shut(8.0).hidden(torch.zeros(1, 4000, 6))
     assert h.dtype == torch.float32
     assert float(h[0, -1, 0]) == pytest.approx(1 - (1 / (1 + np.exp(-8.0))) ** 4000, rel=1e-3)
+
+
+@pytest.mark.parametrize("settings", CELLS, ids=lambda s: "-".join(map(str, s.values())))
+def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(settings: dict[str, Any]) -> None:
+    network = reader(scale=8.0, **settings)
+    assert_as_in_sequence(network, TorchEngine(in_torch(network)))

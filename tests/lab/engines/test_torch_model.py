@@ -3,23 +3,17 @@
 import gc
 import weakref
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from rnnviz import ModelConfig
 from rnnviz.errors import ConfigError
 from rnnviz.lab.engines.dropout import Dropout, drop
-from rnnviz.lab.engines.torch_model import CharModel, pick_device
+from rnnviz.lab.engines.torch_model import pick_device
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.text.vocabulary import Vocabulary
 from tests.support import textbook
-
-VOCABULARY = Vocabulary(tuple("abcdefgh"))
-V = VOCABULARY.size
-H = 12
+from tests.support.torch_models import V, random_network
 
 KINDS = [
     ("mlp", "tanh"),
@@ -32,18 +26,12 @@ KINDS = [
 ]
 
 
-def make(cell: str, activation: str = "tanh", *, layers: int = 1) -> CharModel:
-    torch.manual_seed(0)
-    settings: dict[str, Any] = {"cell": cell, "activation": activation, "layers": layers, "embedding_size": 5}
-    return CharModel(ModelConfig(vocabulary_size=V, hidden_size=H, **settings), VOCABULARY)
-
-
 @pytest.mark.parametrize("learning", [True, False])
 @pytest.mark.parametrize(("cell", "activation"), KINDS)
 def test_dropout_between_layers_is_of_what_the_next_layer_reads(
     cell: str, activation: str, learning: bool
 ) -> None:
-    model = make(cell, activation, layers=3)
+    model = random_network(cell, activation, layers=3)
     ids = torch.randint(0, V + 1, (4, 20), generator=torch.Generator().manual_seed(4))
     tensors, one = textbook.tensors_of(model), replace(model.config, layers=1)
     drawn, x, states = torch.Generator().manual_seed(5), textbook.embedded(one, tensors, ids), []
@@ -60,7 +48,7 @@ def test_dropout_between_layers_is_of_what_the_next_layer_reads(
 
 
 def test_a_scorer_sees_new_weights_and_not_the_old_ones() -> None:
-    model, ids = make("gru"), np.array([1, 2, 3])
+    model, ids = random_network("gru"), np.array([1, 2, 3])
     before = model.scorer().advance(ids)
     kept = weights_of(model)
     assert weights_of(model) is kept
@@ -72,14 +60,11 @@ def test_a_scorer_sees_new_weights_and_not_the_old_ones() -> None:
 
 
 def test_weights_are_freed_with_their_model() -> None:
-    model = make("gru")
+    model = random_network("gru")
     weights = weakref.ref(weights_of(model))
     del model
     gc.collect()
     assert weights() is None
-
-
-GOOD: dict[str, Any] = {"cell": "gru", "vocabulary_size": 9}
 
 
 def test_a_gpu_that_is_there_and_can_not_compute_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

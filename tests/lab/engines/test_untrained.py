@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
 import rnnviz
 from rnnviz import units
@@ -15,12 +13,12 @@ from rnnviz.lab.analysis import controls, matching
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.engines import torch_model
 from rnnviz.lab.engines.custom import CustomModel
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.engines.untrained import tensors
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.progress import run
 from rnnviz.text.vocabulary import Vocabulary
+from tests.support.foreign_networks import long_memory
 
 VOCABULARY = Vocabulary(tuple(map(chr, range(97, 97 + 26))))
 
@@ -48,15 +46,6 @@ def test_each_tensor_is_drawn_from_the_distribution_that_torch_draws_it_from(
             np.testing.assert_allclose(one[[0, -1]], other[[0, -1]], rtol=0.05, atol=0.05 * one.std())
 
 
-def adapted(seed: int, *, hidden: int = 8, letters: str = "ab c") -> CharModel:
-    """A gru that begins with long memories."""
-    torch.manual_seed(seed)
-    gru, output = nn.GRU(len(letters), hidden), nn.Linear(hidden, len(letters))
-    with torch.no_grad():
-        gru.bias_hh_l0[hidden : 2 * hidden] += 4.0
-    return rnnviz.adapt(gru, output, letters)
-
-
 def counter(seed: int) -> CustomModel:
     """A function, whose copies can't be drawn."""
     weights = np.random.default_rng(seed).normal(size=(4, 3)).astype(np.float32)
@@ -68,7 +57,7 @@ def counter(seed: int) -> CustomModel:
     return rnnviz.adapt_step(step, state={"h": np.zeros(3)}, characters="ab c")
 
 
-@pytest.mark.parametrize("fresh", [adapted, counter])
+@pytest.mark.parametrize("fresh", [long_memory, counter])
 def test_a_network_of_ones_own_is_controlled_by_copies_that_begin_as_it_did(
     fresh: Callable[[int], Any],
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from rnnviz.lab.fit.batches import Cuts
 from rnnviz.lab.fit.trainer import Trainer
-from tests.lab.fit.test_trainer import CORPUS, SMALL
+from tests.support.training import CORPUS, SMALL
 
 RANDOM = replace(SMALL, truncation="random", dropout_output=0.2)
 

@@ -13,7 +13,7 @@ from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text import corpora
-from tests.conftest import tiny
+from tests.support.torch_models import tiny_torch
 
 CORPUS = corpora.from_text("a cab, a bad bead, " * 60 + "dab a bee, add a bag. " * 18 + "x", "beads")
 
@@ -84,7 +84,7 @@ def test_a_card_says_what_the_text_is_and_how_it_was_read() -> None:
 
 @pytest.mark.parametrize(("train_on", "said"), [("train", "first 85 %"), ("train+validation", "first 90 %")])
 def test_a_networks_card_says_how_it_was_trained_too(train_on: Any, said: str) -> None:
-    network, config = tiny("gru"), TrainConfig(seed=3, train_on=train_on)
+    network, config = tiny_torch("gru"), TrainConfig(seed=3, train_on=train_on)
     corpus = corpora.from_text(" ".join(map(str, range(900))), "numbers")
     describe(
         network, corpus, config, seconds=1.26, threads_fixed=True, command="train", yardstick="holmes-6gram",

@@ -8,12 +8,12 @@ from rnnviz.errors import ConfigError
 from rnnviz.lab.fit import optimiser
 from rnnviz.lab.fit.optimiser import adamw, no_bfloat16, precision_on
 from rnnviz.networks.config import TrainConfig
-from tests.conftest import tiny
+from tests.support.torch_models import tiny_torch
 
 
 def test_a_matrix_decays_a_bias_does_not_and_both_follow_their_gradients() -> None:
     """Loshchilov & Hutter 2019, algorithm 2, in double precision: three steps from the initial weights."""
-    model = tiny("gru").requires_grad_()
+    model = tiny_torch("gru").requires_grad_()
     optimiser = adamw(model, TrainConfig(weight_decay=0.3, learning_rate=0.02))
     generator = np.random.default_rng(1)
     found = [p.detach().double().numpy().copy() for p in model.parameters()]

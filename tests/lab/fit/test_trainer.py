@@ -26,21 +26,12 @@ from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from tests.support.closeness import close
-
-TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
-CORPUS = corpora.from_text(TEXT, "smiles")
-SMALL = TrainConfig(
-    cell="gru", hidden_size=12, embedding_size=6, epochs=2, batch=4, steps=10, learning_rate=0.02,
-    precision="float32",
-)  # fmt: skip
+from tests.support.texts import TRAVELLER
+from tests.support.training import CORPUS, SMALL, same_tensors
 
 
 def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
     return {k: v.clone() for k, v in trainer.model.state_dict().items()}
-
-
-def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
-    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
 
 
 @pytest.mark.parametrize("length", [2, 7, 50, 63, 1000])
@@ -184,10 +175,10 @@ def test_seconds_are_of_training_alone() -> None:
 @pytest.mark.parametrize("train_on", ["train", "train+validation"])
 def test_what_is_kept_apart_is_never_read_not_even_for_the_vocabulary(train_on: Any) -> None:
     share = 0.85 if train_on == "train" else 0.9
-    n = int(share * len(TEXT))
-    corpus = corpora.from_text(TEXT[:n] + "@" * (len(TEXT) - n))
+    n = int(share * len(TRAVELLER))
+    corpus = corpora.from_text(TRAVELLER[:n] + "@" * (len(TRAVELLER) - n))
     trainer = Trainer(replace(SMALL, train_on=train_on, min_count=1), corpus)
-    assert trainer.text == TEXT[:n]
+    assert trainer.text == TRAVELLER[:n]
     assert "@" not in trainer.model.vocabulary
 
 
@@ -211,7 +202,7 @@ def test_another_seed_gives_other_weights_and_leaves_the_callers_random_numbers_
     trainers = [Trainer(replace(SMALL, seed=seed, dropout_output=0.3), CORPUS) for seed in (1, 2)]
     for trainer in trainers:
         list(trainer.run(sample_length=0))
-    assert not same(*map(weights, trainers))
+    assert not same_tensors(*map(weights, trainers))
     assert torch.rand(1) == torch.rand(1, generator=torch.Generator().manual_seed(99))
 
 
@@ -260,7 +251,7 @@ def test_a_resumed_run_has_the_same_weights_bit_for_bit(
     save(folder, first)
     assert restore(folder, second)
     resumed = list(second.run())
-    assert same(whole, weights(second))
+    assert same_tensors(whole, weights(second))
     assert second.characters == characters
     for a, b in zip(resumed, reports[-len(resumed) :], strict=True):  # the partial sums went on, too
         assert numbers(a) == numbers(b)
@@ -286,7 +277,7 @@ def test_early_reports_are_ever_further_apart_and_change_nothing_that_is_learnt(
     assert [(r.step, len(r.sample)) for r in early[:first]] == [(n, 200) for n in (1, 8, 16, 32)]
     assert [r.step for r in early[first:]] == [r.step for r in plain]
     assert [r.validation_perplexity for r in early[first:]] == [r.validation_perplexity for r in plain]
-    assert same(early[-1].model.state_dict(), plain[-1].model.state_dict())
+    assert same_tensors(early[-1].model.state_dict(), plain[-1].model.state_dict())
     # Each says what was since the one before it, so that training and validation can be compared.
     assert [numbers(r) for r in early[first + 1 :]] == [numbers(r) for r in plain[1:]]
     assert all(
@@ -332,9 +323,9 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
 
 def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
     """Not the last one: what is learnt of the order of letters is wrong where they are shuffled."""
-    shuffled = list(TEXT[: len(TEXT) * 3 // 17])
+    shuffled = list(TRAVELLER[: len(TRAVELLER) * 3 // 17])
     random.Random(0).shuffle(shuffled)
-    corpus = corpora.from_text(TEXT + "".join(shuffled))
+    corpus = corpora.from_text(TRAVELLER + "".join(shuffled))
     reports: list[tuple[float | None, bool]] = []
     seen: list[dict[str, torch.Tensor]] = []
 
@@ -346,7 +337,7 @@ def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
     model = fit(config, corpus, name="smiles-gru", sample_length=0, on_report=on_report)
     best = max(n for n, (_perplexity, better) in enumerate(reports) if better)
     assert 0 < best < len(reports) - 1
-    assert same(model.state_dict(), seen[best])
+    assert same_tensors(model.state_dict(), seen[best])
     split = corpus.split()
     validation = perplexity(model, text=split.validation).perplexity
     assert validation == pytest.approx(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
 from rnnviz.figures.themes import LEVELS
@@ -24,37 +23,21 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import worker
 from rnnviz.ui.shell import dashboard, render_finding
-from tests.conftest import TEXT, tiny, tiny_card
 from tests.support.apptest import Open, everything, settled
-from tests.ui.jobs.test_jobs import SOON, Endless
+from tests.support.jobs import SOON, Endless
+from tests.support.lab_pages import INSIDE_PARTS, TINY_GRU, ask_board, choose_way, write_text
+from tests.support.models import TEXT, tiny, tiny_card
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 
-GRU = tiny("gru", card=tiny_card())
-PARTS = ("units", "match", "memory", "cause")
-VIEWS = (*(("part", part) for part in PARTS), ("inside.way", "patch"), ("inside.way", "compare"))
-
-
-def cause(app: AppTest, way: str) -> AppTest:
-    """Choose a way under Cause."""
-    return settled(app.segmented_control(key="inside.way").set_value(way).run(), "inside")
-
-
-def ask(app: AppTest, key: str, **what: Any) -> AppTest:
-    """As if a board's browser had asked this."""
-    app.session_state[f"{key}.ask"] = {"client": "me", "seq": 1, **what}
-    return app.run()
-
-
-def write(app: AppTest, text: str) -> AppTest:
-    return app.text_area(key="inside.text").set_value(text).run()
+VIEWS = (*(("part", part) for part in INSIDE_PARTS), ("inside.way", "patch"), ("inside.way", "compare"))
 
 
 @pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm"])
 def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
     open_app: Open, boards: dict[str, Any], model: str
 ) -> None:
-    app = open_app("inside", part=PARTS[0], model=model)
+    app = open_app("inside", part=INSIDE_PARTS[0], model=model)
     assert "tiny-3gram" not in app.selectbox(key="model").options  # counts have no units
     for key, view in VIEWS:
         boards.clear()
@@ -77,18 +60,18 @@ def test_chinese_words_on_every_part(open_app: Open, boards: dict[str, Any]) -> 
 
 def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru")
-    app = write(app, TEXT[:600])
+    app = write_text(app, TEXT[:600])
     app = settled(app, "inside")
     sent = boards["inside.finding"]
     (ranking,) = boards["inside.found"]["panels"]
-    read = trace(GRU, TEXT[:600])
+    read = trace(TINY_GRU, TEXT[:600])
     found = search(read, units.target("word-start", TEXT[:600]), layer=0)
     assert ranking["picks"][0] == found.best.unit.unit
     assert app.number_input(key="inside.unit").value == found.best.unit.unit
     values = sent["arrays"][sent["texts"][0]["values"]]
     assert values.tolist() == read.hidden[:, 0, found.best.unit.unit].tolist()
     other = ranking["picks"][3]
-    ask(app, "inside.found", what="pick", panel="ranking", value=other)
+    ask_board(app, "inside.found", what="pick", panel="ranking", value=other)
     assert app.number_input(key="inside.unit").value == other
 
 
@@ -96,8 +79,8 @@ def test_a_selection_becomes_the_question_and_can_be_forgotten(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
     app = open_app("inside", model="tiny-gru")
-    ask(app, "inside.finding", what="span", value=[2, 6])
-    ask(app, "inside.finding", what="span", value=[5, 9])
+    ask_board(app, "inside.finding", what="span", value=[2, 6])
+    ask_board(app, "inside.finding", what="span", value=[5, 9])
     assert boards["inside.finding"]["spans"] == [[2, 9]]
     assert "**Too little text to tell**: in another text of 18 characters" in everything(app)
     next(b for b in app.button if "Clear" in b.label).click().run()
@@ -123,7 +106,7 @@ def test_a_unit_has_its_card_before_any_click(
 
 
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
-    app = cause(open_app("inside", model="tiny-gru", part="cause"), "compare")
+    app = choose_way(open_app("inside", model="tiny-gru", part="cause"), "compare")
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
     heats = [panel for panel in boards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
     for one in heats:
@@ -142,10 +125,10 @@ def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("boards")
 def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_text(open_app: Open) -> None:
-    app = write(open_app("inside", model="tiny-gru"), "  ")
+    app = write_text(open_app("inside", model="tiny-gru"), "  ")
     assert "There is no text" in everything(app)
     for text in ("a", "<script>alert(1)</script> **b** " * 3):
-        write(app, text)
+        write_text(app, text)
         for key, view in VIEWS:
             settled(app.segmented_control(key=key).set_value(view).run(), "inside")
             assert "<script>" not in everything(app)
@@ -276,8 +259,8 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     app = where.set_value("python-docs").run()
     app = settled(app.button(key="inside.search.start").click().run(), "inside")
     target = units.target("word-start", text)
-    read, copies = trace(GRU, text), [trace(copy, text) for copy in units.untrained(GRU)]
-    found, _vowel = units.find(GRU, text, ASKED, layer=0)
+    read, copies = trace(TINY_GRU, text), [trace(copy, text) for copy in units.untrained(TINY_GRU)]
+    found, _vowel = units.find(TINY_GRU, text, ASKED, layer=0)
     assert render_finding.told(found.sentences()) in everything(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
@@ -291,7 +274,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     bars = panel["figures"]["light"]["data"][0]["x"]
     np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)
     app = app.selectbox(key="inside.finding.what").set_value("probe").run()
-    values = many.direction().along(trace(GRU, app.text_area(key="inside.text").value))
+    values = many.direction().along(trace(TINY_GRU, app.text_area(key="inside.text").value))
     np.testing.assert_allclose(coloured(boards), values - values.mean(), atol=1e-4)
     # Whatever else is looked for in the text was measured at the same reading.
     settled(app.selectbox(key="inside.target").set_value("vowel").run(), "inside")
@@ -304,9 +287,9 @@ def coloured(boards: dict[str, Any]) -> list[float]:
 
 
 def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(write(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
+    app = settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
     assert app.selectbox(key="inside.finding.what").value == "unit"
-    read = trace(GRU, TEXT[:600])
+    read = trace(TINY_GRU, TEXT[:600])
     means = directions.mean_difference(read, units.target("word-start", TEXT[:600]))
     app = app.selectbox(key="inside.finding.what").set_value("means").run()
     wanted = means.along(read)
@@ -351,7 +334,7 @@ def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.Mon
     assert written.label == "Search 700 characters that the network writes"
     app = settled(written.click().run(), "inside")
     assert "**Too little text to tell**: in another text of 700 characters" in everything(app)
-    text = sample(GRU, "", 700, seed=0)
-    found = search(trace(GRU, text), units.target("word-start", text), layer=0)
+    text = sample(TINY_GRU, "", 700, seed=0)
+    found = search(trace(TINY_GRU, text), units.target("word-start", text), layer=0)
     assert app.number_input(key="inside.unit").value == found.best.unit.unit
     assert not [button for button in app.button if button.key == "inside.source.propose.sampled"]

@@ -14,9 +14,9 @@ from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.pages.inside import unit_changes
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
-from tests.conftest import TEXT, tiny, tiny_card
-from tests.lab.pages.test_inside import GRU, ask, cause, write
 from tests.support.apptest import Open, everything, settled
+from tests.support.lab_pages import TINY_GRU, ask_board, choose_way, write_text
+from tests.support.models import TEXT, tiny, tiny_card
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 
@@ -27,8 +27,8 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
     assert before[0]["x"] != before[1]["x"]
     text = app.text_area(key="inside.text").value
-    held = trace(GRU, text, change=Intervention((0, 1, 2, 3), "clamp", 1.0))
-    wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(GRU, text), held)]
+    held = trace(TINY_GRU, text, change=Intervention((0, 1, 2, 3), "clamp", 1.0))
+    wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(TINY_GRU, text), held)]
     assert [m.value for m in app.metric] == wanted
     app.slider(key="inside.value").set_value(-1.0).run()
     assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
@@ -71,18 +71,18 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
-    settled(cause(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
+    settled(choose_way(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
     assert "inside.ablation" not in boards
     monkeypatch.setattr(ablation, "REPLICATES", -2.0)
     app.run()
     panel = boards["inside.ablation"]["panels"][0]
-    ask(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
+    ask_board(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
     assert app.text_input(key="inside.units").value == str(panel["picks"][2])
 
 
 def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
-    ask(cause(app, "letter"), "inside.changed", what="at", value=3)
+    ask_board(choose_way(app, "letter"), "inside.changed", what="at", value=3)
     app = settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
     lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
     assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
@@ -124,13 +124,13 @@ def shows_what_holding_does(
 
 
 def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:
-    app = write(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
+    app = write_text(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
     assert not offered(app)  # none was found yet
     app = app.segmented_control(key="part").set_value("units").run()
     app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
     assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
-    shows_what_holding_does(app, boards, GRU)
+    shows_what_holding_does(app, boards, TINY_GRU)
     app = app.selectbox(key="inside.cause.what").set_value("unit").run()
     assert app.text_input(key="inside.units").value
 
@@ -138,7 +138,7 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
 def test_a_direction_is_offered_for_the_states_in_which_it_was_found(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
-    app = settled(write(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside")
+    app = settled(write_text(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside")
     app = app.segmented_control(key="part").set_value("cause").run()
     assert offered(app)
     app = app.toggle(key="inside.cell").set_value(True).run()

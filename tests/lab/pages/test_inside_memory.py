@@ -11,10 +11,10 @@ from rnnviz.lab.analysis import attribution
 from rnnviz.lab.pages.inside import memory
 from rnnviz.networks.progress import run
 from rnnviz.ui.shell import render_finding
-from tests.conftest import TEXT, tiny, tiny_card
-from tests.lab.pages.test_inside import ask, write
 from tests.support.apptest import Open, everything, settled
-from tests.ui.jobs.test_jobs import SOON, Endless
+from tests.support.jobs import SOON, Endless
+from tests.support.lab_pages import ask_board, write_text
+from tests.support.models import TEXT, tiny, tiny_card
 
 GRU = tiny("gru", card=tiny_card())
 
@@ -27,10 +27,10 @@ def test_a_row_within_the_picture_and_beyond_it(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "SQUARE", 60)
-    app = settled(write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:150]), "inside")
+    app = settled(write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:150]), "inside")
     for at, target in ((41, None), (60, None), (120, None), (120, "e")):
         app.text_input(key="inside.asked").set_value(target or "").run()
-        app = settled(ask(app, "inside.memory", what="at", value=at), "inside")
+        app = settled(ask_board(app, "inside.memory", what="at", value=at), "inside")
         sent = boards["inside.memory"]
         shares = values(sent, 0)
         row = gradients.connectivity(GRU, TEXT[:150], at=at, character=target)
@@ -75,10 +75,10 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
 
 
 def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside")
+    app = settled(write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside")
     assert memory.ADDED not in boards
     settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    settled(ask(app, memory.ADDED, what="at", value=41), "inside")
+    settled(ask_board(app, memory.ADDED, what="at", value=41), "inside")
     found = run(attribution.contributions(GRU, TEXT[:90], at=41))
     sent = boards[memory.ADDED]
     assert len(sent["texts"]) == 3

@@ -14,9 +14,9 @@ from rnnviz.lab.pages.inside import patch, unit_changes
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell import render_finding
-from tests.conftest import tiny, tiny_card
-from tests.lab.pages.test_inside import ask, cause
 from tests.support.apptest import Open, everything, settled
+from tests.support.lab_pages import ask_board, choose_way
+from tests.support.models import tiny, tiny_card
 
 KEY = patch.KEY
 SOURCE, TARGET = (text.replace("|", "") for text in patch.OTHER)
@@ -40,7 +40,7 @@ def choose(app: AppTest, name: str, value: str) -> AppTest:
 
 
 def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dict[str, Any]) -> None:
-    app = cause(open_app("inside", part="cause", model="tiny-gru"), "patch")
+    app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "patch")
     done = units.patch(GRU, SOURCE, AT, TARGET, TO)
     sent = boards[KEY]
     shows(sent, done)
@@ -51,15 +51,15 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     said = done.controls(GRU, unrelated).sentences()
     assert render_finding.told(said, "said", "hint") in everything(app)
     # A click in each text moves its place.
-    ask(app, f"{KEY}.source", what="at", value=3)
-    ask(app, f"{KEY}.target", what="at", value=7)
-    settled(ask(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
+    ask_board(app, f"{KEY}.source", what="at", value=3)
+    ask_board(app, f"{KEY}.target", what="at", value=7)
+    settled(ask_board(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
     shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
 
 
 def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, Any]) -> None:
-    app = cause(open_app("inside", part="cause", model="tiny-lstm"), "patch")
+    app = choose_way(open_app("inside", part="cause", model="tiny-lstm"), "patch")
     app.text_area(key=f"{KEY}.source.text").set_value("a machine").run()
     app.text_area(key=f"{KEY}.target.text").set_value("his voice was quiet").run()
     choose(app, "part", "part")
@@ -84,7 +84,9 @@ def test_a_random_direction_lies_in_the_layer_in_view(
     deep = tiny("gru", layers=2, card=tiny_card())
     save(deep, tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = choose(cause(open_app("inside", part="cause", model="deep", layer="1"), "patch"), "part", "part")
+    app = choose(
+        choose_way(open_app("inside", part="cause", model="deep", layer="1"), "patch"), "part", "part"
+    )
     assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
     settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
     shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random(12, layer=1)))

@@ -8,10 +8,9 @@ import pytest
 from rnnviz.lab.run import runs
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.tracer import trace
-from tests.conftest import tiny, tiny_card
-from tests.lab.pages.test_inside import PARTS
-from tests.lab.pages.test_train import button, pick
 from tests.support.apptest import Open, everything, settled
+from tests.support.lab_pages import INSIDE_PARTS, button, pick_text
+from tests.support.models import tiny, tiny_card
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def test_every_part_of_inside_opens_and_a_unit_is_held_at_any_value_of_its_layer
     open_app: Open, tmp_path: Path
 ) -> None:
     app = open_app("inside", model="tiny-mingru")
-    for part in PARTS:
+    for part in INSIDE_PARTS:
         app.segmented_control(key="part").set_value(part).run()
         assert "no gates" not in everything(app)
     read = trace(load(tmp_path / "tiny-mingru.safetensors"), app.text_area(key="inside.text").value)
@@ -46,7 +45,7 @@ def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, boards: di
 def test_a_cell_without_w_hh_is_trained_without_dropping_its_entries(
     open_app: Open, started: list[runs.Description]
 ) -> None:
-    app = pick(open_app("train"), "python-docs")
+    app = pick_text(open_app("train"), "python-docs")
     app.button_group(key="train-more").set_value("settings").run()
     app.slider(key="set-dropout_weight").set_value(0.3).run()
     app.selectbox(key="set-cell").select("mingru").run()

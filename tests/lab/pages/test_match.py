@@ -14,9 +14,9 @@ from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.shell import render_finding
-from tests.conftest import TEXT, tiny, tiny_card
-from tests.lab.pages.test_inside import ask, write
 from tests.support.apptest import Open, everything, settled
+from tests.support.lab_pages import ask_board, write_text
+from tests.support.models import TEXT, tiny, tiny_card
 
 GRU = tiny("gru", card=tiny_card())
 SPAN = (30, 34)
@@ -29,9 +29,9 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
-    app = write(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
+    app = write_text(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
     app.slider(key="inside.match.threshold").set_value(threshold).run()
-    return settled(ask(app, "inside.match", what="span", value=list(SPAN)), "inside")
+    return settled(ask_board(app, "inside.match", what="span", value=list(SPAN)), "inside")
 
 
 def choose(app: AppTest, where: str) -> AppTest:
@@ -83,7 +83,7 @@ def test_a_click_makes_a_match_the_text_in_view(
     row = boards["inside.matches"]["texts"][2]
     codes = boards["inside.matches"]["arrays"][row["codes"]]
     matched = "".join(map(chr, codes[slice(*row["marked"])]))
-    app = settled(ask(app, "inside.matches", what="pick", panel="text", value=2), "inside")
+    app = settled(ask_board(app, "inside.matches", what="pick", panel="text", value=2), "inside")
     text = app.text_area(key="inside.text").value
     assert text in TEXT
     assert len(text) == 100
@@ -91,7 +91,7 @@ def test_a_click_makes_a_match_the_text_in_view(
     assert text[start:stop] == matched
     assert start >= 20
     for wrong in (99, -1, "x", None):
-        ask(app, "inside.matches", what="pick", panel="text", value=wrong)
+        ask_board(app, "inside.matches", what="pick", panel="text", value=wrong)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -132,7 +132,7 @@ def test_no_unit_and_no_place_are_said(open_app: Open, boards: dict[str, Any]) -
 
 
 def test_before_a_selection_a_word_that_comes_again_is_taken(open_app: Open, boards: dict[str, Any]) -> None:
-    write(open_app("inside", model="tiny-gru", part="match"), "one two one six")
+    write_text(open_app("inside", model="tiny-gru", part="match"), "one two one six")
     assert boards["inside.match"]["spans"] == [[8, 11]]
-    write(open_app("inside", model="tiny-gru", part="match"), "?!")
+    write_text(open_app("inside", model="tiny-gru", part="match"), "?!")
     assert boards["inside.match"]["spans"] == [[1, 2]]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
@@ -25,22 +24,15 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.page.payload import unpack
 from rnnviz.text import corpora
-from tests.conftest import TEXT, tiny, tiny_card
 from tests.support.apptest import SHIPPED, Open, addressed, components, everything, sent
+from tests.support.lab_pages import button, pick_text
 from tests.support.made_runs import WATCHED, made, training
+from tests.support.models import TEXT, tiny, tiny_card
 
 pytestmark = pytest.mark.usefixtures("started")
 
 
 NAMED = unit_findings.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
-
-
-def button(app: AppTest, key: str) -> Any:
-    return app.button(key=key)
-
-
-def pick(app: AppTest, text: str) -> AppTest:
-    return app.selectbox(key="train-text").select(text).run()
 
 
 def test_start_puts_the_toy_in_the_queue_and_shows_it(
@@ -62,7 +54,7 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
 def test_a_preset_fills_the_settings_and_all_can_be_changed(
     open_app: Open, started: list[runs.Description]
 ) -> None:
-    app = pick(open_app("train"), "python-docs")
+    app = pick_text(open_app("train"), "python-docs")
     app.button_group(key="train-more").set_value("settings").run()
     assert app.selectbox(key="set-cell").value == "lstm"
     app.selectbox(key="set-cell").select("gru").run()
@@ -87,7 +79,7 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
 def test_settings_that_contradict_each_other_refuse_the_start(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = pick(open_app("train"), "python-docs")
+    app = pick_text(open_app("train"), "python-docs")
     app.button_group(key="train-more").set_value("settings").run()
     app.text_input(key="set-name").set_value("../evil").run()
     button(app, "train-start").click().run()
@@ -102,7 +94,7 @@ def test_settings_that_contradict_each_other_refuse_the_start(
 
 
 def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list[runs.Description]) -> None:
-    app = pick(open_app("train"), training_text.PASTE)
+    app = pick_text(open_app("train"), training_text.PASTE)
     assert "Choose a text" in everything(app)
     app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
     assert set(app.text_input(key="set-watched").value) == {"b", " "}, "not of the held-out text"
@@ -116,7 +108,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     (description,) = started
     assert description.text == TEXT
     assert description.corpus == ""
-    pick(app, "machine")
+    pick_text(app, "machine")
     assert "2 · Training time]  \nA few seconds" in everything(app)
     assert not [one for one in app.button_group if one.key == "train-preset"], "one option is no choice"
 
@@ -137,10 +129,10 @@ def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Descripti
 
 @pytest.mark.usefixtures("troubled")
 def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Open) -> None:
-    app = pick(open_app("train"), training_text.UPLOAD)
+    app = pick_text(open_app("train"), training_text.UPLOAD)
     app.file_uploader(key="train-file").upload("Größe.txt", ("Größe und Ärger. " * 60).encode("cp1252")).run()
     assert app.session_state["set-name"] == "gr-e-lstm"
-    app = pick(open_app("train"), training_text.UPLOAD)
+    app = pick_text(open_app("train"), training_text.UPLOAD)
     app.file_uploader(key="train-file").upload("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99)).run()
     assert "PNG" in app.error[0].value
 
@@ -158,7 +150,7 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
         raise DownloadError("raw.githubusercontent.com can't be reached; check the network")
 
     monkeypatch.setattr(corpora, "fetch", offline)
-    app = pick(open_app("train"), "tinyshakespeare")
+    app = pick_text(open_app("train"), "tinyshakespeare")
     said = everything(app).replace("\\", "")
     assert [one for one in ("1.1 MB", "karpathy/char-rnn", "public domain") if one not in said] == []
     app.button(key="fetch").click().run()
@@ -311,7 +303,7 @@ def test_the_first_run_on_a_book_needs_no_network(
         "“machine”, the toy",
         "H. G. Wells, The Time Machine (1898)",
     ]
-    pick(app, "timemachine")
+    pick_text(app, "timemachine")
     button(app, "train-start").click().run()
     assert (started[0].corpus, started[0].watched) == ("timemachine", settings.SENTENCES["timemachine"])
 

@@ -17,10 +17,10 @@ from rnnviz.lab.run import event_log, replay, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import opened, pack, to_bytes, unpack
 from rnnviz.networks import checkpoint
-from tests.conftest import tiny
-from tests.lab.pages.test_train import button, pick
 from tests.support.apptest import Open, addressed, components, everything, sent, settled, turn
+from tests.support.lab_pages import button, pick_text
 from tests.support.made_runs import START, made
+from tests.support.models import tiny
 
 pytestmark = pytest.mark.usefixtures("started")
 
@@ -194,7 +194,7 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
         raise error
 
     monkeypatch.setattr(estimate, "measured", measured)
-    app = settled(pick(open_app("train"), "python-docs"), "train").run()
+    app = settled(pick_text(open_app("train"), "python-docs"), "train").run()
     assert len(asked) == 1
     assert "parameters" in everything(app)
     assert "being measured" not in everything(app)

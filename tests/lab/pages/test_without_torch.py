@@ -1,4 +1,4 @@
-"""Inside without torch: networks are compared, and what needs torch names the command that brings it."""
+"""Where torch isn't installed, what needs it says which command brings it, and all else is alive."""
 
 from typing import Any
 
@@ -6,8 +6,10 @@ import pytest
 
 from rnnviz.errors import install
 from rnnviz.networks import has_torch
-from tests.lab.pages.test_inside import cause
 from tests.support.apptest import Open, everything, settled
+from tests.support.lab_pages import choose_way
+from tests.support.models import TEXT
+from tests.support.perplexity_page import upload
 
 
 @pytest.fixture(autouse=True)
@@ -15,10 +17,22 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(has_torch, "installed", lambda: False)
 
 
+@pytest.mark.parametrize(("locale", "said"), [("en", "needs torch"), ("zh", "要用 torch")])
+def test_train_cannot_start(open_app: Open, locale: str, said: str) -> None:
+    app = open_app("train", locale=locale)
+    assert [said in each.value and "pip" in each.value for each in app.info] == [True]
+    assert app.button(key="train-start").disabled
+
+
+def test_a_text_is_scored(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="tiny-gru"), ("a.txt", TEXT))
+    assert app.metric[0].label == r"Perplexity of a\.txt"
+
+
 def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
-    app = cause(open_app("inside", part="cause", model="tiny-gru"), "compare")
+    app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "compare")
     chosen = next(box for box in app.multiselect if box.label.startswith("Compare"))
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
     assert f"`{install('lab')}`" in everything(app)

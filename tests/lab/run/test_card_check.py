@@ -8,7 +8,7 @@ import pytest
 from rnnviz import cli
 from rnnviz.lab.run import card_check
 from rnnviz.networks import checkpoint, modelfile
-from tests.lab.fit.test_trainer import TEXT
+from tests.support.texts import TRAVELLER
 
 FIGURES = {
     "parameters",
@@ -25,7 +25,7 @@ FIGURES = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two models of one text, and the text."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT, "utf-8")
+    (tmp_path / "text.txt").write_text(TRAVELLER, "utf-8")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     count = "train --corpus text.txt --name counts --cell ngram --order 3"
     assert cli.main(count.split()) == 0
@@ -68,7 +68,7 @@ def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path
     assert "text.txt is not on this machine" in missing[0]
     parts = tmp_path / "parts"
     parts.mkdir()
-    (parts / "end.txt").write_text(TEXT[int(0.9 * len(TEXT)) :], "utf-8")
+    (parts / "end.txt").write_text(TRAVELLER[int(0.9 * len(TRAVELLER)) :], "utf-8")
     (parts / "no-text.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(60))
     made = found(parts)
     assert all(isinstance(one, card_check.Figure) and one.same for one in made)
@@ -84,5 +84,5 @@ def test_what_a_card_does_not_say_is_no_difference(folder: Path) -> None:
     meta["card"] = {"sha256": meta["card"]["sha256"], "parameters": meta["card"]["parameters"]}
     modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
     info = next(info for info in checkpoint.available()[0] if info.name == "net")
-    for text in (TEXT, "", None):  # "": a text too short to be split
+    for text in (TRAVELLER, "", None):  # "": a text too short to be split
         assert [(one.name, one.same) for one in card_check.figures(info, text)] == [("parameters", True)]

@@ -18,7 +18,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.lab.run import event_log, external_run, runs, snapshots
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.tracer import trace
-from tests.conftest import tiny
+from tests.support.torch_models import tiny_torch
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -108,7 +108,7 @@ def test_a_kept_model_goes_into_the_users_data_folder(
 ) -> None:
     monkeypatch.delenv("RNNVIZ_MODELS")
     monkeypatch.setattr("platformdirs.user_data_path", lambda name, **_: tmp_path / "data" / name)
-    with external_run.follow("own", tiny("gru"), total=2) as run:
+    with external_run.follow("own", tiny_torch("gru"), total=2) as run:
         run.log(1, 2.0)
     path = runs.keep("own", "kept-here")
     assert path == tmp_path / "data" / "rnnviz" / "models" / "kept-here.safetensors"
@@ -126,7 +126,7 @@ def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
     monkeypatch.setattr(external_run, "PROGRESS", 0.0)
     for share, seen in ((1e9, [1, 2, 3, 4]), (-1.0, [1, 2, 3, 3])):  # kept steps are read in any case
         monkeypatch.setattr(snapshots, "SHARE", share)
-        with rnnviz.follow("live", tiny("gru"), watched="cab") as run:
+        with rnnviz.follow("live", tiny_torch("gru"), watched="cab") as run:
             shown = []
             for step in (1, 2, 3, 4):
                 run.log(step, 1.0)
@@ -145,7 +145,7 @@ def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
 )
 def test_how_the_block_ends(error: BaseException | None, state: str, reason: str) -> None:
     def loop() -> None:
-        with rnnviz.follow("mine", tiny("gru")) as run:
+        with rnnviz.follow("mine", tiny_torch("gru")) as run:
             run.log(1, 1.0)
             if error is not None:
                 raise error

@@ -12,7 +12,8 @@ from rnnviz.errors import TrainingError
 from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.networks.config import TrainConfig
-from tests.support.processes import kill, pid_of, until
+from tests.support.processes import kill, pid_of
+from tests.support.waiting import until
 
 TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
 

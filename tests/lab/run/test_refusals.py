@@ -24,10 +24,11 @@ from rnnviz.lab.run.snapshots import read
 from rnnviz.lab.run.training_state import restore, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
-from tests.conftest import tiny
-from tests.lab.fit.test_trainer import CORPUS, SMALL, TEXT
 from tests.support.made_runs import made
+from tests.support.models import tiny
 from tests.support.refused import Refusals, refused
+from tests.support.texts import TRAVELLER
+from tests.support.training import CORPUS, SMALL
 
 TOY = Description("toy", TrainConfig(cell="rnn", hidden_size=8), corpus="machine")
 
@@ -196,7 +197,7 @@ REFUSED: Refusals = {
     "replay: watched nothing": (unwatched, TrainingError, "no sentence to watch"),
     "snapshot: not there": (lambda: read(Path("none.safetensors")), TrainingError, "no snapshot at"),
     "save: trained on": (
-        lambda: rnnviz.save(tiny("gru"), "own.safetensors", corpus=TEXT, held_out=TEXT[40:90]),
+        lambda: rnnviz.save(tiny("gru"), "own.safetensors", corpus=TRAVELLER, held_out=TRAVELLER[40:90]),
         ConfigError,
         "trained on 100% of the held-out text",
     ),
@@ -210,7 +211,9 @@ REFUSED: Refusals = {
         "a text is a str; received a path",
     ),
     "restore: another text": (
-        lambda: resumed(Trainer(SMALL, corpora.from_text(TEXT.upper(), "x"))), TrainingError, "another text",
+        lambda: resumed(Trainer(SMALL, corpora.from_text(TRAVELLER.upper(), "x"))),
+        TrainingError,
+        "another text",
     ),
     "restore: another recipe": (
         lambda: resumed(Trainer(replace(SMALL, learning_rate=0.1), CORPUS)), TrainingError, "another recipe",

@@ -9,8 +9,8 @@ from rnnviz import cli
 from rnnviz.lab.run import replay as run_replay
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint
-from tests.lab.fit.test_trainer import TEXT
 from tests.support.made_runs import made
+from tests.support.texts import TRAVELLER
 
 
 def test_a_story_tells_what_the_run_did(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    Path("text.txt").write_text(TEXT, "utf-8")
+    Path("text.txt").write_text(TRAVELLER, "utf-8")
     for words in (
         "--name counts --cell ngram --order 3",
         "--name net --train-on train+validation --hidden-size 8 --ngram counts --epochs 2 --probe lamp",

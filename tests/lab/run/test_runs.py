@@ -12,11 +12,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import other_processor
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file
 
 from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.lab.engines import compiled
@@ -30,43 +28,18 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
-from tests.lab.fit.test_trainer import CORPUS, TEXT, same
 from tests.support import needs
 from tests.support.made_runs import made
-from tests.support.processes import events, pid_of, progressed, train, train_to_its_end, until
+from tests.support.processes import events, pid_of, progressed, train, train_to_its_end
+from tests.support.texts import TRAVELLER
+from tests.support.training import CORPUS, INTERRUPTIBLE, begin_run, final_weights, same_tensors
+from tests.support.training import whole as whole
+from tests.support.waiting import until
 
 TOY = TrainConfig(
     cell="rnn", hidden_size=8, embedding_size=0, epochs=400, batch=1, steps=8, learning_rate=0.03,
     evaluate_every=100, precision="float32",
 )  # fmt: skip
-SMALL = TrainConfig(
-    cell="gru", hidden_size=12, embedding_size=6, epochs=8, batch=4, steps=10, learning_rate=0.02,
-    precision="float32", dropout_output=0.2, truncation="random", evaluate_every=50,
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def whole() -> dict[str, torch.Tensor]:
-    """The weights of a run of SMALL that nothing interrupted, and nobody wrote anything down of."""
-    torch.set_flush_denormal(True)
-    with other_processor.own_products():
-        trainer = Trainer(SMALL, CORPUS)
-        list(trainer.run(sample_length=0))
-    return {k: v.clone() for k, v in trainer.model.state_dict().items()}
-
-
-def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
-    """A run's folder with nothing done yet."""
-    folder = RunFolder(home / "run")
-    folder.path.mkdir(parents=True)
-    folder.begin(Description("run", config, text=TEXT, threads=1, watched="lit the lamp", **more))
-    return folder
-
-
-def final(folder: RunFolder) -> dict[str, torch.Tensor]:
-    """The weights at the end of a finished run: the last state's, whichever model was the best."""
-    tensors = load_file(folder.state)
-    return {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
 
 
 def wait_for_end(id: str) -> runs.Run:
@@ -76,19 +49,19 @@ def wait_for_end(id: str) -> runs.Run:
 
 @needs.modes
 def test_a_text_is_its_owners_alone(home: Path) -> None:
-    assert stat.S_IMODE(begin(home).text.stat().st_mode) == 0o600
+    assert stat.S_IMODE(begin_run(home).text.stat().st_mode) == 0o600
 
 
 @pytest.mark.usefixtures("busy")
 def test_a_run_starts_with_a_corpus_or_a_text_of_its_own(home: Path) -> None:
-    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TEXT}]
+    given: list[dict[str, Any]] = [{"corpus": "machine"}, {"text": TRAVELLER}]
     ids = [runs.start(Description("own", TOY, **one)) for one in given]
     assert ids == ["own", "own-2"]
     found = [runs.find(id) for id in ids]
     assert [(run.name, run.state) for run in found] == [("own", "waiting")] * 2
     assert [run.description["corpus"] for run in found] == ["machine", ""]
     texts = [RunFolder(run.path).text for run in found]
-    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TEXT]
+    assert [text.exists() and text.read_bytes().decode() for text in texts] == [False, TRAVELLER]
     (queued,) = events(RunFolder(found[0].path), "queued")
     assert queued["time"] == pytest.approx(time.time(), abs=3600)
     if os.name == "posix":  # a session of its own: Ctrl-C where it was started doesn't reach it
@@ -179,8 +152,8 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
 
 @pytest.mark.slow
 def test_stopped_and_resumed_from_there(home: Path) -> None:
-    long = replace(SMALL, epochs=400)
-    id = runs.start(Description("own", long, text=TEXT, title="A traveller", watched="lit", threads=1))
+    long = replace(INTERRUPTIBLE, epochs=400)
+    id = runs.start(Description("own", long, text=TRAVELLER, title="A traveller", watched="lit", threads=1))
     until(lambda: runs.find(id).last)
     runs.stop(id)
     run = wait_for_end(id)
@@ -204,7 +177,7 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
     home: Path, whole: dict[str, torch.Tensor]
 ) -> None:
     """The promise of `--resume`: an interruption changes no number of a run, on a CPU."""
-    folder = begin(home)
+    folder = begin_run(home)
     chance = random.Random(4)
     killed = 0
     while True:
@@ -220,13 +193,13 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
         killed += 1
     assert process.exitcode == 0, folder.log.read_text("utf-8")
     assert killed > 2
-    assert same(final(folder), whole)
+    assert same_tensors(final_weights(folder), whole)
     assert not list(folder.path.glob(".*")), "what killed writers left behind is swept away"
 
 
 @pytest.mark.slow
 def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
-    folder = begin(home)
+    folder = begin_run(home)
     process = train(folder.path, queued=True, step_seconds=60, SAVE=0.0, PROGRESS=0.0)
     until(lambda: len(events(folder, "progress")) >= 3)
     runs.stop("run")
@@ -238,7 +211,7 @@ def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
 
 @pytest.mark.slow
 def test_minutes_are_measured_once(home: Path) -> None:
-    folder = begin(home, minutes=0.03)
+    folder = begin_run(home, minutes=0.03)
     process = train(folder.path, PROGRESS=0.05, SAVE=0.05)
     until(lambda: events(folder, "progress"))
     process.kill()
@@ -257,7 +230,7 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
     recipe = TrainConfig(
         cell="gru", hidden_size=128, batch=8, steps=16, characters=3_000, precision="auto", evaluate_every=5
     )
-    id = runs.start(Description("free", recipe, text=TEXT))
+    id = runs.start(Description("free", recipe, text=TRAVELLER))
     run = wait_for_end(id)
     assert run.state == "finished", run.reason
     last = run.path / "model" / "free.safetensors"
@@ -273,7 +246,7 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
 def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numba may be taken away, or the folder to another computer; a run that begins so is refused."""
     monkeypatch.setattr(compiled, "prepared", lambda _: False)
-    folder = begin(home, replace(SMALL, hidden_size=128, batch=8))
+    folder = begin_run(home, replace(INTERRUPTIBLE, hidden_size=128, batch=8))
     folder.describe(description := replace(folder.description(), engine="numba", threads=None))
     with pytest.raises(ConfigError, match="numba"):
         run_process._settle(folder, description, CORPUS)
@@ -286,13 +259,13 @@ def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: py
 
 
 def test_a_diverged_run_says_so_and_keeps_a_state_of_numbers(home: Path) -> None:
-    wild = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
-    folder = begin(home, replace(wild, truncation="regular", dropout_output=0.0))
+    wild = replace(INTERRUPTIBLE, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
+    folder = begin_run(home, replace(wild, truncation="regular", dropout_output=0.0))
     train_to_its_end(folder, status=1, SAVE=0.0, PROGRESS=0.0)
     run = runs.find("run")
     assert run.state == "failed"
     assert "the run diverged. Lower learning_rate" in run.reason
-    for tensor in final(folder).values() if folder.state.exists() else ():
+    for tensor in final_weights(folder).values() if folder.state.exists() else ():
         assert torch.isfinite(tensor).all()
 
 
@@ -301,9 +274,9 @@ def test_the_time_left_after_a_resume_is_at_the_pace_since(
 ) -> None:
     clock = SimpleNamespace(time=time.time, monotonic=lambda: 2.0 * trainer.step_index)
     monkeypatch.setattr(journal, "time", clock)
-    folder, began = begin(home), 0
+    folder, began = begin_run(home), 0
     for stop_at in (120, 130):
-        trainer = Trainer(SMALL, CORPUS)
+        trainer = Trainer(INTERRUPTIBLE, CORPUS)
         training_state.restore(folder, trainer)
         began, book = trainer.characters, Journal(folder, trainer, "", {})
         book.begin({})
@@ -317,11 +290,11 @@ def test_the_time_left_after_a_resume_is_at_the_pace_since(
 
 
 def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
-    folder = begin(home)
+    folder = begin_run(home)
     baselines = {"uniform": 20, "unigram": 15.0, "ngram": 12.0, "ngram_order": 6, "ngram_characters": 9}
 
     for stop_at in (120, 170):
-        trainer = Trainer(SMALL, CORPUS)
+        trainer = Trainer(INTERRUPTIBLE, CORPUS)
         training_state.restore(folder, trainer)
         journal = Journal(folder, trainer, "", baselines)
         journal.begin({})
@@ -346,13 +319,13 @@ def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
     home: Path, whole: dict[str, torch.Tensor]
 ) -> None:
     """A run that writes more down, or resumes, has the same numbers to the bit."""
-    folder = begin(home, half=True)
+    folder = begin_run(home, half=True)
     train_to_its_end(folder, PROGRESS=0.0, SAVE=0.0, SHARE=1.0)
-    assert same(final(folder), whole)
+    assert same_tensors(final_weights(folder), whole)
 
     # The lines to beat: counted on the training text, scored on the validation text.
     start, split = events(folder, "start")[0], CORPUS.split()
-    vocabulary = Vocabulary.from_text(split.train, min_count=SMALL.min_count)
+    vocabulary = Vocabulary.from_text(split.train, min_count=INTERRUPTIBLE.min_count)
     assert start["uniform"] == start["vocabulary"] == vocabulary.size
     for name, order in (("unigram", 1), ("ngram", 6)):
         model = NgramModel.fit(split.train, order=order, vocabulary=vocabulary)

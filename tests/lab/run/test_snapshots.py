@@ -10,7 +10,7 @@ import pytest
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Watching, of, read, to_bytes
 from rnnviz.scoring.tracer import trace
-from tests.conftest import tiny
+from tests.support.models import tiny
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])

@@ -17,8 +17,8 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.verdicts import ENOUGH
 from rnnviz.text import corpora
-from tests.conftest import tiny
 from tests.support.built import COUNTS, LATCHES, built, quoted
+from tests.support.torch_models import tiny_torch
 
 PLANTED = corpora.from_text(quoted(150_000), "planted")
 UNREAD = PLANTED.split().validation + PLANTED.split().held_out
@@ -73,7 +73,7 @@ def test_of_an_lstm_the_cell_state_is_looked_at_and_of_a_long_text_the_validatio
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(unit_search, "MOST", ENOUGH)
-    card = kept(corpora.from_text(quoted(410_000), "long"), tiny("lstm"))
+    card = kept(corpora.from_text(quoted(410_000), "long"), tiny_torch("lstm"))
     found = [*unit_findings.of(card), *unit_findings.others(card)]
     assert {one.quantity for one in found} == {"cell"}
     assert {one.characters for one in found} == {ENOUGH}

@@ -22,9 +22,9 @@ from rnnviz.ui.browser import view_socket
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell.compressed_text import pack
-from tests.conftest import tiny
 from tests.support.apptest import Open, components, sent, settled
 from tests.support.made_runs import made
+from tests.support.models import tiny
 
 GRU = tiny("gru", layers=2)
 TEXT = "The Time Traveller smiled. "

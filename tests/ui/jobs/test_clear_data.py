@@ -15,7 +15,7 @@ from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from tests.support import needs
 from tests.support.apptest import Open, settled
-from tests.ui.pages.test_perplexity import paste, section, upload
+from tests.support.perplexity_page import open_section, paste, upload
 
 OTHER = Key("of no text")
 
@@ -96,7 +96,7 @@ def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: p
     monkeypatch.setattr(Store, "put", seen)
     app = upload(app, ("mine.txt", "A lever of brass. " * 9))
     for part in ("against", "compression"):
-        settled(section(app, part), "perplexity")
+        settled(open_section(app, part), "perplexity")
     settled(app.button(key="pack").click().run(), "perplexity")
     assert {key.what for key in made} == {"full", "plain", "baselines", "pack"}
     kept, theirs = store.shared(), made.copy()

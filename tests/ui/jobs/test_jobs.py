@@ -12,45 +12,19 @@ from rnnviz.errors import TextError
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Make, Step
-
-SOON = 5.0
-
-
-class Endless:
-    """A job that goes on until it is stopped, and says when it was."""
-
-    def __init__(self) -> None:
-        self.started, self.closed = threading.Event(), threading.Event()
-
-    def __call__(self, check: Check) -> Generator[Step, None, None]:
-        try:
-            while True:
-                self.started.set()
-                time.sleep(0.001)
-                yield Step(0.5, 10, 4.0)
-        finally:
-            self.closed.set()
-
-
-def simple(result: object, done: list[object]) -> Make:
-    def make(check: Check) -> Generator[Step, None, object]:
-        yield Step(0.5)
-        done.append(result)
-        return result
-
-    return make
+from tests.support.jobs import SOON, Endless, job_of
 
 
 def test_jobs_are_done_in_order_and_the_worker_then_ends() -> None:
     jobs, done = Jobs(), list[object]()
     for n in range(5):
-        jobs.ask(n, str(n), simple(n, done))
+        jobs.ask(n, str(n), job_of(n, done))
     assert jobs.wait(range(5), SOON)
     assert done == [0, 1, 2, 3, 4]
     assert jobs.stopped(SOON)
     job = jobs.get(3)
     assert (job.state, job.result) == ("done", 3)
-    jobs.ask(9, "later", simple(9, done))  # and starts again
+    jobs.ask(9, "later", job_of(9, done))  # and starts again
     assert jobs.wait([9], SOON)
     assert done[-1] == 9
 
@@ -61,12 +35,12 @@ def test_asking_twice_is_asking_once_at_work_and_when_it_is_done() -> None:
     assert endless.started.wait(SOON)
     assert jobs.ask("a", "a", endless) is first
     jobs.cancel(["a"])
-    finished = jobs.ask("b", "b", simple("once", done))
+    finished = jobs.ask("b", "b", job_of("once", done))
     assert jobs.wait(["b"], SOON)
-    assert jobs.ask("b", "b", simple("twice", done)) is finished
+    assert jobs.ask("b", "b", job_of("twice", done)) is finished
     assert jobs.stopped(SOON)
     assert (finished.state, done) == ("done", ["once"])
-    again = jobs.ask("b", "b", simple("twice", done), again=("done",))
+    again = jobs.ask("b", "b", job_of("twice", done), again=("done",))
     assert jobs.wait(["b"], SOON)
     assert (again.result, done) == ("twice", ["once", "twice"])
 
@@ -74,7 +48,7 @@ def test_asking_twice_is_asking_once_at_work_and_when_it_is_done() -> None:
 def test_cancelling_is_seen_at_once_and_the_work_stops() -> None:
     jobs, endless, done = Jobs(), Endless(), list[object]()
     jobs.ask("long", "long", endless)
-    jobs.ask("next", "next", simple(1, done))
+    jobs.ask("next", "next", job_of(1, done))
     assert endless.started.wait(SOON)
     jobs.cancel(["long"])
     assert not jobs.busy(["long"])
@@ -84,7 +58,7 @@ def test_cancelling_is_seen_at_once_and_the_work_stops() -> None:
     job = jobs.ask("long", "long", endless)  # a rerun of the page does not start it again
     assert job.state == "cancelled"
     jobs.forget(["long"])
-    assert jobs.ask("long", "long", simple(2, done)).state != "cancelled"
+    assert jobs.ask("long", "long", job_of(2, done)).state != "cancelled"
     assert jobs.wait(["long"], SOON)
 
 
@@ -92,12 +66,12 @@ def test_a_job_cancelled_while_it_waits_never_starts_and_lets_go_of_what_it_was_
     jobs, endless, done = Jobs(), Endless(), list[object]()
     jobs.ask("a", "a", endless)
     assert endless.started.wait(SOON)
-    waiting = jobs.ask("b", "b", simple("b", done))
+    waiting = jobs.ask("b", "b", job_of("b", done))
     jobs.cancel(["a", "b"])
     assert jobs.stopped(SOON)
     assert (waiting.make, done) == (None, [])
-    assert jobs.ask("b", "b", simple("b", done)).state == "cancelled"
-    again = jobs.ask("b", "b", simple("b", done), again=OVER)
+    assert jobs.ask("b", "b", job_of("b", done)).state == "cancelled"
+    again = jobs.ask("b", "b", job_of("b", done), again=OVER)
     assert jobs.wait(["b"], SOON)
     assert (again.state, again.make, done) == ("done", None, ["b"])
 
@@ -107,14 +81,14 @@ def test_nothing_keeps_running_once_the_reader_has_left() -> None:
     there.set()
     jobs, endless, done = Jobs(there.is_set), Endless(), list[object]()
     job = jobs.ask("a", "a", endless)
-    waiting = jobs.ask("b", "b", simple(1, done))
+    waiting = jobs.ask("b", "b", job_of(1, done))
     assert endless.started.wait(SOON)
     there.clear()
     assert endless.closed.wait(SOON)
     assert jobs.stopped(SOON)
     assert (job.state, waiting.state, done) == ("left", "left", [])
     there.set()  # back again: the page asks anew
-    jobs.ask("b", "b", simple(1, done))
+    jobs.ask("b", "b", job_of(1, done))
     assert jobs.wait(["b"], SOON)
     assert done == [1]
 

@@ -15,7 +15,7 @@ from rnnviz.ui.jobs.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell.example_text import TEXTS
 from tests.support.apptest import SHIPPED, Open, addressed, everything, sent, settled
-from tests.ui.pages.test_perplexity import upload
+from tests.support.perplexity_page import upload
 
 GERMAN = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
 

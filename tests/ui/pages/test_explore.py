@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import units
 from rnnviz.figures import live
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import examples, initial_data, named_units, unit_order
 from rnnviz.page.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from rnnviz.page.payload import pack, unpack
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui.pages.explore.page import KEY
 from rnnviz.ui.shell import example_text
-from tests.conftest import TEXT, in_numpy, tiny
 from tests.support.apptest import Open, sent
-from tests.support.driving import ROOT
+from tests.support.models import TEXT, tiny
+from tests.support.serving import ROOT
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")
@@ -112,12 +112,12 @@ SHAPES = st.fixed_dictionaries(
     shapes=st.lists(SHAPES, min_size=1, max_size=2),
 )
 def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
-    model: CharModel,
+    model: NumpyModel,
     asks: list[tuple[dict[str, Any], bool]],
     joined: bool,
     shapes: list[dict[str, Any]],
 ) -> None:
-    session, browser = LiveSession(model, YARDSTICK, in_numpy(MLP)), Browser()
+    session, browser = LiveSession(model, YARDSTICK, MLP), Browser()
     text = ""
     for n, (ask, lost) in enumerate(asks):
         shape = shapes[n * len(shapes) // len(asks)]
@@ -150,7 +150,7 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
 
 
 def coloured(
-    model: CharModel, values: np.ndarray, quantity: str, layer: int, unit: int | None = None
+    model: NumpyModel, values: np.ndarray, quantity: str, layer: int, unit: int | None = None
 ) -> np.ndarray:
     """The colours of values: of a cell state, and of one unit's state, as far as the unit goes."""
     scale = live.scale(quantity)
@@ -250,7 +250,7 @@ def same_as_without_memory(
 
 
 def test_the_network_without_memory_reads_on_where_there_is_one() -> None:
-    session = LiveSession(GRU, None, in_numpy(MLP))
+    session = LiveSession(GRU, None, MLP)
     header, _ = answered(session, text=TEXT, memoryless=True)
     _, arrays = answered(session, text=TEXT + "e", base=header["revision"], memoryless=True)
     assert len(arrays["memoryless"]) == 1

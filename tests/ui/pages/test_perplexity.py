@@ -17,25 +17,19 @@ from rnnviz.networks.checkpoint import load, load_numpy
 from rnnviz.page.formatting import rounded
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import perplexity
-from rnnviz.scoring.score import Score, averages
+from rnnviz.scoring.score import averages
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.shell.compressed_text import pack
 from rnnviz.ui.shell.example_text import TEXTS
-from tests.conftest import TEXT
 from tests.support.apptest import SHIPPED, Open, addressed, everything, settled, turn
+from tests.support.models import TEXT
+from tests.support.perplexity_page import expected_score, open_section, paste, upload
 from tests.support.pieces import costs
 
 LATIN = "The Time Traveller smiled.\r\nHe had a machine to show his guests.\r\n"
 GERMAN = "Größe und Ärger für Übermut. " * 40
-
-
-def upload(app: AppTest, *files: tuple[str, bytes | str]) -> AppTest:
-    """Drop files, by their names and in this order, and wait for their figures."""
-    for name, data in files:
-        app.file_uploader[0].upload(name, data if isinstance(data, bytes) else data.encode())
-    return settled(app.run(), "perplexity")
 
 
 def read_as(app: AppTest, encoding: str) -> AppTest:
@@ -54,26 +48,16 @@ def shown(app: AppTest) -> str:
     return next(m.value for m in app.metric if m.label.startswith("Perplexity of"))
 
 
-def section(app: AppTest, name: str) -> AppTest:
-    app.session_state["section"] = name
-    app.run()
-    return settled(app, "perplexity")
-
-
-def expected(models_folder: Path, text: str, model: str = "tiny-gru") -> Score:
-    return perplexity(load(models_folder / f"{model}.safetensors"), text=text)
-
-
 def test_before_any_upload_a_real_example_is_scored(open_app: Open, models_folder: Path) -> None:
     app = settled(open_app("perplexity"), "perplexity")
-    assert shown(app) == f"{expected(models_folder, 'The Time Traveller').perplexity:.2f}"
+    assert shown(app) == f"{expected_score(models_folder, 'The Time Traveller').perplexity:.2f}"
     assert "An example" in everything(app)
     assert "Short text: one unusual word" in everything(app)
 
 
 def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), ("wells.txt", LATIN))
-    score = expected(models_folder, LATIN)
+    score = expected_score(models_folder, LATIN)
     assert shown(app) == f"{score.perplexity:.2f}"
     words = everything(app)
     parts = (
@@ -172,7 +156,7 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(
     assert all("NUL" in said for said in words[2:])
     table = app.dataframe[0].value
     assert table["Text"].tolist() == ["essay.txt", "essay.txt (2)"], "what was given twice is one"
-    both = [expected(models_folder, text).perplexity for text in ("the time", "a machine")]
+    both = [expected_score(models_folder, text).perplexity for text in ("the time", "a machine")]
     assert table["Perplexity"].tolist() == pytest.approx(both)
     assert shown(app) == f"{both[0]:.2f}"
     assert shown(settled(app.selectbox(key="closer").set_value(1).run(), "perplexity")) == f"{both[1]:.2f}"
@@ -181,7 +165,7 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(
 def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open, models_folder: Path) -> None:
     texts = [TEXT[n * 31 : n * 31 + 150] for n in range(12)]
     app = upload(open_app("perplexity"), *((f"t{n}.txt", text) for n, text in enumerate(texts)))
-    scores = [expected(models_folder, text) for text in texts]
+    scores = [expected_score(models_folder, text) for text in texts]
     found = averages(scores)
     assert f"Averages of 12 texts: **{rounded(found.micro)}** by characters (micro)" in everything(app)
     assert f"**{rounded(found.macro)}** by texts (macro)" in everything(app)
@@ -202,23 +186,17 @@ def test_a_second_models_number_stands_in_the_answer_whatever_the_section(
 ) -> None:
     app = upload(open_app("perplexity"), ("a.txt", TEXT))
     app.selectbox(key="second").set_value("tiny-lstm").run()
-    said = rf"**{rounded(expected(models_folder, TEXT, 'tiny-lstm').perplexity)}** with tiny\-lstm"
+    said = rf"**{rounded(expected_score(models_folder, TEXT, 'tiny-lstm').perplexity)}** with tiny\-lstm"
     for name in ("origin", "sum"):
-        assert said in everything(section(app, name))
-
-
-def paste(app: AppTest, text: str) -> AppTest:
-    app.text_area(key="pasted").set_value(text)
-    next(b for b in app.button if b.label == "Score this text").click().run()
-    return settled(app, "perplexity")
+        assert said in everything(open_section(app, name))
 
 
 def test_a_pasted_text_joins_later_uploads_only_when_asked(open_app: Open, models_folder: Path) -> None:
     app = paste(open_app("perplexity"), "The Time\nTraveller")
-    assert shown(app) == rounded(expected(models_folder, "The Time\nTraveller").perplexity)
+    assert shown(app) == rounded(expected_score(models_folder, "The Time\nTraveller").perplexity)
     assert "Encoding" not in everything(app)
     upload(app, ("a.txt", "grey eyes"))
-    assert shown(app) == rounded(expected(models_folder, "grey eyes").perplexity)
+    assert shown(app) == rounded(expected_score(models_folder, "grey eyes").perplexity)
     assert not [table for table in app.dataframe if "Text" in table.value]
     assert app.session_state["sources"] == ["files"]
     app.session_state["sources"] = ["files", "paste"]
@@ -228,7 +206,7 @@ def test_a_pasted_text_joins_later_uploads_only_when_asked(open_app: Open, model
     assert app.dataframe[0].value["Text"].tolist() == ["b.txt", "pasted text"]
     app.session_state["sources"] = []  # nothing chosen is no choice
     settled(app.run(), "perplexity")
-    assert shown(app) == rounded(expected(models_folder, "machine").perplexity)
+    assert shown(app) == rounded(expected_score(models_folder, "machine").perplexity)
 
 
 def test_a_text_that_is_pasted_later_stands_alone_and_files_are_still_there(open_app: Open) -> None:
@@ -245,10 +223,10 @@ def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
     corpus = corpora.from_text(TEXT, "machine")
     monkeypatch.setattr("rnnviz.text.corpora.read", lambda name: corpus)
     app = settled(open_app("perplexity", corpus="machine"), "perplexity")
-    assert shown(app) == rounded(expected(models_folder, corpus.split().held_out).perplexity)
+    assert shown(app) == rounded(expected_score(models_folder, corpus.split().held_out).perplexity)
     app.session_state["corpus-part"] = "all"
     settled(app.run(), "perplexity")
-    assert shown(app) == rounded(expected(models_folder, TEXT).perplexity)
+    assert shown(app) == rounded(expected_score(models_folder, TEXT).perplexity)
 
 
 @pytest.mark.usefixtures("shipped")
@@ -299,14 +277,14 @@ def test_unknown_characters_are_listed_and_explained(open_app: Open, models_fold
     ]
     size = load(models_folder / "tiny-gru.safetensors").vocabulary.size
     assert f"{size}: uniform guess" in scale, "as on all pages, though such a guess would pay more here"
-    known = expected(models_folder, "time 时间 时").perplexity_known
+    known = expected_score(models_folder, "time 时间 时").perplexity_known
     assert f"On the others its perplexity is **{rounded(known or 0)}**" in words
     listed = unknown(app)[["Character", "Count", "Code point"]].to_numpy().tolist()
     assert listed == [["时", 2, "U+65F6"], ["间", 1, "U+95F4"]]
     app = upload(open_app("perplexity"), ("chinese.txt", "时间机器"))
     assert "**100 % of its characters are unknown to this model.** Choose a model" in everything(app)
     assert "**–**" in everything(app)
-    assert shown(app) == rounded(expected(models_folder, "时间机器").perplexity)
+    assert shown(app) == rounded(expected_score(models_folder, "时间机器").perplexity)
     assert shown(app).endswith("million")
 
 
@@ -327,7 +305,7 @@ def test_a_file_is_rewritten_in_one_click_and_comes_back(
     text: str, model: str, name: str, called: str, open_app: Open
 ) -> None:
     app = upload(open_app("perplexity", model=model), ("a.txt", text))
-    before, after = shown(app), expected(SHIPPED, REWRITINGS[name](text), model)
+    before, after = shown(app), expected_score(SHIPPED, REWRITINGS[name](text), model)
     gain = f"The perplexity would be {rounded(after.perplexity)}, not {before}."
     assert gain in everything(app)
     app.button(key=f"rewrite-{name}").click().run()
@@ -348,7 +326,7 @@ def test_a_pasted_text_is_rewritten_in_its_field(open_app: Open) -> None:
         settled(app, "perplexity")
     straight = 'It\'s late, "so" -- go...'
     assert app.text_area(key="pasted").value == straight
-    assert shown(app) == rounded(expected(SHIPPED, straight, "timemachine-gru").perplexity)
+    assert shown(app) == rounded(expected_score(SHIPPED, straight, "timemachine-gru").perplexity)
     assert not [one for one in app.button if str(one.key).startswith(("rewrite", "restore"))]
 
 
@@ -377,7 +355,7 @@ def test_numbers_of_models_that_read_a_text_differently_say_so(open_app: Open) -
         app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
         app.selectbox(key="second").set_value("holmes-lstm").run()
         assert (said in everything(settled(app, "perplexity"))) is apart, "a second model"
-        app = section(upload(open_app("perplexity", model="holmes-lstm"), ("a.txt", text)), "against")
+        app = open_section(upload(open_app("perplexity", model="holmes-lstm"), ("a.txt", text)), "against")
         sentences = [one.value for one in app.caption if said in one.value]
         assert bool(sentences) is apart, "the table"
 
@@ -476,11 +454,11 @@ def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
     assert 0 < read < len(text)
     assert read % (1 << 14) == 0
     assert f"its first {read:,} characters, where you stopped" in everything(app)
-    assert float(shown(app)) == pytest.approx(expected(models_folder, text[:read]).perplexity, abs=0.02)
+    assert float(shown(app)) == pytest.approx(expected_score(models_folder, text[:read]).perplexity, abs=0.02)
     app.session_state["perplexity.asked"] = True
-    section(app, "against")  # all that is compared ends there
+    open_section(app, "against")  # all that is compared ends there
     table = next(d.value for d in app.dataframe if "Predicted by" in d.value).set_index("Predicted by")
-    counted = expected(models_folder, text[:read], "tiny-3gram").perplexity
+    counted = expected_score(models_folder, text[:read], "tiny-3gram").perplexity
     assert table.filter(like="tiny-3gram", axis=0)["Perplexity"].item() == pytest.approx(counted, rel=1e-4)
     app.button(key="whole").click().run()
     assert [job.title for job in jobs.busy()] == ["long.txt"]
@@ -493,7 +471,7 @@ def test_a_table_is_read_as_plain_text_and_its_rows_have_a_command(
 ) -> None:
     data = "id,text\n1,The time\n"
     app = upload(open_app("perplexity"), (name, data))
-    assert shown(app) == rounded(expected(models_folder, data).perplexity)
+    assert shown(app) == rounded(expected_score(models_folder, data).perplexity)
     assert "This table was read as plain text" in everything(app)
     command = shlex.split(app.code[0].value)
     assert command[3:] == ["perplexity", name, "--model", "tiny-gru", "--column", "text"]

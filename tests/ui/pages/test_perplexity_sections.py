@@ -22,11 +22,11 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scoring_jobs
 from rnnviz.ui.shell.example_text import TEXTS
-from tests.conftest import TEXT
 from tests.support import needs
 from tests.support.apptest import Open, everything, settled
-from tests.support.driving import ROOT
-from tests.ui.pages.test_perplexity import expected, section, upload
+from tests.support.models import TEXT
+from tests.support.perplexity_page import expected_score, open_section, upload
+from tests.support.serving import ROOT
 
 
 def compared(app: AppTest) -> Any:
@@ -35,17 +35,17 @@ def compared(app: AppTest) -> Any:
 
 
 def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path) -> None:
-    app = section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
     table = compared(app)
     assert table["Bits per character"].is_monotonic_increasing
     assert table.drop("letter frequencies").index[0] == "★ tiny-3gram"
     assert "predicts this text best" in everything(app)
-    gru = expected(models_folder, TEXT)
+    gru = expected_score(models_folder, TEXT)
     assert table.loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
     assert table.loc["uniform guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
     assert "tiny-lstm" not in table.index  # nobody asked for it
     table = compared(settled(app.button(key="compare").click().run(), "perplexity"))
-    lstm = expected(models_folder, TEXT, "tiny-lstm")
+    lstm = expected_score(models_folder, TEXT, "tiny-lstm")
     assert table.loc["tiny-lstm", "Perplexity"] == pytest.approx(lstm.perplexity, rel=1e-5)
     assert [name for name in table.index if "★" in name] == ["★ tiny-3gram"]
 
@@ -54,7 +54,7 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
 def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["python-source"] * 3))
     settled(app, "better")
-    section(app, "against")
+    open_section(app, "against")
     names = app.multiselect(key="rivals").options
     assert names[0] == "Python code, GRU", "the recommended one"
     assert [name for name in names if "Chinese" in name] == names[-2:]
@@ -67,21 +67,21 @@ def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app:
     app.button(key="compare-all").click().run()
     assert [name for name in compared(settled(app, "perplexity")).index if "Chinese" in name]
     assert not [one for one in app.button if one.key == "compare-all"]
-    section(app, "origin")
+    open_section(app, "origin")
     assert app.selectbox(key="second").options[0] == "Python code, GRU"
 
 
 @pytest.mark.usefixtures("shipped")
 @pytest.mark.parametrize("text", ["I ❤️ NY 🎉🎉 and “quotes” — so what? ", "Съешь ещё этих булок."])
 def test_a_text_that_no_model_knows_well_begins_with_those_that_know_most(open_app: Open, text: str) -> None:
-    app = section(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)), "against")
+    app = open_section(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)), "against")
     names = app.multiselect(key="rivals").options
     assert [name for name in names if "Chinese" in name] == names[-2:]
 
 
 def test_bars_have_room_for_the_longest(open_app: Open) -> None:
     """Of a bar that is cut off, the number beside it would say otherwise."""
-    app = section(upload(open_app("perplexity"), ("a.txt", "行者笑道")), "against")
+    app = open_section(upload(open_app("perplexity"), ("a.txt", "行者笑道")), "against")
     table = next(d for d in app.dataframe if "Predicted by" in d.value.columns)
     column = json.loads(table.proto.columns)["Bits per character"]["type_config"]
     assert column["max_value"] == table.value["Bits per character"].max() > 16
@@ -89,7 +89,7 @@ def test_bars_have_room_for_the_longest(open_app: Open) -> None:
 
 def test_a_long_text_is_compared_when_asked(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_comparison, "AUTOMATIC", 0)
-    app = section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
     assert compared(app)["Perplexity"].count() <= 1  # the chosen model's, which stands above already
     assert not [name for name in compared(app).index if "★" in name]
     assert "Press **Compare**" in app.info[0].value
@@ -98,16 +98,16 @@ def test_a_long_text_is_compared_when_asked(open_app: Open, monkeypatch: pytest.
 def test_of_several_texts_the_one_in_view_is_compared(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[:300]))
     app.session_state["closer"] = 1
-    section(app, "against")
-    gru = expected(models_folder, TEXT[:300])
+    open_section(app, "against")
+    gru = expected_score(models_folder, TEXT[:300])
     assert compared(app).loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
     assert compared(app).notna().all(axis=None)
 
 
 def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
-    app = section(upload(open_app("perplexity"), ("a.txt", "The Time Traveller")), "sum")
+    app = open_section(upload(open_app("perplexity"), ("a.txt", "The Time Traveller")), "sum")
     table = app.dataframe[0].value
-    score = expected(models_folder, "The Time Traveller")
+    score = expected_score(models_folder, "The Time Traveller")
     assert math.exp(table["−ln P"].sum() / len(table)) == pytest.approx(score.perplexity, rel=1e-6)
     assert table["character"].tolist()[:4] == ["T", "h", "e", "·"]
     assert f"{math.log(score.perplexity) * 18:.2f}" in app.get("latex")[0].value
@@ -116,9 +116,9 @@ def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
 
 def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -> None:
     needs.coder()
-    app = section(upload(open_app("perplexity"), ("a.txt", TEXT + "时")), "compression")
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT + "时")), "compression")
     settled(app.button(key="pack").click().run(), "perplexity")
-    score = expected(models_folder, TEXT + "时")
+    score = expected_score(models_folder, TEXT + "时")
     promised = score.bits_per_character * score.characters / 8
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
     assert promised <= size + 1
@@ -131,12 +131,12 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
 def test_bytes_are_whole_and_one_is_one(open_app: Open, text: str, said: str) -> None:
     """9 bits take two bytes."""
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
-    assert f"should fit in {said}" in everything(section(app, "compression"))
+    assert f"should fit in {said}" in everything(open_section(app, "compression"))
     assert " 1 characters" not in everything(app)
 
 
 def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
-    scores = [expected(models_folder, "time"), expected(models_folder, "时间")]
+    scores = [expected_score(models_folder, "time"), expected_score(models_folder, "时间")]
     rows = list(csv.DictReader(io.StringIO(download.as_csv(scores))))
     assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in scores]
     assert json.loads(download.as_json(scores)) == [r.to_json() for r in scores]
@@ -152,7 +152,7 @@ def test_without_the_coder_the_page_says_what_brings_it(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, locale: str, said: str
 ) -> None:
     monkeypatch.setitem(sys.modules, "constriction", None)
-    app = section(upload(open_app("perplexity", locale=locale), ("a.txt", TEXT)), "compression")
+    app = open_section(upload(open_app("perplexity", locale=locale), ("a.txt", TEXT)), "compression")
     assert any(said in one.value and install("compress") in one.value for one in app.caption)
     assert not [button for button in app.button if button.key == "pack"]
 
@@ -164,7 +164,7 @@ def test_every_section_opens_and_html_in_a_name_or_a_text_stays_text(open_app: O
     html = "<img src=x onerror=alert(1)>"
     upload(app, (f"{html}.txt", html), ("perplexity.txt", TEXT))  # called like what is taken away
     for name in ("origin", "against", "sum", "compression", "take"):
-        section(app, name)
+        open_section(app, name)
         assert "<img" not in everything(app).replace(r"\<img", ""), name
     assert len(app.get("download_button")) == 5
 
@@ -175,7 +175,7 @@ def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
 
 
 def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> None:
-    score = expected(models_folder, "时间机器")
+    score = expected_score(models_folder, "时间机器")
     vocabulary = load(models_folder / "tiny-gru.safetensors").vocabulary
     guess = score.guess
     assert guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
@@ -212,9 +212,9 @@ def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: p
 
 
 def test_the_rivals_that_were_picked_stay_picked(open_app: Open) -> None:
-    app = section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
     app.multiselect(key="rivals").set_value(["tiny-lstm"]).run()
-    section(section(app, "sum"), "against")
+    open_section(open_section(app, "sum"), "against")
     assert app.multiselect(key="rivals").value == ["tiny-lstm"]
 
 
@@ -225,7 +225,7 @@ def test_characters_that_made_room_are_read_again_when_asked(
     monkeypatch.setattr(kept, "on_disk", 1)  # only the newest text's characters are kept
     app = settled(upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[::-1])), "perplexity")
     for name in ("origin", "compression", "take", "against", "origin"):
-        section(app, name)
+        open_section(app, name)
         assert "The perplexity of **a\\.txt** is kept" in everything(app)
         assert "Every character of" not in everything(app)
     assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2

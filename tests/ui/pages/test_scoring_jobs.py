@@ -15,7 +15,7 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Cancelled, Step
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.text_sources import Text
-from tests.conftest import TEXT
+from tests.support.models import TEXT
 
 # Not UTF-8, with characters that the model doesn't know, and in stretches that the columns below are read in.
 WORDS = "".join(f"Größe und Ärger, {'The Time Traveller. '[: 3 * (n % 7)]}\n" for n in range(60))

@@ -17,8 +17,8 @@ from rnnviz.page.formatting import rounded
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, one_line
-from tests.conftest import TEXT, tiny
 from tests.support.apptest import sent
+from tests.support.models import TEXT, tiny
 from tests.support.recorded import recorded
 
 GRU = tiny("gru", name="tiny-gru")

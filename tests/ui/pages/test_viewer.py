@@ -18,8 +18,8 @@ from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity import expected_characters
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
 from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession
-from tests.conftest import TEXT, tiny
 from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
 from tests.support.recorded import recorded
 
 GRU = tiny("gru", name="gru")

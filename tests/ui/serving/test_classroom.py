@@ -21,8 +21,7 @@ from rnnviz.ui.serving.room import phones as room_phones
 from rnnviz.ui.serving.room.addresses import Address
 from rnnviz.ui.serving.room.classroom import OpenRoom, RoomOptions
 from tests.support.apptest import Open, everything
-from tests.support.phones import SOON, Phone, hang_up
-from tests.ui.serving.test_room_door import COLOURS
+from tests.support.phones import COLOURS, SOON, Phone, hang_up
 
 
 @pytest.fixture(autouse=True)

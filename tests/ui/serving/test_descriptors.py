@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.support.driving import ROOT
+from tests.support.serving import ROOT
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")

@@ -14,7 +14,7 @@ import pytest
 
 from rnnviz.ui.browser.views import ADDRESS
 from rnnviz.ui.serving.guard import answers_to, hostname
-from tests.support.driving import ROOT, serve
+from tests.support.serving import ROOT, serve
 
 WEBSOCKET = (
     "Connection: Upgrade",

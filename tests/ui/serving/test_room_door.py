@@ -22,11 +22,10 @@ from rnnviz.ui.serving.room import phones as room_phones
 from rnnviz.ui.serving.room.listener import Listener
 from rnnviz.ui.serving.room.phones import Phones, Shown
 from rnnviz.ui.serving.room.rate_limit import Limit
-from rnnviz.ui.serving.room.room import Question, Room
-from tests.support.phones import SHUT, SOON, Phone, hang_up, shut
-from tests.support.processes import until
+from rnnviz.ui.serving.room.room import Room
+from tests.support.phones import COLOURS, SHUT, SOON, Phone, hang_up, shut
+from tests.support.waiting import until
 
-COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))
 NETWORK = "<title>tiny</title>" + "the weights, " * 5_000
 
 

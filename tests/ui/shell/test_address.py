@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell import address
 from rnnviz.ui.shell.compressed_text import pack
-from tests.support.apptest import Open, addressed, everything, sent, settled
-from tests.ui.shell.test_compressed_text import letters
+from tests.support.apptest import Open, addressed, everything, sent, settled, url_letters
 
 OPENING = "The Time Traveller"
 
@@ -62,7 +61,7 @@ def test_an_address_shows_the_network_without_memory_beside_where_there_is_one(o
     ("packed", "said"),
     [
         (f"{pack('machine')[:-4]}AAAA", "is damaged"),
-        (letters(zlib.compress(b"\0" * 10_000_000)), "longer than 2,000 characters"),
+        (url_letters(zlib.compress(b"\0" * 10_000_000)), "longer than 2,000 characters"),
         ("A" * 60_000, "longer than 2,000 characters"),
     ],
 )

@@ -1,6 +1,5 @@
 """A text in an address: it comes back, and nothing that somebody puts there does harm."""
 
-import base64
 import tracemalloc
 import zlib
 
@@ -10,12 +9,9 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
 from rnnviz.ui.shell.compressed_text import LONGEST, MOST, pack, unpack
+from tests.support.apptest import url_letters
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
-
-
-def letters(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 @given(TEXTS)
@@ -33,7 +29,7 @@ def test_the_longest_text_fits_whatever_it_holds() -> None:
         assert len(pack(text)) <= MOST
 
 
-@given(st.text(max_size=60) | st.binary(max_size=60).map(letters))
+@given(st.text(max_size=60) | st.binary(max_size=60).map(url_letters))
 def test_anything_else_is_a_sentence(value: str) -> None:
     said, text = "the text in the address is", ""
     try:
@@ -47,9 +43,9 @@ def test_anything_else_is_a_sentence(value: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        letters(zlib.compress(b"a" * (LONGEST + 1))),
-        letters(zlib.compress(b"a" * (4 * LONGEST + 1))),
-        letters(zlib.compress(b"\0" * 100_000_000, 9)[:12_000]),
+        url_letters(zlib.compress(b"a" * (LONGEST + 1))),
+        url_letters(zlib.compress(b"a" * (4 * LONGEST + 1))),
+        url_letters(zlib.compress(b"\0" * 100_000_000, 9)[:12_000]),
         "A" * 1_000_000,
     ],
 )

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.errors import ConfigError
 from rnnviz.ui.shell import address
-from rnnviz.ui.shell.fields import Field
+from tests.support.fields import EDGES, PART
 
 Visit = Callable[..., AppTest]
 
@@ -18,13 +17,15 @@ def script() -> None:
     import streamlit as st
 
     from rnnviz.ui.shell import address, fields
-    from tests.ui.shell.test_fields import EDGES, NAMES, PART, TEXT, why
+    from tests.support.fields import EDGES, NAMES, PART, TEXT, why_gone
 
     given = st.session_state["given"]
     address.begin(given.get("page", "page"))
     top = st.container()
     words = {name: name.title() for name in given.get("parts", ("one", "two"))}
-    PART.choose("Part", words, given.get("usual"), of=given.get("of"), why=why if given.get("why") else None)
+    PART.choose(
+        "Part", words, given.get("usual"), of=given.get("of"), why=why_gone if given.get("why") else None
+    )
     if given.get("open", True):
         EDGES.now(range(10))
         st.number_input("Edges", 0, 9, **EDGES.widget)
@@ -37,24 +38,6 @@ def script() -> None:
     st.session_state["found"] = dict(address.said())
     if not given.get("cut"):
         address.arrival().over = True
-
-
-def read(said: str) -> str:
-    if said == "damaged":
-        raise ConfigError("this text is damaged")
-    return said
-
-
-def why(asked: str) -> str:
-    return f"{asked} is gone."
-
-
-PART = Field("part", "one", address="part", title="Part", check=str.lower)
-EDGES = Field("edges", 3, address="edges", title="Edges", check=int)
-NAMES = Field[tuple[str, ...]](
-    "names", (), address="names", title="Names", check=lambda s: tuple(s.split(","))
-)
-TEXT = Field("text", "as ever", address="text", check=read, brief=True)
 
 
 @pytest.fixture

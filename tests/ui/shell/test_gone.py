@@ -4,12 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from rnnviz.lab.run import runs
 from rnnviz.ui.shell import model_cache
-from tests.support.apptest import Open
-from tests.support.made_runs import made
+from tests.support.apptest import Open, warned
 
 
 @pytest.fixture
@@ -21,11 +18,6 @@ def models(
     shutil.copytree(models_folder, folder)
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [folder])
     return folder
-
-
-def warned(app: AppTest) -> str:
-    """The one warning on the page, without Markdown's escapes; "" without any."""
-    return " ".join(warning.value for warning in app.warning).replace("\\", "")
 
 
 def test_an_unknown_model_is_named_until_another_is_chosen(open_app: Open) -> None:
@@ -67,17 +59,3 @@ def test_a_file_that_goes_between_list_and_load_is_a_sentence(
     app = open_app("explore", model="tiny-lstm")
     assert "The file of the model tiny-lstm is not there any more" in app.error[0].value.replace("\\", "")
     assert app.sidebar.selectbox(key="model").value == "tiny-lstm", "the choice is left"
-
-
-@pytest.mark.usefixtures("started")
-def test_an_unknown_run_is_named_until_another_is_chosen(open_app: Open) -> None:
-    assert "no run called **nobody** here" in warned(open_app("train", run="nobody"))
-    made("one", created=1.0)
-    made("two", created=2.0)
-    app = open_app("train", run="nobody")
-    assert "no run called **nobody** here" in warned(app)
-    assert "This is **two**" in warned(app)
-    assert not warned(app.radio(key="run").set_value("one").run())
-    runs.delete("one")  # in another window
-    assert "no run called **one** here" in warned(app.run())
-    assert "This is **two**" in warned(app)

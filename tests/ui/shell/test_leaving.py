@@ -4,10 +4,8 @@ import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.lab.pages.inside import search_texts
-from tests.lab.pages.test_inside import PARTS
-from tests.support.apptest import Open, addressed, everything, settled, turn
-from tests.ui.pages.test_perplexity import paste
+from tests.support.apptest import Open, everything, turn
+from tests.support.perplexity_page import paste
 
 PAGES = ("explore", "perplexity", "inside", "train", "learn")
 
@@ -26,25 +24,6 @@ def test_every_page_can_be_left_for_every_other_and_come_back_to(open_app: Open)
                 title = everything(app).splitlines()[:1]
                 assert titles.setdefault(at, title) == title
     assert len(titles) == len(PAGES)
-
-
-def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_texts, "here", list)  # the text on the page is searched, and that at once
-    app = settled(open_app("inside", model="tiny-gru"), "inside")
-    other = (app.number_input(key="inside.unit").value + 1) % 8
-    app.number_input(key="inside.unit").set_value(other).run()
-    for part in PARTS[1:]:
-        app.segmented_control(key="part").set_value(part).run()
-    settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
-    app.segmented_control(key="inside.gate").set_value("reset").run()
-    turn(turn(app, "learn"), "inside")
-    assert app.segmented_control(key="part").value == "memory"
-    assert app.segmented_control(key="inside.gate").value == "reset"
-    assert addressed(app)["part"] == "memory"
-    app.segmented_control(key="part").set_value("units").run()
-    assert app.number_input(key="inside.unit").value == other
 
 
 def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_app: Open) -> None:

@@ -18,8 +18,8 @@ from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
 from rnnviz.ui.shell import error_messages, model_cache, model_card, sidebar
 from rnnviz.ui.shell.context import Context
-from tests.conftest import tiny, tiny_card
 from tests.support.apptest import SHIPPED, Open, addressed, everything
+from tests.support.models import tiny, tiny_card
 
 
 def listed() -> dict[str, checkpoint.ModelInfo]:

@@ -4,7 +4,7 @@ import pytest
 
 from rnnviz.ui.shell import paste_field
 from tests.support.apptest import Open
-from tests.ui.pages.test_perplexity import paste
+from tests.support.perplexity_page import paste
 
 
 def test_a_text_longer_than_the_field_is_cut_off_in_words(

@@ -12,8 +12,8 @@ import pytest
 from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui.serving import entry
 from rnnviz.ui.shell.compressed_text import LONGEST, pack, unpack
+from tests.support.apptest import url_letters
 from tests.support.refused import refused
-from tests.ui.shell.test_compressed_text import letters
 
 
 def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:
@@ -27,10 +27,10 @@ def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:
 
 
 DAMAGED = (
-    letters(zlib.compress("\u00e9".encode("latin-1"))),
-    letters(zlib.compress(b"machine")[:-3]),
-    letters(zlib.compress(b"machine") + b"more"),
-    letters(zlib.compress(b"machine")[:-1] + b"\0"),
+    url_letters(zlib.compress("\u00e9".encode("latin-1"))),
+    url_letters(zlib.compress(b"machine")[:-3]),
+    url_letters(zlib.compress(b"machine") + b"more"),
+    url_letters(zlib.compress(b"machine")[:-1] + b"\0"),
 )  # fmt: skip
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {

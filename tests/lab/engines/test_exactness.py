@@ -3,17 +3,13 @@
 import math
 import random
 from itertools import product
-from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
 import rnnviz
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import batched_scoring
-from rnnviz.networks.progress import run
-from rnnviz.scoring.record import record
 from tests.support import textbook
 
 SHORTEST = 320  # characters of a stretch; as it is, the loop would take a quarter of a minute
@@ -72,16 +68,3 @@ def test_a_plain_loop_in_float64_agrees_to_ten_digits_where_a_score_is_precise(
     assert rnnviz.perplexity(model, text=text).perplexity == pytest.approx(expected, rel=1e-4)
     precise = rnnviz.perplexity(model, text=text, precise=True)
     assert (precise.perplexity, precise.precise) == (pytest.approx(expected, rel=1e-10), True)
-
-
-def test_a_precise_record_has_ranks_and_entropies_of_every_cell(tmp_path: Path) -> None:
-    for name in ("timemachine-mlp", "timemachine-rnn", "timemachine-gru", "timemachine-lstm"):
-        model = rnnviz.load(name)
-        usual = run(record(model, None, tmp_path / f"{name}-usual", text=STORY))
-        precise = run(record(model, None, tmp_path / name, text=STORY, precise=True))
-        for column in ("nll", "entropy"):
-            np.testing.assert_allclose(
-                precise.read(column, 0, len(STORY)), usual.read(column, 0, len(STORY)), atol=1e-4
-            )
-        assert precise.score.precise
-        assert not usual.score.precise
