@@ -122,8 +122,8 @@ def test_the_package_works_without_what_the_app_adds_and_says_what_units_need(
 ) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))  # one of the examples is a run
     added = [Requirement(r).name for r in EXTRAS["app"]]
-    assert {"streamlit", "plotly", "pandas", "pyarrow", "scikit-learn", "scipy"} <= set(added)
-    code = ABSENT.format(added=[*added, "sklearn"])
+    assert {"streamlit", "plotly", "pandas", "pyarrow"} <= set(added)
+    code = ABSENT.format(added=[*added, "scipy", "sklearn"])
     code += "for name in rnnviz.__all__: getattr(rnnviz, name)\n"
     for page in examples().values():
         code += each_by_itself(
@@ -132,7 +132,7 @@ def test_the_package_works_without_what_the_app_adds_and_says_what_units_need(
     code += "model, text = rnnviz.load('timemachine-gru'), 'He said \"no\" to me. ' * 300\n"
     for call in ('find(model, text, "quotes")', 'probe(rnnviz.trace(model, text), "quotes")'):
         code += f"try: rnnviz.units.{call}\nexcept rnnviz.errors.ConfigError as error: print(error)\n"
-    assert len(re.findall(r"needs scikit-learn.*: pip install .*\[app\]\" brings it", python(code))) == 2
+    assert len(re.findall(r"needs scikit-learn.*: pip install .*\[lab\]\" brings it", python(code))) == 2
 
 
 def test_no_file_of_the_app_hides_a_standard_module() -> None:
