@@ -15,6 +15,16 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.ui.jobs import store
 from tests.support.apptest import SHIPPED, Open, opened
 
+__all__ = (
+    "_no_run_goes_wrong",
+    "_no_word_about_each_look_outside_a_run",
+    "_nothing_scored",
+    "_one_look_for_components",
+    "open_app",
+    "shipped",
+    "troubled",
+)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_look_for_components() -> Iterator[None]:

@@ -22,7 +22,7 @@ def built() -> NumpyModel:
     RANDOM are what random weights make of the text.
     """
     H, V = 8, VOCABULARY.size
-    random = np.random.default_rng(3)
+    random = np.random.default_rng(5)
     W_x, W_h, b = np.zeros((H, V + 1)), np.zeros((H, H)), np.zeros(H)
     newline, opens, closes = VOCABULARY.encode("\n“”").tolist()
     W_h[COUNTS, COUNTS], b[COUNTS] = 1.0, 0.02

@@ -25,10 +25,6 @@ def write_text(app: AppTest, text: str) -> AppTest:
     return app.text_area(key="inside.text").set_value(text).run()
 
 
-def button(app: AppTest, key: str) -> Any:
-    return app.button(key=key)
-
-
 def pick_text(app: AppTest, text: str) -> AppTest:
     return app.selectbox(key="train-text").select(text).run()
 

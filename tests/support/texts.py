@@ -1,9 +1,6 @@
 """A sentence or two in many languages."""
 
 RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему.\n"
-SIMPLIFIED = "道可道，非常道。名可名，非常名。无名天地之始；有名万物之母。\n"
-JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n"
-KOREAN = "모든 국민은 인간으로서의 존엄과 가치를 가지며, 행복을 추구할 권리를 가진다.\n"
 
 # The first article of the Universal Declaration of Human Rights, and what comes close to it.
 TEXTS = {

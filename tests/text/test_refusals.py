@@ -21,7 +21,7 @@ from rnnviz.text.vocabulary import Vocabulary, code_points
 from tests.support.decoded import decode
 from tests.support.refused import refused
 from tests.support.rows import ROWS, comma, json_lines, opened_rows, parquet
-from tests.support.texts import JAPANESE, KOREAN, RUSSIAN, SIMPLIFIED
+from tests.support.texts import RUSSIAN, TEXTS
 
 CUT_OFF = "道".encode()[:2]
 LONG_RUSSIAN = (RUSSIAN * 50).encode()
@@ -124,7 +124,12 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             DecodingError,
             rf"was cut off inside its last character: byte {len(text.encode()):,} \(0xE9\)",
         )
-        for text in (SIMPLIFIED * 3, RUSSIAN, JAPANESE * 30_000, "plain\n" * 50_000 + KOREAN * 9)
+        for text in (
+            TEXTS["simplified"] * 3,
+            RUSSIAN,
+            TEXTS["japanese"] * 30_000,
+            "plain\n" * 50_000 + TEXTS["korean"] * 9,
+        )
     },
     "a stray byte in UTF-8": (
         lambda _: decode(LONG_RUSSIAN + b"caf\xe9\n" + LONG_RUSSIAN * 40),
@@ -137,7 +142,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "is UTF-8 but damaged: byte 0 ",
     ),
     "what no encoding explains": (
-        lambda _: decode(SIMPLIFIED.encode("gb18030") * 2000 + b"\xff\xff\n"),
+        lambda _: decode(TEXTS["simplified"].encode("gb18030") * 2000 + b"\xff\xff\n"),
         DecodingError,
         r"this text is not UTF-8 \(byte 0 is 0xB5\) and no other encoding",
     ),

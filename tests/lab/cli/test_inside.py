@@ -4,7 +4,7 @@ find is tested with them, how a table is printed in test_cli.py.
 
 import json
 from collections.abc import Callable, Sequence
-from copy import copy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -211,8 +211,7 @@ def test_the_passage_can_come_through_a_pipe(look: Run) -> None:
 def test_how_copies_of_a_network_begin_is_said_where_it_may_have_begun_otherwise(
     command: str, look: Run
 ) -> None:
-    begun_here = copy(BUILT)
-    begun_here.card = {"recipe": {"cell": "gru"}}
+    begun_here = replace(BUILT, card={"recipe": {"cell": "gru"}})
     for model, more, said in (
         (BUILT, ["1"], "untrained copies have torch's default initial weights\n"),
         (BUILT, ["1", "--quiet"], ""),

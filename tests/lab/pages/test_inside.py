@@ -23,7 +23,7 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import worker
 from rnnviz.ui.shell import dashboard, render_finding
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, addressed, everything, settled, turn
 from tests.support.jobs import SOON, Endless
 from tests.support.lab_pages import INSIDE_PARTS, TINY_GRU, ask_board, choose_way, write_text
 from tests.support.models import TEXT, tiny, tiny_card
@@ -338,3 +338,22 @@ def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.Mon
     found = search(trace(TINY_GRU, text), units.target("word-start", text), layer=0)
     assert app.number_input(key="inside.unit").value == found.best.unit.unit
     assert not [button for button in app.button if button.key == "inside.source.propose.sampled"]
+
+
+def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_texts, "here", list)  # the text on the page is searched, and that at once
+    app = settled(open_app("inside", model="tiny-gru"), "inside")
+    other = (app.number_input(key="inside.unit").value + 1) % 8
+    app.number_input(key="inside.unit").set_value(other).run()
+    for part in INSIDE_PARTS[1:]:
+        app.segmented_control(key="part").set_value(part).run()
+    settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
+    app.segmented_control(key="inside.gate").set_value("reset").run()
+    turn(turn(app, "learn"), "inside")
+    assert app.segmented_control(key="part").value == "memory"
+    assert app.segmented_control(key="inside.gate").value == "reset"
+    assert addressed(app)["part"] == "memory"
+    app.segmented_control(key="part").set_value("units").run()
+    assert app.number_input(key="inside.unit").value == other

@@ -9,7 +9,7 @@ from rnnviz.lab.run import runs
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.tracer import trace
 from tests.support.apptest import Open, everything, settled
-from tests.support.lab_pages import INSIDE_PARTS, button, pick_text
+from tests.support.lab_pages import INSIDE_PARTS, pick_text
 from tests.support.models import tiny, tiny_card
 
 
@@ -53,7 +53,7 @@ def test_a_cell_without_w_hh_is_trained_without_dropping_its_entries(
     assert app.slider(key="set-dropout_layer").disabled  # there is one layer
     app.number_input(key="set-layers").set_value(2).run()
     app.slider(key="set-dropout_layer").set_value(0.2).run()
-    button(app, "train-start").click().run()
+    app.button(key="train-start").click().run()
     assert [
         (one.config.cell, one.config.dropout_weight, one.config.dropout_layer, one.name) for one in started
     ] == [("mingru", 0.0, 0.2, "python-docs-mingru")]

@@ -25,7 +25,7 @@ from rnnviz.networks import checkpoint, unit_findings
 from rnnviz.page.payload import unpack
 from rnnviz.text import corpora
 from tests.support.apptest import SHIPPED, Open, addressed, components, everything, sent
-from tests.support.lab_pages import button, pick_text
+from tests.support.lab_pages import pick_text
 from tests.support.made_runs import WATCHED, made, training
 from tests.support.models import TEXT, tiny, tiny_card
 
@@ -42,7 +42,7 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     assert "**machine**" in everything(app)
     assert app.selectbox(key="train-text").value == "machine"
     assert not components(app)
-    button(app, "train-start").click().run()
+    app.button(key="train-start").click().run()
     (description,) = started
     assert description.text == "machinemachine", "so that it learns what follows the e"
     assert description.title == corpora.describe("machine").title
@@ -68,7 +68,7 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     app.text_input(key="set-watched").set_value("def f(").run()
     assert "settings changed" in everything(app)
     app.button_group(key="train-more").set_value(None).run()  # hidden, the settings stay
-    button(app, "train-start").click().run()
+    app.button(key="train-start").click().run()
     (description,) = started
     config = description.config
     assert (config.cell, config.hidden_size, config.truncation) == ("gru", 64, "random")
@@ -82,14 +82,14 @@ def test_settings_that_contradict_each_other_refuse_the_start(
     app = pick_text(open_app("train"), "python-docs")
     app.button_group(key="train-more").set_value("settings").run()
     app.text_input(key="set-name").set_value("../evil").run()
-    button(app, "train-start").click().run()
+    app.button(key="train-start").click().run()
     assert "letters, digits" in app.error[0].value.replace("\\", "")
     app.text_input(key="set-name").set_value(" ").run()
-    assert button(app, "train-start").disabled
+    assert app.button(key="train-start").disabled
     assert "Give the run a name" in app.error[0].value
     monkeypatch.setattr(estimate, "available_memory", lambda: 1_000_000)
     app.text_input(key="set-name").set_value("good").run()
-    assert button(app, "train-start").disabled
+    assert app.button(key="train-start").disabled
     assert "of memory and" in app.error[0].value
 
 
@@ -104,7 +104,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     words = everything(app)
     assert f"{len(TEXT):,} characters, {len(set(TEXT))} of them different" in words
     assert "measured once at the end" in words
-    button(app, "train-start").click().run()
+    app.button(key="train-start").click().run()
     (description,) = started
     assert description.text == TEXT
     assert description.corpus == ""
@@ -121,7 +121,7 @@ def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Descripti
     assert f"**{word[0]}**" in (said := everything(app))
     assert 2 * word in said
     assert "machine" not in said
-    button(app, "train-start").click().run()
+    app.button(key="train-start").click().run()
     (description,) = started
     assert (description.text, description.name) == (2 * word, "chunjiang-rnn")
     assert description.config.hidden_size == 8
@@ -246,7 +246,7 @@ def test_a_run_that_ended_early_says_why_and_can_go_on(
     monkeypatch.setattr(runs, "resume", resumed.append)
     app = open_app("train")
     assert words in sent(app)[0]["line"]
-    button(app, "train-resume").click().run()
+    app.button(key="train-resume").click().run()
     assert resumed == ["one"]
 
 
@@ -274,9 +274,9 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
     assert header["rows"] == [list(range(12))], "in their order: none moves while it trains"
     assert "100 % · 3,000 of 3,000 characters" in header["line"]
     assert {b.key for b in app.button if str(b.key).startswith("train-")} == {"train-start", "train-stop"}
-    button(app, "train-stop").click().run()
+    app.button(key="train-stop").click().run()
     assert RunFolder(runs.find("one").path).stop.exists()
-    assert button(app, "train-stop").disabled
+    assert app.button(key="train-stop").disabled
     assert "stopping" in everything(app)
 
 
@@ -289,7 +289,7 @@ def test_the_queue_is_seen_and_its_limit_can_be_set(
         assert app.radio(key="run").value == "second"
         assert "1 run before it in the queue" in sent(app)[0]["line"]
     assert "next in the queue" in sent(app.run())[0]["line"]
-    assert button(app, "train-stop").label == "Leave the queue"
+    assert app.button(key="train-stop").label == "Leave the queue"
     app.number_input(key="train-limit").set_value(2).run()
     assert runs.limit() == 2
 
@@ -304,7 +304,7 @@ def test_the_first_run_on_a_book_needs_no_network(
         "H. G. Wells, The Time Machine (1898)",
     ]
     pick_text(app, "timemachine")
-    button(app, "train-start").click().run()
+    app.button(key="train-start").click().run()
     assert (started[0].corpus, started[0].watched) == ("timemachine", settings.SENTENCES["timemachine"])
 
 
@@ -370,11 +370,11 @@ def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
     app = open_app("train")
     for name, data in {"a": b"nonsense", "b": good[:-4], "c": good[:9] + b"\xff" + good[10:]}.items():
         app.file_uploader(key="train-add").upload(f"{name}.safetensors", data).run()
-        button(app, "train-add-save").click().run()
+        app.button(key="train-add-save").click().run()
         assert app.error, name
     app.file_uploader(key="train-add").upload("../../GRU (1).safetensors", good).run()
     assert next(t for t in app.text_input if "train-add" in str(t.key)).value == "gru-1"
-    button(app, "train-add-save").click().run()
+    app.button(key="train-add-save").click().run()
     assert not app.error
     assert "**gru\\-1**" in app.success[0].value
     assert checkpoint.load_numpy(tmp_path / "kept" / "gru-1.safetensors")

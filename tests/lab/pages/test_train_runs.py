@@ -17,8 +17,8 @@ from rnnviz.lab.run import event_log, replay, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import opened, pack, to_bytes, unpack
 from rnnviz.networks import checkpoint
-from tests.support.apptest import Open, addressed, components, everything, sent, settled, turn
-from tests.support.lab_pages import button, pick_text
+from tests.support.apptest import Open, addressed, components, everything, sent, settled, turn, warned
+from tests.support.lab_pages import pick_text
 from tests.support.made_runs import START, made
 from tests.support.models import tiny
 
@@ -51,12 +51,12 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
         assert (words["curve"], words["number.speed"]) == ("Perplexity after each step", "steps a second")
         assert header["numbers"]["validation"] == pytest.approx(4.4817, rel=1e-4)
         assert "logged by another program · H\\. G\\. Wells" in everything(app)
-        button(app, "train-stop").click().run()
+        app.button(key="train-stop").click().run()
         assert run.stopping
     app.run()
     assert sent(app)[0]["state"] == "stopped"
     assert not [one for one in app.button if one.key == "train-resume"]
-    button(app, "train-explore").click().run()
+    app.button(key="train-explore").click().run()
     assert checkpoint.load_numpy("mine").vocabulary == model.vocabulary
 
 
@@ -84,7 +84,7 @@ def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pyte
     made("one", "stopped")
     app = open_app("train")
     shutil.rmtree(runs.home() / "one")
-    button(app, "train-resume").click().run()
+    app.button(key="train-resume").click().run()
     assert "Traceback" not in everything(app)
 
 
@@ -97,7 +97,7 @@ def test_a_model_is_kept_once_and_under_a_free_name(open_app: Open, tmp_path: Pa
     assert sent(app)[0]["run"] == "one", "it is shown again after another page"
     for run in ("one", "one", "tiny-gru"):
         app.radio(key="run").set_value(run).run()
-        button(app, "train-explore").click().run()
+        app.button(key="train-explore").click().run()
         turn(app, "train")
     kept = {path.stem for path in (tmp_path / "kept").glob("*.safetensors")}
     assert kept == {"one", "tiny-gru-2"}, "another model has that name"
@@ -134,7 +134,7 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
     assert not components(app), "the opening says one thing"
     starts = []
     for _ in range(2):  # what is in view already is played anew
-        button(app, "train-replay").click().run()
+        app.button(key="train-replay").click().run()
         header, _arrays = sent(app)
         assert header["run"] == "shipped:tiny-gru"
         starts.append(header["started"])
@@ -279,3 +279,17 @@ def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest
         assert watch.last("progress")["step"] == step
     assert most == 21
     assert watch.last("start")["total_characters"] == 3000
+
+
+@pytest.mark.usefixtures("started")
+def test_an_unknown_run_is_named_until_another_is_chosen(open_app: Open) -> None:
+    assert "no run called **nobody** here" in warned(open_app("train", run="nobody"))
+    made("one", created=1.0)
+    made("two", created=2.0)
+    app = open_app("train", run="nobody")
+    assert "no run called **nobody** here" in warned(app)
+    assert "This is **two**" in warned(app)
+    assert not warned(app.radio(key="run").set_value("one").run())
+    runs.delete("one")  # in another window
+    assert "no run called **one** here" in warned(app.run())
+    assert "This is **two**" in warned(app)

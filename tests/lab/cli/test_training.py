@@ -1,6 +1,7 @@
-"""A card says how its settings were chosen; so does one made again."""
+"""Training: what a card says of a choice of settings, odd names of files, options of a run that goes on."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.networks import checkpoint, hyperparameters
+from tests.support import needs
 from tests.support.choices import CANDIDATES, TABLE
+from tests.support.commands import Run
 from tests.support.texts import TRAVELLER
 
 COMMAND = """
@@ -68,3 +71,27 @@ def test_an_ngram_models_order_is_chosen_too() -> None:
     assert card("s.safetensors")["licence"] == "our own"
     assert [row["settings"] for row in card("s.safetensors")["choice"]] == [{"order": 3}, {"order": 2}]
     assert card("s.safetensors")["choice"][0]["chosen"]
+
+
+SMALL = ["--cell", "rnn", "--hidden-size", "4", "--epochs", "1", "--batch", "2", "--steps", "16"]
+
+
+def test_a_file_whose_name_is_no_text_is_trained_on(run_beside_text: Run, tmp_path: Path) -> None:
+    name = "caf\udce9.txt"
+    needs.named(tmp_path, name)
+    shutil.copy("tiny.txt", name)
+    assert run_beside_text("train", "--corpus", name, "--name", "x", *SMALL)[0] == 0
+    assert checkpoint.load("./x.safetensors").card["corpus"]
+    code, _, err = run_beside_text("train", "--corpus", name, "--name", "y", "--title", "\udcff", *SMALL)
+    assert code == 1
+    assert "surrogate" in err
+
+
+def test_a_resumed_run_heeds_an_option_or_refuses_it(run_beside_text: Run) -> None:
+    assert run_beside_text("train", "--corpus", "tiny.txt", "--name", "x", "--run-dir", "run", *SMALL)[0] == 0
+    for option in (["--epochs", "5"], ["--half"], ["--name", "y"], ["--tied"], ["--cell", "rnn"]):
+        code, _, err = run_beside_text("train", "--resume", "run", *option)
+        assert code == 1
+        assert f"leave out {option[0]}" in err
+    assert run_beside_text("train", "--resume", "run", "--output", "again.safetensors")[0] == 0
+    assert checkpoint.load("./again.safetensors").vocabulary == checkpoint.load("./x.safetensors").vocabulary
