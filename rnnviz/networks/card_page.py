@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rnnviz.networks import checkpoint, hyperparameters, unit_findings
+from rnnviz.networks import checkpoint, hyperparameters, model_card
 from rnnviz.networks.verdicts import COPIES, ENOUGH, MARGIN, Verdict
 
 INTRODUCTION = """# The shipped models
@@ -96,7 +96,7 @@ python -m rnnviz dev check-models --corpora .
 ```
 """
 
-SO: dict[Verdict | unit_findings.Why, str] = {
+SO: dict[Verdict | model_card.Why, str] = {
     "absent": "the text has none",
     "throughout": "the same at every character",
     "costly": "too much time or memory was needed",
@@ -117,16 +117,16 @@ def responds(card: Mapping[str, Any]) -> str:
     """The findings on a model's units as a Markdown table, and the targets without a finding; "" without any
     search.
     """
-    found = unit_findings.of(card)
+    found = model_card.of(card)
     stand = [one for one in found if one.verdict == "remembers"]
-    others = [one for one in (*found, *unit_findings.others(card)) if one.verdict != "remembers"]
-    unanswered = unit_findings.unanswered(card)
+    others = [one for one in (*found, *model_card.others(card)) if one.verdict != "remembers"]
+    unanswered = model_card.unanswered(card)
     if not stand and not others and not unanswered:
         return ""
-    where = unit_findings.text(card)
+    where = model_card.text(card)
     many = f"{one.characters:,} " if (one := next(iter((*stand, *others)), None)) else ""
-    said = f"on {many}characters of {where}" if where else f"on {many}{unit_findings.part(card)} characters"
-    out = RESPONDS.format(where=said, command=unit_findings.command(card))
+    said = f"on {many}characters of {where}" if where else f"on {many}{model_card.part(card)} characters"
+    out = RESPONDS.format(where=said, command=model_card.command(card))
     if stand:
         out += TABLE + "".join(map(_row, stand))
     for verdict, so in SO.items():
@@ -141,11 +141,11 @@ def responds(card: Mapping[str, Any]) -> str:
     return out
 
 
-def _cell(one: unit_findings.Recorded) -> str:
+def _cell(one: model_card.Recorded) -> str:
     return "" if one.quantity == "hidden" else f" ({one.quantity})"
 
 
-def _row(one: unit_findings.Recorded) -> str:
+def _row(one: model_card.Recorded) -> str:
     kept = one.evidence
     assert kept is not None  # a finding that remembers has evidence
     score = one.score if kept.report is None else kept.report.score

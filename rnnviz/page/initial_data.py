@@ -13,7 +13,7 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES
 from rnnviz.i18n import _, language
 from rnnviz.networks import contamination
-from rnnviz.page import named_units, unit_words
+from rnnviz.page import named_units, units
 from rnnviz.page.examples import examples, for_view
 from rnnviz.page.formatting import titles
 from rnnviz.page.live_session import LIMIT
@@ -83,7 +83,7 @@ def fixed(
         "listed": live.NEXT,
         "quantities": quantities,
         "named": [captioned(one, model) for one in found],
-        "unnamed": "" if found else unit_words.unnamed(model.card),
+        "unnamed": "" if found else units.unnamed(model.card),
         "first": first(found),
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,

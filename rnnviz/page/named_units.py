@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rnnviz.figures import live
 
 if TYPE_CHECKING:
+    from rnnviz.networks.model_card import Recorded
     from rnnviz.networks.numpy_model import Network
-    from rnnviz.networks.unit_findings import Recorded
 
 MOST = 3
 """Named units of a view, at most; a reader takes in no more."""
@@ -31,12 +31,12 @@ class Named:
 
 def of(model: Network) -> tuple[Named, ...]:
     """The first MOST named units of a model, each once; () if its card has no confirmed finding."""
-    from rnnviz.networks import unit_findings
+    from rnnviz.networks import model_card
 
-    if not model.card.get(unit_findings.KEY):
+    if not model.card.get(model_card.KEY):
         return ()
     config, found = model.config, dict[tuple[str, int, int], list["Recorded"]]()
-    for one in unit_findings.of(model.card):
+    for one in model_card.of(model.card):
         there = one.layer < config.layers and one.unit < config.hidden_size
         known = one.quantity in KEPT and one.quantity in live.quantities(config.cell)
         if there and known and one.verdict == "remembers":

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
 from rnnviz.i18n import _
-from rnnviz.networks import unit_findings
+from rnnviz.networks import model_card
 from rnnviz.page import presenting
 from rnnviz.page.formatting import measure, notices, quantities, together, view_words
-from rnnviz.page.unit_words import target_name
+from rnnviz.page.units import target_name
 from rnnviz.scoring.occlusion import LAST
 
 if TYPE_CHECKING:
+    from rnnviz.networks.model_card import Recorded
     from rnnviz.networks.numpy_model import Network
-    from rnnviz.networks.unit_findings import Recorded
     from rnnviz.page.named_units import Named
 
 
@@ -186,7 +186,7 @@ def words() -> dict[str, str]:
 
 
 def short_names() -> dict[str, str]:
-    """Short names of targets, for rows' labels; other targets have the name in `unit_words.target_name`."""
+    """Short names of targets, for rows' labels; other targets have the name in `units.target_name`."""
     return {
         "quotes": _("Inside quotes"),
         "brackets": _("Inside brackets"),
@@ -273,7 +273,7 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
         "about": _(
             "{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause."
         ).format(
-            scores=scores, n=f"{best.characters:,}", where=unit_findings.text(card) or _("text it never read")
+            scores=scores, n=f"{best.characters:,}", where=model_card.text(card) or _("text it never read")
         ),
         "unit": one.unit,
         "layer": one.layer,

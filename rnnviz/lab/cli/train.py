@@ -323,10 +323,10 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
     if held_out and "ngram" in held_out:
         figures += f" ({held_out['ngram_name']}: {held_out['ngram']:.4f})"
     print(f"Wrote {path} ({path.stat().st_size:,} bytes){figures}")
-    from rnnviz.networks import unit_findings
+    from rnnviz.networks import model_card
 
-    if unit_findings.KEY in card:
-        named = ", ".join(f"{one.target} {one.layer}:{one.unit}" for one in unit_findings.of(card))
+    if model_card.KEY in card:
+        named = ", ".join(f"{one.target} {one.layer}:{one.unit}" for one in model_card.of(card))
         print(f"Named units: {named or 'none'}")
 
 

@@ -168,7 +168,7 @@ def _keep(
     the text that training held out, whatever its name.
     """
     from rnnviz.lab.run import unit_search
-    from rnnviz.networks.unit_findings import KEY
+    from rnnviz.networks.model_card import KEY
     from rnnviz.text.corpora import sha256
 
     path, checksum = find(of.model), sha256(text)

@@ -10,15 +10,15 @@ import streamlit as st
 from rnnviz import registry
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.page import unit_words
+from rnnviz.page import units
 from rnnviz.page.formatting import together
-from rnnviz.ui.serving import file_watchers, reconnect, sharing
+from rnnviz.ui.serving import reconnect, sharing, streamlit_workarounds
 from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
 from rnnviz.ui.shell.context import Context
 
 HERE = Path(__file__).parents[1]
 
-file_watchers.stop()
+streamlit_workarounds.stop()
 reconnect.ask_again()
 sidebar.adopt_language()
 st.set_page_config(
@@ -32,7 +32,7 @@ st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
     """Sentences on a network's named units, on targets without one, and on a missing MLP."""
-    said = [unit_words.follows(info.card), unit_words.unnamed(info.card)]
+    said = [units.follows(info.card), units.unnamed(info.card)]
     if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
         said.append(_("Without memory: no MLP of this text here."))
     return together(filter(None, said))

@@ -3,10 +3,10 @@
 from typing import Annotated, Any
 
 from rnnviz.cli.bind import Help
-from rnnviz.ui.serving import launch
+from rnnviz.ui.serving import start
 
 Port = Annotated[
-    int | None, Help("where to listen (default: 8501, or the next free one)", convert=launch.port)
+    int | None, Help("where to listen (default: 8501, or the next free one)", convert=start.port)
 ]
 
 
@@ -26,4 +26,4 @@ def app(
         found["server.port"] = port
     if no_browser:
         found["server.headless"] = True
-    return launch.serve("app", found)
+    return start.serve("app", found)

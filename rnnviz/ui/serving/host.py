@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from rnnviz.cli.bind import Gone, Help
-from rnnviz.ui.serving import launch
+from rnnviz.ui.serving import start
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room.classroom import NETWORKS, RoomOptions
 
@@ -11,7 +11,7 @@ from rnnviz.ui.serving.room.classroom import NETWORKS, RoomOptions
 def host(
     *,
     port: Annotated[
-        int | None, Help("where phones come (default: 8600, or the next free one)", convert=launch.port)
+        int | None, Help("where phones come (default: 8600, or the next free one)", convert=start.port)
     ] = None,
     address: Annotated[str, "which of this computer's addresses phones may use (default: all)"] = "",
     name: Annotated[
@@ -52,4 +52,4 @@ def host(
     """
     classroom.at_start = RoomOptions(address, port, tuple(name or ()), tuple(model or NETWORKS))
     options = {"server.address": app_address or None, "server.headless": no_browser or None}
-    return launch.serve("host", {name: value for name, value in options.items() if value is not None})
+    return start.serve("host", {name: value for name, value in options.items() if value is not None})

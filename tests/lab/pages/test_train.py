@@ -22,7 +22,7 @@ from rnnviz.lab.pages.train.run_view import Watch
 from rnnviz.lab.pages.train.selected_run import find
 from rnnviz.lab.run import event_log, queue, runs
 from rnnviz.lab.run.folder import RunFolder
-from rnnviz.networks import checkpoint, unit_findings
+from rnnviz.networks import checkpoint, model_card
 from rnnviz.page.payload import unpack
 from rnnviz.text import corpora
 from tests.conftest import TEXT, tiny, tiny_card
@@ -32,7 +32,7 @@ from tests.support.made_runs import WATCHED, made, training
 pytestmark = pytest.mark.usefixtures("started")
 
 
-NAMED = unit_findings.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
+NAMED = model_card.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
 
 
 def button(app: AppTest, key: str) -> Any:
@@ -199,7 +199,7 @@ def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
     open_app: Open, entry: dict[str, Any], said: str
 ) -> None:
     finished = RunFolder(made("one")).finished / "one.safetensors"
-    checkpoint.save(tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry})), finished)
+    checkpoint.save(tiny("lstm", card=tiny_card(**{model_card.KEY: entry})), finished)
     assert said in everything(open_app("train", run="one"))
 
 

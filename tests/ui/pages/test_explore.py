@@ -13,7 +13,7 @@ import rnnviz
 from rnnviz import units
 from rnnviz.figures import live
 from rnnviz.lab.engines.torch_model import CharModel
-from rnnviz.networks import checkpoint, unit_findings
+from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page import examples, initial_data, named_units, unit_order
 from rnnviz.page.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
@@ -27,9 +27,7 @@ from tests.support.driving import ROOT
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")
-FOUND = replace(
-    unit_findings.of(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell"
-)
+FOUND = replace(model_card.of(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell")
 YARDSTICK = NgramModel.fit(TEXT, order=3)
 MLP = tiny("mlp")
 
@@ -408,7 +406,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
 
 def test_a_unit_that_was_found_twice_has_one_name() -> None:
     twice = [FOUND.to_json(), replace(FOUND, target="word-start").to_json()]
-    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, unit_findings.KEY: {"findings": twice}})
+    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.KEY: {"findings": twice}})
     assert [len(one.findings) for one in named_units.of(model)] == [2]
 
 
@@ -428,7 +426,7 @@ def test_what_the_model_has_not_or_its_card_does_not_confirm_has_no_name(
     changes: dict[str, Any], named: int
 ) -> None:
     entry = {"findings": [{**FOUND.to_json(), **changes}]}
-    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, unit_findings.KEY: entry})
+    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.KEY: entry})
     assert len(named_units.of(model)) == named
 
 
@@ -455,9 +453,9 @@ def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_i
     )
     for card, said in (
         ({}, ""),
-        ({unit_findings.KEY: entry}, whole),
-        ({unit_findings.KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
-        ({unit_findings.KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
+        ({model_card.KEY: entry}, whole),
+        ({model_card.KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
+        ({model_card.KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
     ):
         assert initial_data.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
 

@@ -36,10 +36,10 @@ from rnnviz.lab.pages.inside.view import (
     kept,
     say_start,
 )
-from rnnviz.networks import unit_findings
+from rnnviz.networks import model_card
+from rnnviz.networks.model_card import Recorded, described
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
-from rnnviz.networks.unit_findings import Recorded, described
 from rnnviz.networks.verdicts import COPIES, ENOUGH
 from rnnviz.page.formatting import quantities, signed
 from rnnviz.scoring.trace import Trace
@@ -192,7 +192,7 @@ def section(view: View) -> None:
     with picked:  # after `_said`, which has added the directions that it found
         along = direction.pick(view, looked, "finding", _("Colour the text by"), _("this unit"))
     with card:
-        for one in unit_findings.remembering(view.context.info.card):
+        for one in model_card.remembering(view.context.info.card):
             if (one.layer, one.unit, one.quantity) == (view.layer, unit, looked):
                 st.markdown(render_finding.told(one.follows()))
         own = Source(CARD) if view.context.info.card.get("text") else PAGE
@@ -206,7 +206,7 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
 
     Returns the quantity, and the row of controls that it is in.
     """
-    if named := unit_findings.remembering(view.context.info.card):
+    if named := model_card.remembering(view.context.info.card):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for one in named:
@@ -493,7 +493,7 @@ def _standing(
     names = page_words.targets(view.python) if names is None else names
     found = [
         one
-        for one in unit_findings.remembering(view.context.info.card)
+        for one in model_card.remembering(view.context.info.card)
         if one.layer == view.layer and one.target in names and quantity in (None, one.quantity)
     ]
     return max(found, key=lambda one: str(one.unit) == named, default=None)

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from rnnviz.i18n import N_, translations
-from rnnviz.page.headers import headers
+from rnnviz.page.responses import headers
 from rnnviz.sentences import LANGUAGES
 
 HERE = Path(__file__).parent

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from rnnviz.i18n import _, ngettext
-from rnnviz.networks import unit_findings
+from rnnviz.networks import model_card
 from rnnviz.page.formatting import measure, spoken
 
 
 def target_name(target: str) -> str:
     """A target's name; a pattern stands for itself."""
-    return spoken(unit_findings.described(target))
+    return spoken(model_card.described(target))
 
 
 def follows(card: Mapping[str, Any]) -> str:
     """The sentence on the targets that a network's units follow; "" without a standing finding."""
-    stand = unit_findings.remembering(card)
+    stand = model_card.remembering(card)
     if not stand:
         return ""
     said = ngettext("One of its units follows this: {what}.", "Some of its units follow: {what}.", len(stand))
@@ -30,7 +30,7 @@ def follows(card: Mapping[str, Any]) -> str:
 
 
 def reasons() -> dict[str, str]:
-    """The reasons why a unit has no name, by verdict and by `unit_findings.Why`."""
+    """The reasons why a unit has no name, by verdict and by `model_card.Why`."""
     return {
         "nothing": _("no unit follows it"),
         "chance": _("no unit follows it"),
@@ -49,17 +49,17 @@ def reasons() -> dict[str, str]:
 def unnamed(card: Mapping[str, Any]) -> str:
     """The sentence that says why no unit has a name; "" if the card records no search."""
     said = reasons()
-    left: dict[str, str] = {**unit_findings.unanswered(card)}
-    left = {**{one.target: one.verdict for one in reversed(unit_findings.others(card))}, **left}
-    sought = {name: said[left[name]] for name in unit_findings.SOUGHT if left.get(name) in said}
+    left: dict[str, str] = {**model_card.unanswered(card)}
+    left = {**{one.target: one.verdict for one in reversed(model_card.others(card))}, **left}
+    sought = {name: said[left[name]] for name in model_card.SOUGHT if left.get(name) in said}
     each = [
         _("{list} ({why})").format(
             list=_(", ").join(target_name(name) for name, why in sought.items() if why == reason), why=reason
         )
         for reason in dict.fromkeys(sought.values())
     ]
-    where = unit_findings.text(card) or _("text it never read")
-    if len(each) == 1 and not unit_findings.of(card):  # one reason for all targets: name it alone
+    where = model_card.text(card) or _("text it never read")
+    if len(each) == 1 and not model_card.of(card):  # one reason for all targets: name it alone
         each = list(sought.values())[:1]
     return (
         _("No unit could be named from {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
