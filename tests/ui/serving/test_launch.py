@@ -16,9 +16,8 @@ from rnnviz import __main__ as entry
 from rnnviz.cli import main as run
 from rnnviz.errors import install
 from rnnviz.ui.serving import open_browser, start
-from rnnviz.ui.serving.app import app
-from rnnviz.ui.serving.host import host
 from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.start import app, host
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -20,13 +20,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from rnnviz.errors import ConfigError
+from rnnviz.ui.serving.room import NETWORKS
 from rnnviz.ui.serving.room.addresses import Address, addresses
 from rnnviz.ui.serving.room.listener import Listener
 from rnnviz.ui.serving.room.phones import Phones, Shown
 from rnnviz.ui.serving.room.room import Question, Room
-
-NETWORKS = ("holmes-lstm", "timemachine-gru")
-"""The networks that a class sees unless the lecturer chooses others."""
 
 WAIT = 4.0  # seconds that `look` waits for news; short, because a stopping server waits for open requests
 GATHER = 0.15  # seconds of answers that go to the stage together
