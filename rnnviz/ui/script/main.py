@@ -12,14 +12,14 @@ from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.page import units
 from rnnviz.page.formatting import together
-from rnnviz.ui.serving import reconnect, sharing, streamlit_workarounds
+from rnnviz.ui.serving import sharing, streamlit_workarounds
 from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
 from rnnviz.ui.shell.context import Context
 
 HERE = Path(__file__).parents[1]
 
-streamlit_workarounds.stop()
-reconnect.ask_again()
+streamlit_workarounds.stop_file_watchers()
+streamlit_workarounds.ask_again()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",
@@ -143,4 +143,4 @@ with top:
     fields.refused()
 with share:
     address.mount()
-reconnect.run_again_for_timers_left()
+streamlit_workarounds.run_again_for_timers_left()

@@ -18,8 +18,7 @@ from rnnviz.ui.serving import sharing
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones as room_phones
-from rnnviz.ui.serving.room.addresses import Address
-from rnnviz.ui.serving.room.classroom import OpenRoom, RoomOptions
+from rnnviz.ui.serving.room.classroom import Address, OpenRoom, RoomOptions
 from tests.support.apptest import Open, everything
 from tests.support.phones import SOON, Phone, hang_up
 from tests.ui.serving.test_room_door import COLOURS

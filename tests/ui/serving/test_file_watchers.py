@@ -18,5 +18,5 @@ def test_a_session_that_comes_back_watches_no_files(
     monkeypatch.setattr(streamlit_workarounds.runtime, "exists", lambda: True)
     monkeypatch.setattr(streamlit_workarounds.runtime, "get_instance", lambda: server)
     monkeypatch.setattr(streamlit_workarounds.st, "get_option", lambda _name: kind)
-    streamlit_workarounds.stop()
+    streamlit_workarounds.stop_file_watchers()
     assert len(stopped) == stops

@@ -15,7 +15,7 @@ import streamlit as st
 from rnnviz import __main__ as entry
 from rnnviz.cli import main as run
 from rnnviz.errors import install
-from rnnviz.ui.serving import open_browser, start
+from rnnviz.ui.serving import lifespan, start
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.start import app, host
 
@@ -163,8 +163,8 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
             if len(before) == 2:
                 listener.listen()
 
-        monkeypatch.setattr(open_browser.asyncio, "sleep", listen_at_the_second_try)
-        asyncio.run(open_browser.open_browser())
+        monkeypatch.setattr(lifespan.asyncio, "sleep", listen_at_the_second_try)
+        asyncio.run(lifespan.open_browser())
     assert before == [0, 0]
     assert opened == [f"http://127.0.0.1:{port}/"]
 
@@ -172,6 +172,6 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
 def test_no_browser_opens_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {"server.headless": False}
     monkeypatch.setattr(st, "get_option", told.get)
-    assert open_browser.wanted()
+    assert lifespan.browser_wanted()
     told["server.headless"] = True
-    assert not open_browser.wanted()
+    assert not lifespan.browser_wanted()
