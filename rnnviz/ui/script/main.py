@@ -14,7 +14,7 @@ from rnnviz.page import units
 from rnnviz.page.formatting import together
 from rnnviz.ui.serving import sharing, streamlit_workarounds
 from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
-from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.model_cache import Context
 
 HERE = Path(__file__).parents[1]
 

@@ -13,7 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import app_session
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-from rnnviz.ui.jobs import free_memory
+from rnnviz.ui.jobs import store
 from rnnviz.ui.serving import sharing, warm_up
 from rnnviz.ui.serving.room import classroom
 
@@ -95,7 +95,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Prepare the process, start the warm-up, and with `rnnviz host` the room; at the end, close it."""
     raise_limit()
     keep_addresses()
-    free_memory.keep_little()
+    store.keep_little_memory()
     threading.Thread(target=warm_up.up, name="rnnviz-warm", daemon=True).start()
     beside = [asyncio.create_task(_close_left_question())]
     if browser_wanted():

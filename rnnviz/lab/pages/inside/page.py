@@ -10,9 +10,9 @@ from rnnviz.lab.pages.inside.view import LAYER, LONGEST, TEXT, view
 from rnnviz.networks import model_card
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import example_text, sidebar
-from rnnviz.ui.shell.context import Context
 from rnnviz.ui.shell.error_messages import show
 from rnnviz.ui.shell.fields import Field
+from rnnviz.ui.shell.model_cache import Context
 
 PART = Field("part", "units", address="part", title=N_("What to look at"), check=str.lower)
 

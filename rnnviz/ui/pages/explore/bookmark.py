@@ -12,7 +12,7 @@ from rnnviz.page import named_units
 from rnnviz.page.initial_data import first
 from rnnviz.page.live_session import Ask
 from rnnviz.ui.shell import address
-from rnnviz.ui.shell.compressed_text import LONGEST, unpack
+from rnnviz.ui.shell.address import LONGEST_TEXT, unpack_text
 from rnnviz.ui.shell.error_messages import describe
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def read(model: Network) -> Bookmark:
     text, wrong = None, ""
     if packed is not None:
         try:
-            text = unpack(packed)
+            text = unpack_text(packed)
         except TextError as error:
             wrong = describe(error).replace("\\", "")  # Markdown's escapes: the browser shows plain text
     looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
@@ -71,7 +71,7 @@ def read(model: Network) -> Bookmark:
     asked = Ask.from_json(given | {"memoryless": number("memoryless") == 1})
     view: dict[str, Any] = {
         "wrong": wrong,  # the reason why the text can't be read
-        "cut": cut if cut and cut > LONGEST else None,  # the whole text's length, if the address cuts it
+        "cut": cut if cut and cut > LONGEST_TEXT else None,  # the whole text's length, if the address cuts it
         "caret": number("at"),
         "pin": number("pin"),
         "why": number("why") == 1,

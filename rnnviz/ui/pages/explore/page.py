@@ -22,7 +22,7 @@ from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark
 from rnnviz.ui.pages.explore.bookmark import Bookmark
 from rnnviz.ui.shell import address, model_cache, sidebar
-from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.model_cache import Context
 
 KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's probabilities, unchanged

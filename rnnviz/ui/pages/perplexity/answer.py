@@ -29,8 +29,8 @@ from rnnviz.ui.pages.perplexity.model_comparison import AUTOMATIC, Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import STOPPED, Text
 from rnnviz.ui.shell import model_cache, sidebar
-from rnnviz.ui.shell.context import Context
 from rnnviz.ui.shell.error_messages import plain
+from rnnviz.ui.shell.model_cache import Context
 from rnnviz.ui.shell.render_finding import tell
 
 CLOSER = "closer"  # the key of the choice of the text shown in full

@@ -10,7 +10,7 @@ from rnnviz.page.formatting import percent, rounded
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.model_cache import Context
 
 ROWS = 200
 

@@ -17,8 +17,8 @@ from rnnviz.ui.pages.perplexity import download, scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.shell import model_cache
-from rnnviz.ui.shell.context import Context
 from rnnviz.ui.shell.error_messages import plain
+from rnnviz.ui.shell.model_cache import Context
 
 
 def show(context: Context, text: Text, scored: Scored) -> None:

@@ -23,8 +23,8 @@ from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.pages.perplexity import uploads
-from rnnviz.ui.shell import address, example_text, paste_field
-from rnnviz.ui.shell.compressed_text import LONGEST, unpack
+from rnnviz.ui.shell import address, example_text, fields
+from rnnviz.ui.shell.address import LONGEST_TEXT, unpack_text
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
 
@@ -36,7 +36,7 @@ _FORMS = "perplexity.forms"  # rewritten texts, by their first form and by what 
 CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
 PART = Field("corpus-part", "held out")
 SOURCES = Field[tuple[str, ...]]("sources", ())
-PASTED = Field("pasted", "", address="text", title=N_("Text"), check=unpack)
+PASTED = Field("pasted", "", address="text", title=N_("Text"), check=unpack_text)
 _TAB = "perplexity.source"  # the label of the tab in view
 _SEEN = "perplexity.sources.seen"  # the checksums of each source's texts at the last run
 
@@ -107,7 +107,7 @@ def chosen() -> tuple[list[Text], list[Text]]:
     with upload:
         files = uploads.files()
     with paste, st.form("paste", border=False):
-        pasted = paste_field.field("pasted", height=140, placeholder=_("Paste or type a text here."))
+        pasted = fields.paste_field("pasted", height=140, placeholder=_("Paste or type a text here."))
         st.form_submit_button(_("Score this text"), type="primary")
     with corpus:
         picked = _from_corpus()
@@ -121,7 +121,7 @@ def chosen() -> tuple[list[Text], list[Text]]:
     st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in held}
     there = {name: [as_asked(text) for text in found] for name, found in there.items()}
     wanted = _scored(there)
-    kept = pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= LONGEST else None
+    kept = pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= LONGEST_TEXT else None
     address.say(text=kept)  # so that a reload finds it
     return _distinct(wanted), _distinct(chain.from_iterable(there.values()))
 
