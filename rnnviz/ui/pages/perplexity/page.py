@@ -15,10 +15,7 @@ from rnnviz.ui.jobs.pending import Pending, want, working
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     answer,
-    calculation,
-    compression,
     download,
-    encodings,
     model_comparison,
     scoring_jobs,
     surprise,
@@ -123,11 +120,11 @@ def _section(
     if chosen == "against":
         model_comparison.show(context, jobs, text, scored)
     elif chosen == "sum":
-        calculation.show(context, scored)
+        answer.show_calculation(context, scored)
     elif chosen == "take":
         download.show([one.score for _text, one in done], text, scored)
     elif chosen == "compression" and scored.complete:
-        compression.show(context, text, scored)
+        download.show_compressed(context, text, scored)
     elif chosen == "origin":
         model_comparison.pick_second(context, text, scored.score)
         if scored.complete:
@@ -150,7 +147,7 @@ def _without_figures(context: Context, found: Sequence[Found]) -> None:
             unread.append(text)
     error_messages.together(said)
     for text in unread:
-        encodings.mend(text)
+        text_sources.mend_encoding(text)
 
 
 # Curves and text use a projector's full width.
