@@ -10,7 +10,7 @@ import streamlit as st
 from rnnviz import registry
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.page import units
+from rnnviz.page import shown_units
 from rnnviz.page.formatting import together
 from rnnviz.ui.serving import sharing, streamlit_workarounds
 from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
@@ -32,7 +32,7 @@ st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
     """Sentences on a network's named units, on targets without one, and on a missing MLP."""
-    said = [units.follows(info.card), units.unnamed(info.card)]
+    said = [shown_units.follows(info.card), shown_units.unnamed(info.card)]
     if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
         said.append(_("Without memory: no MLP of this text here."))
     return together(filter(None, said))

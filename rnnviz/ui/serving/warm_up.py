@@ -104,7 +104,7 @@ def _picture(model: Model) -> None:
     cached.
     """
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.page import unit_order
+    from rnnviz.page import shown_units
 
     if not isinstance(model, NgramModel):
-        unit_order.order(model, "steady", 0)
+        shown_units.unit_order(model, "steady", 0)

@@ -17,12 +17,11 @@ import streamlit as st
 
 from rnnviz.arrays import Array
 from rnnviz.figures.axes import Extremes, of
-from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
+from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp, themes
 from rnnviz.i18n import _, language
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
 from rnnviz.page.payload import TYPES, pack
-from rnnviz.page.themes import themes
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui.browser import component
 from rnnviz.ui.browser.component import Component

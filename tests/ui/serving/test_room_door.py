@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnviz.page.packed import pack
+from rnnviz.page.responses import pack
 from rnnviz.ui.serving import http_protocol
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones

@@ -22,7 +22,7 @@ from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint, has_torch
-from rnnviz.page import presenting
+from rnnviz.ui.browser.component import presenting_style
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import error_messages, sidebar
 from rnnviz.ui.shell.error_messages import describe
@@ -30,7 +30,7 @@ from rnnviz.ui.shell.error_messages import describe
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
-    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(run_view.KEY)}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting_style(run_view.KEY)}</style>")
     chosen = listing.chosen()
     with slot:
         listing.show(chosen)

@@ -17,10 +17,10 @@ from rnnviz.errors import TextError
 from rnnviz.i18n import language
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.page import named_units, presenting
+from rnnviz.page import shown_units
 from rnnviz.page.initial_data import first, fixed, opening
 from rnnviz.page.live_session import Ask, LiveSession
-from rnnviz.ui.browser.component import ASK, Component, asked
+from rnnviz.ui.browser.component import ASK, Component, asked, presenting_style
 from rnnviz.ui.browser.view_socket import Answer, ViewSocket
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.worker import OVER
@@ -39,7 +39,7 @@ _LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
 
 
 def page(context: Context) -> None:
-    st.html(f"<style>{_STYLE}{presenting.style(KEY)}</style>")
+    st.html(f"<style>{_STYLE}{presenting_style(KEY)}</style>")
     keep_bookmark(context.network)
     # Listed here, not in the fragment, which some asks rerun: the list reads files' headers.
     networks = [info for info in model_cache.listed()[0] if info.kind != "ngram"]
@@ -194,7 +194,7 @@ def read_bookmark(model: Network) -> Bookmark:
     looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
     looks |= {name: number(name) for name in ("layer", "unit")}
     given = {name: value for name, value in looks.items() if value is not None}
-    begin = first(named_units.of(model))
+    begin = first(shown_units.named_units(model))
     if address.asked("unit") == BY_SURPRISAL:
         given = begin | {"unit": None} | given
     elif number("unit") is not None or not given:  # else: a quantity or a layer alone, which has no unit

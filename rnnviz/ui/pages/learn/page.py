@@ -17,10 +17,10 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.figures.themes import themes
 from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
-from rnnviz.page import presenting
-from rnnviz.page.themes import themes
+from rnnviz.page.formatting import presenting_words
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.pages.learn.lecture import Lecture
@@ -89,7 +89,7 @@ def words() -> dict[str, str]:
         "back": _("Step back (↑)"),
         "scene.next": _("Next scene (→)"),
         "scene.back": _("Previous scene (←)"),
-        **presenting.words(),
+        **presenting_words(),
         "code": _("Code"),
         "code.help": _("Code for this step (C; Escape closes it)"),
         "code.label": _("Code that runs by itself"),

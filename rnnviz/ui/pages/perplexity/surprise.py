@@ -18,10 +18,9 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
-from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
+from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL, themes
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import rounded, signed
-from rnnviz.page.themes import themes
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
 from rnnviz.sentences import HUGE

@@ -33,8 +33,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from rnnviz.i18n import N_, translations
-from rnnviz.page.packed import Packed
-from rnnviz.page.responses import headers
+from rnnviz.page.responses import Packed, headers
 from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.serving.room.room import Refused, Room
 
