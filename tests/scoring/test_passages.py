@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rnnviz.scoring.passages import OCTAVES, Spread, _log_chi_square, all_text, next_stretch
+from rnnviz.scoring.interval import OCTAVES, Spread, _log_chi_square, all_text, next_stretch
 
 SLOPE = (-0.6, 0.2)
 
