@@ -436,7 +436,9 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
         "about": _(
             "{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause."
         ).format(
-            scores=scores, n=f"{best.characters:,}", where=model_card.text(card) or _("text it never read")
+            scores=scores,
+            n=f"{best.characters:,}",
+            where=model_card.searched_text(card) or _("text it never read"),
         ),
         "unit": one.unit,
         "layer": one.layer,

@@ -122,10 +122,10 @@ def named_units(model: Network) -> tuple[Named, ...]:
     """The first MOST_NAMED named units of a model, each once; () if its card has no confirmed finding."""
     from rnnviz.networks import model_card
 
-    if not model.card.get(model_card.KEY):
+    if not model.card.get(model_card.UNITS_KEY):
         return ()
     config, found = model.config, dict[tuple[str, int, int], list["Recorded"]]()
-    for one in model_card.of(model.card):
+    for one in model_card.unit_findings(model.card):
         there = one.layer < config.layers and one.unit < config.hidden_size
         known = one.quantity in KEPT_QUANTITIES and one.quantity in live.quantities(config.cell)
         if there and known and one.verdict == "remembers":
@@ -180,7 +180,7 @@ def unnamed(card: Mapping[str, Any]) -> str:
     """The sentence that says why no unit has a name; "" if the card records no search."""
     said = reasons()
     left: dict[str, str] = {**model_card.unanswered(card)}
-    left = {**{one.target: one.verdict for one in reversed(model_card.others(card))}, **left}
+    left = {**{one.target: one.verdict for one in reversed(model_card.other_searches(card))}, **left}
     sought = {name: said[left[name]] for name in model_card.SOUGHT if left.get(name) in said}
     each = [
         _("{list} ({why})").format(
@@ -188,8 +188,8 @@ def unnamed(card: Mapping[str, Any]) -> str:
         )
         for reason in dict.fromkeys(sought.values())
     ]
-    where = model_card.text(card) or _("text it never read")
-    if len(each) == 1 and not model_card.of(card):  # one reason for all targets: name it alone
+    where = model_card.searched_text(card) or _("text it never read")
+    if len(each) == 1 and not model_card.unit_findings(card):  # one reason for all targets: name it alone
         each = list(sought.values())[:1]
     return (
         _("No unit could be named from {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))

@@ -66,11 +66,11 @@ ASKS: list[dict[str, Any]] = [
 def write(folder: Path) -> None:
     """Write a file for each of NETWORKS."""
     shipped = checkpoint.read_info(checkpoint.find("chinese-gru"))
-    found = model_card.of(shipped.card)[0]
+    found = model_card.unit_findings(shipped.card)[0]
     for name, (cell, options) in NETWORKS.items():
         path = folder / f"{name}.safetensors"
         named = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
-        card = {"held_out": {"perplexity": 4.3}, "language": "en", model_card.KEY: {"findings": named}}
+        card = {"held_out": {"perplexity": 4.3}, "language": "en", model_card.UNITS_KEY: {"findings": named}}
         model = tiny(cell, name=name, card=card, **options)
         model.normaliser = "typography" if name == "tied" else "newlines"
         checkpoint.save(model, path)

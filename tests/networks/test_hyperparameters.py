@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.errors import ConfigError
-from rnnviz.networks import checkpoint, hyperparameters
+from rnnviz.networks import checkpoint, model_card
 from tests.lab.fit.test_trainer import TEXT
 
 RECIPE = {
@@ -56,7 +56,7 @@ def card(path: str = "smiles.safetensors") -> dict[str, Any]:
 def test_the_card_has_the_candidates() -> None:
     assert cli.main([*COMMAND.split(), "--choice", "choices.json"]) == 0
     assert card()["choice"] == TABLE
-    page = hyperparameters.to_markdown(card()["choice"])
+    page = model_card.candidates_table(card()["choice"])
     assert "| **epochs 1** | **9.2500** | **400** |\n| epochs 2 | 9.5000 | 800 |" in page
 
 
@@ -116,7 +116,7 @@ def test_settings_that_were_not_chosen_there_are_refused(written: str | None, me
     if written is not None:
         path.write_text(written, "utf-8")
     with pytest.raises(ConfigError, match=message):
-        hyperparameters.read(path, {**RECIPE, "epochs": 1.0, "seed": 1})
+        model_card.read_candidates(path, {**RECIPE, "epochs": 1.0, "seed": 1})
 
 
 def test_a_strangers_table_is_read_with_care() -> None:
@@ -127,6 +127,6 @@ def test_a_strangers_table_is_read_with_care() -> None:
         7,
         [None, {"settings": 3}, {"settings": {}, "validation_perplexity": "4"}],
     ]
-    assert [hyperparameters.sound(one) for one in odd] == [[]] * len(odd)
-    assert hyperparameters.to_markdown(odd) == ""
-    assert hyperparameters.sound(TABLE) == TABLE
+    assert [model_card.sound_candidates(one) for one in odd] == [[]] * len(odd)
+    assert model_card.candidates_table(odd) == ""
+    assert model_card.sound_candidates(TABLE) == TABLE

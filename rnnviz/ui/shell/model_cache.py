@@ -17,7 +17,7 @@ import streamlit as st
 
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
 from rnnviz.i18n import language
-from rnnviz.networks import checkpoint, has_torch
+from rnnviz.networks import checkpoint, engines
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.modelfile import read_header
 
@@ -73,7 +73,7 @@ def load(info: ModelInfo, *, to_read: bool = False) -> Model:
     `to_read`: for one text as it is typed. Without a GPU the numpy engine then suffices, and the first page
     doesn't wait for the import of torch.
     """
-    light = info.kind == "ngram" or not has_torch.installed() or (to_read and not has_torch.gpu_driver())
+    light = info.kind == "ngram" or not engines.has_torch() or (to_read and not engines.gpu_driver())
     return _load(*_version(info), light)
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from rnnviz import i18n, sentences
 from rnnviz.i18n import N_, _, ngettext
-from rnnviz.networks import hyperparameters
+from rnnviz.networks import model_card
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo
 from rnnviz.networks.ngram import NgramModel
@@ -265,7 +265,7 @@ def card_in_words(card: Mapping[str, Any]) -> Iterator[str]:
             )
         else:
             yield _("Trained on a text of {count} characters.").format(count=count)
-    if rows := hyperparameters.sound(card.get("choice")):
+    if rows := model_card.sound_candidates(card.get("choice")):
         yield ngettext(
             "Its settings come from {n} candidate, by its perplexity on validation text: {list}.",
             "Its settings were chosen among {n} candidates, by their perplexity on validation text: {list}.",
@@ -313,7 +313,7 @@ def _numbers(facts: Mapping[str, Any], *names: str) -> list[float]:
 def _candidate(row: Mapping[str, Any]) -> str:
     """A row of the comparison of settings, in bold if it was chosen."""
     bold = "**" if row.get("chosen") is True else ""
-    settings = plain(hyperparameters.in_words(row["settings"]))
+    settings = plain(model_card.settings_in_words(row["settings"]))
     return f"{bold}{settings}: {row['validation_perplexity']:,.2f}{bold}"
 
 

@@ -221,7 +221,7 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     second = replace(stands, target="digit", unit=4, score=0.95)  # a larger lead
     found = [falls.to_json(), stands.to_json(), second.to_json()]
     entry = {"command": "units", "findings": found, "others": []}
-    model = tiny("lstm", card=tiny_card(**{model_card.KEY: entry}))
+    model = tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry}))
     save(model, tmp_path / "known.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = open_app("inside", model="known")

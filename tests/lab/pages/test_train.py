@@ -32,7 +32,7 @@ from tests.support.made_runs import WATCHED, made, training
 pytestmark = pytest.mark.usefixtures("started")
 
 
-NAMED = model_card.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
+NAMED = model_card.unit_findings(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
 
 
 def button(app: AppTest, key: str) -> Any:
@@ -199,7 +199,7 @@ def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
     open_app: Open, entry: dict[str, Any], said: str
 ) -> None:
     finished = RunFolder(made("one")).finished / "one.safetensors"
-    checkpoint.save(tiny("lstm", card=tiny_card(**{model_card.KEY: entry})), finished)
+    checkpoint.save(tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry})), finished)
     assert said in everything(open_app("train", run="one"))
 
 

@@ -27,7 +27,9 @@ from tests.support.driving import ROOT
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")
-FOUND = replace(model_card.of(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell")
+FOUND = replace(
+    model_card.unit_findings(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell"
+)
 YARDSTICK = NgramModel.fit(TEXT, order=3)
 MLP = tiny("mlp")
 
@@ -407,7 +409,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
 
 def test_a_unit_that_was_found_twice_has_one_name() -> None:
     twice = [FOUND.to_json(), replace(FOUND, target="word-start").to_json()]
-    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.KEY: {"findings": twice}})
+    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.UNITS_KEY: {"findings": twice}})
     assert [len(one.findings) for one in shown_units.named_units(model)] == [2]
 
 
@@ -427,7 +429,7 @@ def test_what_the_model_has_not_or_its_card_does_not_confirm_has_no_name(
     changes: dict[str, Any], named: int
 ) -> None:
     entry = {"findings": [{**FOUND.to_json(), **changes}]}
-    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.KEY: entry})
+    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.UNITS_KEY: entry})
     assert len(shown_units.named_units(model)) == named
 
 
@@ -454,9 +456,9 @@ def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_i
     )
     for card, said in (
         ({}, ""),
-        ({model_card.KEY: entry}, whole),
-        ({model_card.KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
-        ({model_card.KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
+        ({model_card.UNITS_KEY: entry}, whole),
+        ({model_card.UNITS_KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
+        ({model_card.UNITS_KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
     ):
         assert initial_data.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
 

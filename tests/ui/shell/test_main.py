@@ -264,7 +264,7 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
 def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment: dict[str, str]) -> None:
     code = """if True:
         import sys
-        from rnnviz.networks import has_torch
+        from rnnviz.networks import engines
         from rnnviz.ui.shell import model_cache
         from rnnviz.ui.pages.explore import page
         from rnnviz.page.live_session import Ask, LiveSession
@@ -274,7 +274,7 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')
         model = model_cache.load(info, to_read=True)
         LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)
-        print(has_torch.gpu_driver(), 'torch' in sys.modules)
+        print(engines.gpu_driver(), 'torch' in sys.modules)
     """
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "check": True}
     done = subprocess.run([sys.executable, "-c", code], env=command_environment, **options)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rnnviz.errors import install
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from tests.conftest import TEXT
 from tests.lab.pages.test_inside import cause
 from tests.support.apptest import Open, everything, settled
@@ -14,7 +14,7 @@ from tests.ui.pages.test_perplexity import upload
 
 @pytest.fixture(autouse=True)
 def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(has_torch, "installed", lambda: False)
+    monkeypatch.setattr(engines, "has_torch", lambda: False)
 
 
 @pytest.mark.parametrize(("locale", "said"), [("en", "needs torch"), ("zh", "要用 torch")])

@@ -21,7 +21,7 @@ from rnnviz.lab.pages.train.selected_run import choose_replay, find, show_next, 
 from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
 from rnnviz.lab.run import runs
-from rnnviz.networks import checkpoint, has_torch
+from rnnviz.networks import checkpoint, engines
 from rnnviz.ui.browser.component import presenting_style
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import error_messages, sidebar
@@ -104,7 +104,7 @@ def _possible(text: Chosen, key: str) -> Recipe | None:
     None.
     """
     try:
-        has_torch.require()
+        engines.require_torch()
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
         seen = forecast.of(text, recipe, measure=not busy)
