@@ -35,9 +35,9 @@ _BORDERS = np.array([border for low, high in _UNSPACED for border in (low, high 
 class WordCount:
     """The words of a text that comes piece by piece.
 
-    A word is a run of characters between white space (as `str.split()` cuts), with the punctuation that clings
-    to it. Chinese, Japanese, Thai and some other languages don't part words so: a text with more than a tenth
-    of such characters has no number of words.
+    A word is a run of characters between white space (as `str.split()` cuts), with the punctuation that
+    clings to it. Chinese, Japanese, Thai and some other languages don't part words so: a text with more than
+    a tenth of such characters has no number of words.
 
     >>> words = WordCount()
     >>> words.add("The Time Trav"); words.add("eller (for so it will")

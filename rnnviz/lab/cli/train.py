@@ -20,7 +20,7 @@ from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.lab.run import process
 from rnnviz.lab.run.folder import Description, RunFolder, home
-from rnnviz.lab.run.stop_request import EXIT_INTERRUPTED
+from rnnviz.lab.run.process import EXIT_INTERRUPTED
 from rnnviz.networks import checkpoint, engines, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.progress import Share

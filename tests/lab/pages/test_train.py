@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
 from rnnviz.lab.fit import estimate
-from rnnviz.lab.pages.train import add_model, run_comparison, run_view, settings, training_text
+from rnnviz.lab.pages.train import page, run_comparison, run_view, settings, training_text
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.run_view import Watch
 from rnnviz.lab.pages.train.selected_run import find
@@ -388,7 +388,7 @@ def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
     assert checkpoint.load_numpy(tmp_path / "kept" / "gru-1.safetensors")
     for name in ("../x", "gru-1", "tiny-lstm", ""):
         with pytest.raises(CheckpointError):
-            add_model.save(good, name)
+            page.save_model(good, name)
 
 
 @pytest.mark.parametrize(
