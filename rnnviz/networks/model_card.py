@@ -283,7 +283,7 @@ def _own(row: Candidate, rows: Sequence[Candidate]) -> dict[str, Any]:
 def settings_in_words(settings: Mapping[str, Any]) -> str:
     """Settings in one line.
 
-    >>> in_words({"epochs": 12, "learning_rate": 0.004})
+    >>> settings_in_words({"epochs": 12, "learning_rate": 0.004})
     'epochs 12, learning_rate 0.004'
     """
     return ", ".join(

@@ -246,7 +246,7 @@ class LiveSession:
         """Colour indices of all units' values (n, H), or of one `unit`'s (n,), in the same shape.
 
         A cell state is unbounded, and one unit alone may use a small part of a scale. Both are scaled by the
-        unit's own reach (`unit_order.reach`).
+        unit's own reach (`shown_units.unit_reach`).
         """
         scale = live.scale(quantity, self.model.config.span)
         if quantity == "cell" or (unit is not None and quantity == "hidden"):

@@ -38,7 +38,7 @@ _PACKED = re.compile(r"e[A-P][A-Za-z0-9_-]{9,}=*", re.ASCII)  # zlib's first byt
 def pack_text(text: str) -> str:
     """The text, compressed for an address. Raises TextError for more than LONGEST_TEXT characters.
 
-    >>> pack("machine")
+    >>> pack_text("machine")
     'eJzLTUzOyMxLBQALUwLW'
     """
     if len(text) > LONGEST_TEXT:
@@ -57,7 +57,7 @@ def unpack_text(value: str) -> str:
     Decompression stops after _BYTES bytes, so a small value can't fill the memory. Raises TextError for a
     damaged packed text, and for more than LONGEST_TEXT characters.
 
-    >>> unpack("eJzLTUzOyMxLBQALUwLW"), unpack("Hello")
+    >>> unpack_text("eJzLTUzOyMxLBQALUwLW"), unpack_text("Hello")
     ('machine', 'Hello')
     """
     if len(value) > (LONGEST_PACKED if _PACKED.fullmatch(value) else LONGEST_TEXT):
