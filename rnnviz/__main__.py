@@ -10,8 +10,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
 from rnnviz.page.command import check_page, page
-from rnnviz.ui.serving.app import app
-from rnnviz.ui.serving.host import host
+from rnnviz.ui.serving.start import app, host
 
 spin_briefly()
 

@@ -6,10 +6,10 @@ Each function reads one text, on the CPU and in numpy, whether torch is installe
 """
 
 from rnnviz.lab.analysis.attribution import attribute
+from rnnviz.lab.analysis.backward import jacobian
 from rnnviz.lab.analysis.connectivity import connectivity
 from rnnviz.lab.analysis.memory_length import memory_length
 from rnnviz.lab.analysis.spectra import spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
-from rnnviz.lab.analysis.state_gradients import jacobian
 
 __all__ = ["attribute", "connectivity", "jacobian", "memory_length", "remaining", "spectrum"]

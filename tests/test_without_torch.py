@@ -12,7 +12,7 @@ import pytest
 import rnnviz
 from rnnviz import gradients, units
 from rnnviz.errors import TorchMissingError
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from rnnviz.networks.checkpoint import load_numpy
 from tests.support.closeness import close
 from tests.support.written import ROOT
@@ -144,7 +144,7 @@ print(json.dumps([out, said, failed, "torch" in sys.modules]))
 
 def test_without_torch_a_network_is_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(rnnviz.load("timemachine-gru")).__name__ == "CharModel"
-    monkeypatch.setattr(has_torch, "installed", lambda: False)
+    monkeypatch.setattr(engines, "has_torch", lambda: False)
     assert isinstance(rnnviz.load("timemachine-gru"), type(load_numpy("timemachine-gru")))
     with pytest.raises(rnnviz.TorchMissingError, match="use cpu"):
         rnnviz.load("timemachine-gru", device="cuda:0")

@@ -17,7 +17,7 @@ import rnnviz
 from rnnviz.cli.bind import Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Finding, Number, Said, stacked
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.text.files import printable, without_folders
@@ -145,7 +145,7 @@ def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> Model:
     from rnnviz.networks.ngram import NgramModel
 
     wanted = on.model if name is None else name
-    if on.device == "cpu" or (on.device == "auto" and not has_torch.gpu_driver()):
+    if on.device == "cpu" or (on.device == "auto" and not engines.gpu_driver()):
         model = load_numpy(wanted)
         if one or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
             return model

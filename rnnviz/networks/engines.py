@@ -1,12 +1,19 @@
-"""Engines beside numpy's: the lab registers torch's, so that looking at models needs no torch."""
+"""Engines beside numpy's: the lab registers torch's, so that looking at models needs no torch.
+
+And whether torch is installed: training needs it, reading doesn't. And whether it may find a GPU.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import sys
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from rnnviz import registry
-from rnnviz.networks import has_torch
+from rnnviz.errors import TorchMissingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +21,31 @@ if TYPE_CHECKING:
     from rnnviz.arrays import Array
     from rnnviz.networks.config import ModelConfig
     from rnnviz.networks.numpy_model import StoredNetwork
+
+
+def has_torch() -> bool:
+    """Whether torch can be imported. Doesn't import it: that takes seconds."""
+    try:
+        return sys.modules.get("torch") is not None or find_spec("torch") is not None
+    except (ImportError, ValueError):
+        return False
+
+
+@cache
+def gpu_driver() -> bool:
+    """Whether CUDA's driver is installed: only then is the slow import of torch worth a try for a GPU."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
+def require_torch() -> None:
+    """Raise TorchMissingError where torch can't be imported."""
+    if not has_torch():
+        raise TorchMissingError()
+
 
 _modules: list[str] = []
 
@@ -25,7 +57,7 @@ def register(module: str) -> None:
 
 def registered() -> str | None:
     """The module with torch's `load`; None where torch isn't installed."""
-    if not has_torch.installed():
+    if not has_torch():
         return None
     registry.fill()
     return _modules[0] if _modules else None

@@ -32,7 +32,7 @@ export class Answers {
     this.ids = new Map(made.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
     this.reading = new Reading(network, made.unknownCost);
     const { H } = network;
-    /** @type {Record<string, number[][][]>} each unit's reach, (2, L, H) by state: unit_order.py */
+    /** @type {Record<string, number[][][]>} each unit's reach, (2, L, H) by state: shown_units.py */
     this.reach = {};
     for (const [name, values] of Object.entries(made.reach)) {
       const layers = range(0, 2 * network.L).map((n) => [...values.subarray(n * H, (n + 1) * H)]);
@@ -205,7 +205,7 @@ export class Answers {
   }
 
   /**
-   * The reshaped predictions after start … stop characters, as rows of `redrawn` in predictions.py: the listed
+   * The reshaped predictions after start … stop characters, as rows of `redrawn` in live_session.py: the listed
    * probabilities, that of the actual symbol, and the number of symbols left. Null while nothing is reshaped.
    * @param {number} start @param {number} stop @param {Shape} shape @param {number} kept
    */

@@ -31,7 +31,7 @@ from rnnviz.i18n import _, language
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.page import CELLS, named_units, unit_order
+from rnnviz.page import CELLS, shown_units
 from rnnviz.page.initial_data import fixed, opening
 from rnnviz.page.modules import PACKAGE, modules, plotly
 from rnnviz.page.payload import pack, unpack
@@ -164,17 +164,17 @@ def _tables(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, np
 
 
 def _orders(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
-    found = named_units.of(model)
+    found = shown_units.named_units(model)
     orders: dict[str, npt.NDArray[Any]] = {
-        f"rows:{order},{layer},{quantity}": unit_order.order(
-            model, order, layer, quantity, named_units.among(found, quantity, layer)
+        f"rows:{order},{layer},{quantity}": shown_units.unit_order(
+            model, order, layer, quantity, shown_units.named_among(found, quantity, layer)
         ).astype("<u2")
-        for order in unit_order.ORDERS
+        for order in shown_units.ORDERS
         if order != "index"
         for layer in range(model.config.layers)
         for quantity in quantities(model.config.cell)
     }
-    return orders | {f"reach:{name}": values for name, values in unit_order.reach(model).items()}
+    return orders | {f"reach:{name}": values for name, values in shown_units.unit_reach(model).items()}
 
 
 def _packed(content: bytes) -> str:

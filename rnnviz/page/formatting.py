@@ -71,6 +71,15 @@ def size(count: float) -> str:
     return f"{count / 1_000_000:,.1f} MB"
 
 
+def presenting_words() -> dict[str, str]:
+    """The presentation's button, by the names that browser/static/present.js uses; Learn's has the same."""
+    return {
+        "present": _("Present"),
+        "present.help": _("Fill the screen, for a projector (P; Escape comes back)"),
+        "leave": _("Leave the presentation (Escape)"),
+    }
+
+
 def view_words() -> dict[str, str]:
     """The words that the live view and the training view share, by the name their browser modules use."""
     return {

@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,10 @@ from rnnviz.figures import live
 from rnnviz.networks import contamination
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Network, NumpyModel
-from rnnviz.page import named_units, payload, unit_order
+from rnnviz.page import payload, shown_units
 from rnnviz.page.payload import pack
-from rnnviz.page.predictions import Held, expected, redrawn
 from rnnviz.scoring.occlusion import left_out
-from rnnviz.scoring.sampling import PLAIN, Shape, resume
+from rnnviz.scoring.sampling import PLAIN, Shape, resume, sampling_distribution
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, common_prefix
 from rnnviz.text.characters import normalise
@@ -94,7 +93,7 @@ class Ask:
             columns=payload.whole(1, WIDEST),
             quantity=lambda v: isinstance(v, str) and v in live.SYMBOLS,
             layer=payload.whole(),
-            order=lambda v: v in unit_order.ORDERS,
+            order=lambda v: v in shown_units.ORDERS,
             unit=payload.whole(),
             pin=payload.whole(),
             why=payload.true,
@@ -130,7 +129,7 @@ class LiveSession:
         self.model, self.yardstick, self.memoryless = model, yardstick, memoryless
         self.text = ""
         self.quantities = live.quantities(model.config.cell)
-        self.named = named_units.of(model)
+        self.named = shown_units.named_units(model)
         self._tracer = Tracer(model)
         self._expected = Held(expected)
         self._shape, self._redrawn, self._beside = PLAIN, Held(redrawn(PLAIN)), Held(redrawn(PLAIN))
@@ -184,8 +183,10 @@ class LiveSession:
         arrays |= self._reshaped(trace, shape, start, stop, changed)
         arrays |= self._without_memory(trace, start, stop, same)
         if ask.order != "index":
-            first = named_units.among(self.named, quantity, layer)
-            arrays["rows"] = unit_order.order(self.model, ask.order, layer, quantity, first).astype("<u2")
+            first = shown_units.named_among(self.named, quantity, layer)
+            arrays["rows"] = shown_units.unit_order(self.model, ask.order, layer, quantity, first).astype(
+                "<u2"
+            )
         if unit is not None:
             values = live.plane(trace, quantity, layer, unit_from, length)[:, unit]
             arrays["unit"] = self._levels(values, quantity, layer, unit)
@@ -212,7 +213,7 @@ class LiveSession:
         if ask.why and ask.pin is not None and ask.pin < length:
             header["why"], arrays["why"] = ask.pin, self._reasons(trace, ask.pin)
         if ask.static != digest:
-            reach = {name: values.tolist() for name, values in unit_order.reach(self.model).items()}
+            reach = {name: values.tolist() for name, values in shown_units.unit_reach(self.model).items()}
             header["static"] = {**static, "reach": reach}
         if ask.write:
             header["continuations"] = self._continue(trace, ask, shape)
@@ -245,11 +246,11 @@ class LiveSession:
         """Colour indices of all units' values (n, H), or of one `unit`'s (n,), in the same shape.
 
         A cell state is unbounded, and one unit alone may use a small part of a scale. Both are scaled by the
-        unit's own reach (`unit_order.reach`).
+        unit's own reach (`shown_units.unit_reach`).
         """
         scale = live.scale(quantity, self.model.config.span)
         if quantity == "cell" or (unit is not None and quantity == "hidden"):
-            below, above = unit_order.reach(self.model)[quantity][
+            below, above = shown_units.unit_reach(self.model)[quantity][
                 :, layer, slice(None) if unit is None else unit
             ]
             values = values * (scale.high / np.where(values < 0, below, above))
@@ -362,3 +363,57 @@ def numbers(trace: Trace, card: Mapping[str, Any]) -> dict[str, float | int | st
         "foreign": contamination.why(card, length, unknown, bits if math.isfinite(bits) else None),
         "entropy": float(trace.entropy[-1]) / math.log(2),
     }
+
+
+Rows = tuple[npt.NDArray[Any], ...]  # arrays with a row a prediction each
+R = TypeVar("R")  # the source of predictions: a Trace, or two
+Compute = Callable[[R, int, int], Rows]
+
+
+class Held(Generic[R]):
+    """A cache of `compute`'s rows for the last window; only rows after a change of the text are computed."""
+
+    def __init__(self, compute: Compute[R]) -> None:
+        self._compute = compute
+        self._start = 0
+        self._rows: Rows = ()
+
+    def rows(self, read: R, start: int, stop: int, kept: int) -> Rows:
+        """Rows start .. stop − 1; those before row `kept` are unchanged since the last call."""
+        low = max(start, self._start)
+        high = min(stop, self._start + len(self._rows[0]), kept) if self._rows else low
+        if low >= high:
+            rows = self._compute(read, start, stop)
+        else:
+            held = slice(low - self._start, high - self._start)
+            before, after = self._compute(read, start, low), self._compute(read, high, stop)
+            rows = tuple(
+                np.concatenate([b, old[held], a]) for b, old, a in zip(before, self._rows, after, strict=True)
+            )
+        self._start, self._rows = start, rows
+        return rows
+
+
+def expected(trace: Trace, start: int, stop: int) -> Rows:
+    """The most probable symbols: ids and probabilities, (n, live.NEXT) each."""
+    return trace.top_at(start, stop, live.NEXT)
+
+
+def redrawn(shape: Shape) -> Compute[tuple[Trace, Trace]]:
+    """A `Compute` for predictions reshaped by temperature, top-k and top-p: one float32 array.
+
+    Its shape is (n, live.NEXT + 2). A row has the probabilities of the symbols that `expected` lists. Then
+    follow the probability of the actual character (0 after the last) and the number of symbols left to draw
+    from. Of the two traces of one text, the first predicts, and the second lists symbols.
+    """
+
+    def compute(traces: tuple[Trace, Trace], start: int, stop: int) -> Rows:
+        predicts, lists = traces
+        P = sampling_distribution(predicts.log_probs_at(start, stop), **asdict(shape))  # (n, V)
+        listed = np.take_along_axis(P, expected(lists, start, stop)[0], axis=1)
+        came = np.zeros(len(P))
+        ids = lists.ids[start:stop]
+        came[: len(ids)] = P[np.arange(len(ids)), ids]
+        return (np.column_stack([listed, came, np.count_nonzero(P, axis=1)]).astype("<f4"),)
+
+    return compute

@@ -16,8 +16,7 @@ from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.page import CELLS
-from rnnviz.page.headers import language
-from rnnviz.page.packed import Packed, pack
+from rnnviz.page.responses import Packed, language, pack
 
 log = logging.getLogger("rnnviz")
 

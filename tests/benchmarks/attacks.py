@@ -24,7 +24,7 @@ import httpx2
 import psutil
 from sitting import figure, options_of, settled
 
-from rnnviz.ui.serving import launch
+from rnnviz.ui.serving import start
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room.room import Question
 from tests.support.serving import ROOT, free_port
@@ -202,7 +202,7 @@ def serve(port: int) -> None:
     opened = classroom.open_room("en", options)
     opened.asks = True
     opened.stage(Question("q", "Which?", ("a", "b", "c")))
-    launch.serve("host", {"server.headless": True, "server.port": free_port()})
+    start.serve("host", {"server.headless": True, "server.port": free_port()})
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui.shell.compressed_text import LONGEST, pack
+from rnnviz.ui.shell.address import LONGEST_TEXT, pack_text, unpack_text
 from tests.browser.conftest import Live
 from tests.support.browser import MODEL_FIELD, choose_model, holds, holds_text
 
@@ -98,7 +98,7 @@ def test_a_long_text_is_cut_in_the_address_and_said_to_be(live: Live) -> None:
     expect(page.locator(".rv-note-long")).to_contain_text("the first 2,000 characters")
     holds(page, {"of": str(len(text))})
     page.reload()
-    live.reads(text[:LONGEST])
+    live.reads(text[:LONGEST_TEXT])
     expect(page.locator(".rv-note-cut")).to_contain_text(f"the first 2,000 of {len(text):,} characters")
 
 
@@ -110,7 +110,7 @@ def test_html_stays_text_and_what_is_no_text_is_said(page: Page, app_url: str) -
     expect(live.readout).to_contain_text("“<”: surprisal")
     assert page.locator(".rnnviz img, .rv-editor b").count() == 0
     assert page.title() != "owned"
-    Live(page, f"{app_url}/?model=tiny-gru&text={pack('machine')[:-4]}AAAA")
+    Live(page, f"{app_url}/?model=tiny-gru&text={pack_text('machine')[:-4]}AAAA")
     expect(page.locator(".rv-note-wrong")).to_contain_text("The text in the address is")
     holds(page, {"text": None})
 

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from rnnviz.cli import LISTED
-from rnnviz.ui.serving import environment
+from rnnviz.ui.serving import guard
 from tests.support.written import ROOT
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
@@ -31,7 +31,7 @@ def test_it_ends_with_all_variables_of_the_environment() -> None:
     ]
     read = [path for path in files if path.suffix in (".py", ".yaml", ".service", "") and path.is_file()]
     named = {name for path in read for name in VARIABLE.findall(path.read_text("utf-8"))}
-    known = named - {"RNNVIZ_REQUIRE", *environment.GONE}
+    known = named - {"RNNVIZ_REQUIRE", *guard.GONE}
     assert sorted(said) == sorted(known)
     assert not VARIABLE.findall(PAGE.rpartition("|")[2])  # nothing comes after the table
 

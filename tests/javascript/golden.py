@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from rnnviz.networks import checkpoint, unit_findings
+from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.build import TEMPERATURE, parts
 from rnnviz.page.live_session import Ask, LiveSession
@@ -66,11 +66,11 @@ ASKS: list[dict[str, Any]] = [
 def write(folder: Path) -> None:
     """Write a file for each of NETWORKS."""
     shipped = checkpoint.read_info(checkpoint.find("chinese-gru"))
-    found = unit_findings.of(shipped.card)[0]
+    found = model_card.unit_findings(shipped.card)[0]
     for name, (cell, options) in NETWORKS.items():
         path = folder / f"{name}.safetensors"
         named = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
-        card = {"held_out": {"perplexity": 4.3}, "language": "en", unit_findings.KEY: {"findings": named}}
+        card = {"held_out": {"perplexity": 4.3}, "language": "en", model_card.UNITS_KEY: {"findings": named}}
         model = tiny(cell, name=name, card=card, **options)
         checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)

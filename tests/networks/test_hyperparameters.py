@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks import hyperparameters
+from rnnviz.networks import model_card
 from tests.support.choices import CANDIDATES, RECIPE, TABLE, candidate
 
 
@@ -34,7 +34,7 @@ def test_settings_that_were_not_chosen_there_are_refused(
     if written is not None:
         path.write_text(written, "utf-8")
     with pytest.raises(ConfigError, match=message):
-        hyperparameters.read(path, {**RECIPE, "epochs": 1.0, "seed": 1})
+        model_card.read_candidates(path, {**RECIPE, "epochs": 1.0, "seed": 1})
 
 
 def test_a_strangers_table_is_read_with_care() -> None:
@@ -45,6 +45,6 @@ def test_a_strangers_table_is_read_with_care() -> None:
         7,
         [None, {"settings": 3}, {"settings": {}, "validation_perplexity": "4"}],
     ]
-    assert [hyperparameters.sound(one) for one in odd] == [[]] * len(odd)
-    assert hyperparameters.to_markdown(odd) == ""
-    assert hyperparameters.sound(TABLE) == TABLE
+    assert [model_card.sound_candidates(one) for one in odd] == [[]] * len(odd)
+    assert model_card.candidates_table(odd) == ""
+    assert model_card.sound_candidates(TABLE) == TABLE

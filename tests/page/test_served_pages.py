@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.page import CELLS, serving
-from rnnviz.page.packed import PIECE, Packed, pack
+from rnnviz.page.responses import PIECE, Packed, pack
 from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.serving import entry
 

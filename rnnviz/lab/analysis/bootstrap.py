@@ -7,7 +7,7 @@ Annals of Statistics 17). A block is at least as long as neighbours stay alike, 
 
 A text of fewer than FEWEST blocks has no interval. The code builds no drawn text: figures are means, or
 follow from means, and `means` takes them from running sums. An interval leaves out changes that are slower
-than a block, such as a book's chapters: `rnnviz.scoring.passages` has these.
+than a block, such as a book's chapters: `rnnviz.scoring.interval` has these.
 
 Shape letters: n positions of a text, S drawn texts.
 """

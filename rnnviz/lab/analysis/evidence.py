@@ -22,7 +22,7 @@ Scores vary with the sample of text:
     correlation  through each character's part in the mean product of ranks (Hájek's projection)
 
 Both are, to first order, means of one contribution a character. So a lead is a mean too, and intervals follow
-from the spread of passage means (`rnnviz.scoring.passages`). The table gives the coverage on pieces of real
+from the spread of passage means (`rnnviz.scoring.interval`). The table gives the coverage on pieces of real
 texts: the share of 95 % intervals that held the whole text's score, and its lead over an untrained unit. The
 third number is the coverage of the score by a moving-block bootstrap, blocks by Politis and White (2004)
 (`scores` of `tests/benchmarks/claims.py`):
@@ -56,7 +56,7 @@ from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.progress import Share, run
 from rnnviz.networks.threads import worth_trying_alone
 from rnnviz.networks.verdicts import Evidence, Report, Rival, Simpler
-from rnnviz.scoring.passages import OCTAVES, all_text
+from rnnviz.scoring.interval import OCTAVES, all_text
 from rnnviz.scoring.trace import Trace
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ STABILITY = 200
 """Resampled texts in which the units are ranked again."""
 
 SCORE, LEAD = (-0.6, 0.2), (-0.7, 0.2)
-"""Mean and standard deviation of s (see `rnnviz.scoring.passages`) over real texts, for scores and for leads.
+"""Mean and standard deviation of s (see `rnnviz.scoring.interval`) over real texts, for scores and for leads.
 In a lead, the text's effect on both scores cancels.
 """
 

@@ -20,8 +20,8 @@ from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.lab.run import process
 from rnnviz.lab.run.folder import Description, RunFolder, home
-from rnnviz.lab.run.stop_request import EXIT_INTERRUPTED
-from rnnviz.networks import checkpoint, has_torch, hyperparameters, modelfile
+from rnnviz.lab.run.process import EXIT_INTERRUPTED
+from rnnviz.networks import checkpoint, engines, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.text.characters import normalise
@@ -118,7 +118,7 @@ def train(
     if "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("WORLD_SIZE") != "1":
         raise ConfigError("a run is one process, and several would write one folder; train without torchrun")
     if cell != "ngram":
-        has_torch.require()  # before making the run's folder
+        engines.require_torch()  # before making the run's folder
     if cell is not None:
         recipe = {"cell": cell, **recipe}
     corpus = None
@@ -255,7 +255,9 @@ def _command(about: About, now: Now) -> str:
 
 
 def _candidates(now: Now, recipe: dict[str, Any]) -> list[dict[str, Any]] | None:
-    return None if now.choice is None else hyperparameters.read(now.choice, recipe)
+    from rnnviz.networks import model_card
+
+    return None if now.choice is None else model_card.read_candidates(now.choice, recipe)
 
 
 def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
@@ -323,10 +325,10 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
     if held_out and "ngram" in held_out:
         figures += f" ({held_out['ngram_name']}: {held_out['ngram']:.4f})"
     print(f"Wrote {path} ({path.stat().st_size:,} bytes){figures}")
-    from rnnviz.networks import unit_findings
+    from rnnviz.networks import model_card
 
-    if unit_findings.KEY in card:
-        named = ", ".join(f"{one.target} {one.layer}:{one.unit}" for one in unit_findings.of(card))
+    if model_card.UNITS_KEY in card:
+        named = ", ".join(f"{one.target} {one.layer}:{one.unit}" for one in model_card.unit_findings(card))
         print(f"Named units: {named or 'none'}")
 
 

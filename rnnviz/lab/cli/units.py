@@ -168,7 +168,7 @@ def _keep(
     the text that training held out, whatever its name.
     """
     from rnnviz.lab.run import unit_search
-    from rnnviz.networks.unit_findings import KEY
+    from rnnviz.networks.model_card import UNITS_KEY
     from rnnviz.text.corpora import sha256
 
     path, checksum = find(of.model), sha256(text)
@@ -180,7 +180,7 @@ def _keep(
     command = command_line(of.model, source.corpus, source.file, typed)
     shares = [unit_search.share_typed(search, sentences, unclosed) for search in searches]
     found = unit_search.entry(command, searches, about, unit_search.same_throughout(same), shares)
-    rewrite(path, path, card={KEY: found})
+    rewrite(path, path, card={UNITS_KEY: found})
 
 
 def say_start(model: NumpyModel, args: Quiet) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.networks import checkpoint, has_torch, modelfile
+from rnnviz.networks import checkpoint, engines, modelfile
 from rnnviz.scoring.perplexity import LanguageModel, perplexity
 from rnnviz.text import files
 from rnnviz.text.corpora import Corpus, sha256
@@ -44,7 +44,7 @@ def make_card(
     example: str | None = None,
 ) -> dict[str, Any]:
     """The card of a freshly trained model. `yardstick` names an n-gram model of the same text, scored on the
-    same held-out characters; `choice` is the table of `rnnviz.networks.hyperparameters`. Perplexities and
+    same held-out characters; `choice` is the table of `model_card.read_candidates`. Perplexities and
     bits are per character; `sha256` is of the whole text, the others of its parts. Raises the errors of
     `checkpoint.load` and `scoring.perplexity`.
     """
@@ -143,7 +143,7 @@ def versions() -> dict[str, str]:
     from rnnviz import __version__
 
     found = {"python": platform.python_version()}
-    if has_torch.installed():
+    if engines.has_torch():
         import torch
 
         found["torch"] = torch.__version__

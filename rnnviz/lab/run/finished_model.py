@@ -7,7 +7,7 @@ from typing import Any
 from rnnviz.errors import TrainingError
 from rnnviz.lab.run import event_log
 from rnnviz.lab.run.folder import Description, RunFolder
-from rnnviz.networks import checkpoint, modelfile, unit_findings
+from rnnviz.networks import checkpoint, model_card, modelfile
 from rnnviz.text import corpora, files
 from rnnviz.text.corpora import Corpus
 
@@ -103,7 +103,7 @@ def finish(
         from rnnviz.lab.run import unit_search
 
         command = files.without_folders(description.command)
-        model.card[unit_findings.KEY] = unit_search.found(
+        model.card[model_card.UNITS_KEY] = unit_search.found(
             model,
             corpus,
             together=description.config.train_on == "train+validation",

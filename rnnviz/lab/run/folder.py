@@ -30,11 +30,11 @@ from typing import IO, Any, get_args
 
 import portalocker
 
+from rnnviz.checks import restored
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.lab.run import event_log
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
-from rnnviz.networks.deserialise import restored
 from rnnviz.text import files
 
 RESERVE = 64 * 1024
@@ -99,7 +99,7 @@ class Description:
     output    the finished model's path; "" for the run's own folder
     command   the equivalent command line, for the card
     created   Unix time; 0 for now
-    choice    the candidates that the settings were chosen from (hyperparameters.py), for the card
+    choice    the candidates that the settings were chosen from (model_card.py), for the card
     licence   the text's, for the card; "": the corpus's, if known
     logged    whether another program trains it and logs here (external_run.py); `config` is then unused
     engine    the engine of the backward pass: "torch", "numba" (rnnviz.lab.engines.compiled), or "auto" for

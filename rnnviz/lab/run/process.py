@@ -10,8 +10,10 @@ import contextlib
 import errno
 import os
 import re
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +23,6 @@ from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.lab.fit.process_settings import tune_process
 from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description, RunFolder, home
-from rnnviz.lab.run.stop_request import Stopped, StopRequest
 from rnnviz.networks import checkpoint
 
 # Causes of a failure. torch's errors are recognised by their messages, without importing torch.
@@ -307,3 +308,75 @@ def make_way() -> None:
         # leads a session, so the session needs the niceness, too.
         with contextlib.suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(nice), "ascii")
+
+
+LOOK = 0.1
+"""Seconds between two polls of the file."""
+
+PATIENCE = 1.6
+"""Seconds from the request until a queued run's process exits, saved or not."""
+
+EXIT_INTERRUPTED = 130
+"""128 + SIGINT, as shells report it."""
+
+
+class Stopped(BaseException):
+    """A request to end the run: SIGTERM, Ctrl-C, or the file `stop` in its folder.
+
+    During training the step
+    finishes and the state is saved first. A process that the app started exits after PATIENCE seconds in any
+    case: a step or a disk may be slow, and a user is waiting.
+
+    A BaseException, so that no handler on the way takes it for an error.
+    """
+
+
+class StopRequest:
+    """Requests to end one run, heeded while open. Main thread only. `at_last` is called from another thread
+    when PATIENCE is over, just before a queued run's process exits.
+
+    seen    whether a request came
+    gentle  called by a request instead of raising Stopped, if set; it must end the work soon
+    """
+
+    def __init__(self, folder: RunFolder, *, at_last: Callable[[], None] | None = None) -> None:
+        self._folder, self._at_last = folder, at_last
+        self.gentle: Callable[[], None] | None = None
+        self.seen = False
+
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[None]:
+        """Heed requests while open."""
+        before = {s: signal.signal(s, self._handle) for s in (signal.SIGINT, signal.SIGTERM)}
+        over = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(over,), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            self.seen = True  # later requests come too late
+            over.set()
+            watcher.join()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _watch(self, over: threading.Event) -> None:
+        # In a second thread, because the main thread handles no signal during a long matrix product.
+        while not (self.seen or self._folder.stop.exists()):
+            if over.wait(LOOK):
+                return
+        signal.raise_signal(signal.SIGTERM)  # one path for all requests, in the main thread
+        if self._at_last is not None and not over.wait(PATIENCE):
+            with contextlib.suppress(OSError):
+                self._at_last()
+            os._exit(EXIT_INTERRUPTED)  # at once: a hung step or disk would delay an orderly exit
+
+    def _handle(self, number: int, frame: object) -> None:
+        if self.seen:
+            if number == signal.SIGINT:  # a second Ctrl-C
+                raise KeyboardInterrupt
+            return
+        self.seen = True
+        if self.gentle is None:
+            raise Stopped
+        self.gentle()

@@ -30,7 +30,7 @@ from rnnviz.lab.run.folder import Description as Description
 from rnnviz.lab.run.folder import RunFolder, folder_of, folders, reason, writing
 from rnnviz.lab.run.folder import home as home
 from rnnviz.lab.run.snapshots import Snapshot, read
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
 
@@ -99,7 +99,7 @@ def start(description: Description) -> str:
     Raises TrainingError for no text or a process that can't start, CheckpointError for an unwritable
     folder, TorchMissingError.
     """
-    has_torch.require()
+    engines.require_torch()
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
     folder = new_folder(description.name)
@@ -117,7 +117,7 @@ def resume(id: str) -> None:
     """Queue a stopped, failed or dead run again. Raises TrainingError if it is alive, finished or missing,
     TorchMissingError without torch.
     """
-    has_torch.require()
+    engines.require_torch()
     run = find(id)
     if run.state == "finished":
         raise TrainingError("the run {id!r} is finished; start a new one to train longer", id=id)

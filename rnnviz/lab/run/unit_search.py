@@ -17,9 +17,9 @@ from rnnviz.lab.analysis.controls import controlled
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named
 from rnnviz.networks.config import KINDS as CELL_KINDS
+from rnnviz.networks.model_card import SOUGHT, Part, Recorded, Why
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
-from rnnviz.networks.unit_findings import SOUGHT, Part, Recorded, Why
 from rnnviz.networks.verdicts import ENOUGH
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
@@ -41,7 +41,7 @@ LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
 def found(
     model: Network, corpus: Corpus, *, together: bool, command: str, seconds: float = SECONDS
 ) -> dict[str, Any]:
-    """The entry of a card (`rnnviz.networks.unit_findings.KEY`) for a network trained on `corpus`, with the
+    """The entry of a card (`rnnviz.networks.model_card.KEY`) for a network trained on `corpus`, with the
     validation text if `together`, in at most `seconds`. The search reads text that training never read:
     the validation text, and where that is short also the held-out text. Weights and torch's random numbers
     stay as they are.

@@ -7,9 +7,8 @@ import streamlit as st
 from streamlit import runtime
 
 from rnnviz.i18n import _
-from rnnviz.ui.jobs import free_memory, store
-from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.shell import context
+from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.worker import Jobs, session_id
 
 SETTINGS = ("language", "model")  # keys of the session's state that stay: they reveal nothing of a text
 PASTED = ("pasted", "train-paste")  # the browser sends these fields again unless they are set to ""
@@ -35,7 +34,7 @@ def _uploads() -> Any:
 def drop(file: str) -> None:
     """Remove an upload of this session, by its file id, from the server's memory."""
     if runtime.exists():
-        _uploads().remove_file(context.session(), file)
+        _uploads().remove_file(session_id(), file)
 
 
 def button() -> None:
@@ -72,7 +71,9 @@ def forget() -> None:
     for name in PASTED:
         state[name] = ""
     if runtime.exists():
-        _uploads().remove_session_files(context.session())
-    timer = threading.Timer(SOON, free_memory.collect)  # by then the next run has replaced the page's objects
+        _uploads().remove_session_files(session_id())
+    timer = threading.Timer(
+        SOON, store.collect_memory
+    )  # by then the next run has replaced the page's objects
     timer.daemon = True
     timer.start()

@@ -10,16 +10,16 @@ import streamlit as st
 from rnnviz import registry
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.page import unit_words
+from rnnviz.page import shown_units
 from rnnviz.page.formatting import together
-from rnnviz.ui.serving import file_watchers, reconnect, sharing
+from rnnviz.ui.serving import sharing, streamlit_workarounds
 from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
-from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.model_cache import Context
 
 HERE = Path(__file__).parents[1]
 
-file_watchers.stop()
-reconnect.ask_again()
+streamlit_workarounds.stop_file_watchers()
+streamlit_workarounds.ask_again()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",
@@ -32,7 +32,7 @@ st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
     """Sentences on a network's named units, on targets without one, and on a missing MLP."""
-    said = [unit_words.follows(info.card), unit_words.unnamed(info.card)]
+    said = [shown_units.follows(info.card), shown_units.unnamed(info.card)]
     if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
         said.append(_("Without memory: no MLP of this text here."))
     return together(filter(None, said))
@@ -143,4 +143,4 @@ with top:
     fields.refused()
 with share:
     address.mount()
-reconnect.run_again_for_timers_left()
+streamlit_workarounds.run_again_for_timers_left()

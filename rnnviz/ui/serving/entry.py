@@ -14,7 +14,7 @@ from streamlit import file_util
 
 from rnnviz.page import serving
 from rnnviz.ui.browser import view_socket, views
-from rnnviz.ui.serving import environment, process_threads, warm_up  # noqa: F401 (it prepares this process)
+from rnnviz.ui.serving import guard, process_threads, warm_up  # noqa: F401 (it prepares this process)
 from rnnviz.ui.serving.guard import Guard
 from rnnviz.ui.serving.lifespan import lifespan
 from rnnviz.ui.serving.room import classroom
@@ -32,7 +32,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
     `watched`: whether a developer edits files while the server runs; None: as Streamlit's file watcher says.
     Raises ConfigError for environment variables that make no sense.
     """
-    environment.check()
+    guard.check_environment()
     base = f"/{(st.get_option('server.baseUrlPath') or '').strip('/')}".rstrip("/")
     if watched is None:
         watched = st.get_option("server.fileWatcherType") != "none"

@@ -4,9 +4,12 @@ Any site's page can open a connection to this machine. With its own name pointed
 browser even treats the app as part of that site.
 
 Streamlit checks WebSockets alone, and looks up this machine's external address before it refuses an origin.
-Behind this middleware it has no origin to refuse.
+Behind this middleware it has no origin to refuse. The environment variable RNNVIZ_HOSTS opens the app behind
+somebody else's login.
 """
 
+import os
+import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -17,7 +20,46 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config
 
-from rnnviz.ui.serving import environment
+from rnnviz.errors import ConfigError
+
+GONE = (
+    "RNNVIZ_HOSTED", "RNNVIZ_KEY", "RNNVIZ_CAPACITY", "RNNVIZ_TEXT_MB", "RNNVIZ_ADDRESS", "RNNVIZ_PROCESSES",
+)  # fmt: skip
+"""Variables of version 2, whose app served a class."""
+
+_NAME = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+
+
+def check_environment() -> None:
+    """Raise ConfigError for an invalid variable. The app calls this before it serves anything.
+
+    A variable of version 2 is refused, not ignored: who set RNNVIZ_KEY takes the app for protected.
+    """
+    if named := [name for name in GONE if os.environ.get(name)]:
+        raise ConfigError(
+            "the app serves one person since version 3, so {names} must be left out: `rnnviz host` gives a "
+            "class the live view and the questions, and docs/class.md says how the app goes on a server",
+            names=", ".join(named),
+        )
+    named_hosts()
+
+
+def named_hosts() -> list[str]:
+    """RNNVIZ_HOSTS: further host names that the app answers to, in lower case, with commas between them.
+
+    Raises ConfigError for an invalid name. So is `*`, which would let any site's page talk to the app.
+    """
+    given = os.environ.get("RNNVIZ_HOSTS", "").lower()
+    found = [name.strip() for name in given.split(",") if name.strip()]
+    for name in found:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                "RNNVIZ_HOSTS is a list of host names with commas between them, such as hall.example.org, "
+                "without http:// and port; received {given}",
+                given=repr(name),
+            )
+    return found
+
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -31,7 +73,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._named = environment.hosts()
+        self._named = named_hosts()
         allowed = [host.strip() for host in st.get_option("server.allowedHosts")] or LOOPBACK
         self._hosts = list(dict.fromkeys([*allowed, *self._named]))
         config.set_option("server.allowedHosts", self._hosts)  # Streamlit's own check of WebSockets reads it

@@ -60,7 +60,7 @@ def up() -> None:
     # Streamlit warns at each cached call outside a session, 60 times: the room's address would scroll by.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     try:
-        from rnnviz.ui.jobs import scratch
+        from rnnviz.ui.jobs import store
         from rnnviz.ui.shell import model_cache
 
         own = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
@@ -71,7 +71,7 @@ def up() -> None:
             info = model_cache.first(models)
             _picture(model_cache.load(info, to_read=True))
             model_cache.yardstick(info, models)
-        scratch.sweep()
+        store.sweep()
         time.sleep(LATER)
         for piece in _pieces(models):
             while (wait := _asked + QUIET - time.monotonic()) > 0:
@@ -104,7 +104,7 @@ def _picture(model: Model) -> None:
     cached.
     """
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.page import unit_order
+    from rnnviz.page import shown_units
 
     if not isinstance(model, NgramModel):
-        unit_order.order(model, "steady", 0)
+        shown_units.unit_order(model, "steady", 0)

@@ -4,6 +4,10 @@ The browser alone writes the address (browser/static/address.js). Only the brows
 history; each value set in `st.query_params` becomes a new entry.
 """
 
+import base64
+import binascii
+import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,11 +15,157 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.i18n import _, language
+from rnnviz.errors import TextError
+from rnnviz.i18n import N_, _, language
 from rnnviz.page.payload import pack
+from rnnviz.sentences import DEFAULT
 from rnnviz.ui.browser.component import Component
-from rnnviz.ui.shell import widget_words
-from rnnviz.ui.shell.compressed_text import LONGEST
+
+LONGEST_TEXT = 2_000
+"""Characters of a text that an address holds, at most.
+
+A text is in UTF-8, compressed by zlib (RFC 1950, whose checksum reveals damage), then base64url (RFC 4648)
+without padding. `browser/static/compressed_text.js` writes the same format.
+"""
+
+LONGEST_PACKED = 16_384
+"""Characters of a packed text, at most: LONGEST_TEXT characters of any script take fewer."""
+
+_BYTES = 4 * LONGEST_TEXT  # UTF-8 takes at most 4 bytes a character
+_PACKED = re.compile(r"e[A-P][A-Za-z0-9_-]{9,}=*", re.ASCII)  # zlib's first byte, 0x78; 8 bytes at least
+
+
+def pack_text(text: str) -> str:
+    """The text, compressed for an address. Raises TextError for more than LONGEST_TEXT characters.
+
+    >>> pack_text("machine")
+    'eJzLTUzOyMxLBQALUwLW'
+    """
+    if len(text) > LONGEST_TEXT:
+        raise TextError(
+            "an address holds {most:,} characters of text; received {count:,}",
+            most=LONGEST_TEXT,
+            count=len(text),
+        )
+    squeezed = zlib.compress(text.encode("utf-8", "replace"))
+    return base64.urlsafe_b64encode(squeezed).decode("ascii").rstrip("=")
+
+
+def unpack_text(value: str) -> str:
+    """The text of an address's value, which is packed or, typed by hand, plain.
+
+    Decompression stops after _BYTES bytes, so a small value can't fill the memory. Raises TextError for a
+    damaged packed text, and for more than LONGEST_TEXT characters.
+
+    >>> unpack_text("eJzLTUzOyMxLBQALUwLW"), unpack_text("Hello")
+    ('machine', 'Hello')
+    """
+    if len(value) > (LONGEST_PACKED if _PACKED.fullmatch(value) else LONGEST_TEXT):
+        raise _too_long()
+    if not _PACKED.fullmatch(value):
+        return value
+    damaged = TextError("the text in the address is damaged; ask for the address again, or copy it whole")
+    value = value.rstrip("=")
+    reader = zlib.decompressobj()
+    try:
+        found = reader.decompress(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)), _BYTES + 1)
+        if len(found) > _BYTES:
+            raise _too_long()
+        text = found.decode("utf-8")
+    except (binascii.Error, zlib.error, UnicodeDecodeError):
+        raise damaged from None
+    if not reader.eof or reader.unused_data:
+        raise damaged
+    if len(text) > LONGEST_TEXT:
+        raise _too_long()
+    return text
+
+
+def _too_long() -> TextError:
+    return TextError(
+        "the text in the address is longer than {most:,} characters; open it as a file", most=LONGEST_TEXT
+    )
+
+
+WIDGET_WORDS = (
+    # A field for files.
+    N_("Upload"),
+    N_("Upload directories"),
+    N_("Drag and drop a file here"),
+    N_("Drag and drop files here"),
+    N_("Drag and drop directories here"),
+    N_("{x} per file"),
+    N_("file upload"),
+    N_("Add files"),
+    N_("Remove {x}"),
+    N_("{x} files are not allowed."),
+    # A table's tools and the menu of a column.
+    N_("Show/hide columns"),
+    N_("Show/hide columns: {x}"),
+    N_("Search"),
+    N_("Search: {x}"),
+    N_("Close Search"),
+    N_("Type to search"),
+    N_("Fullscreen"),
+    N_("Fullscreen: {x}"),
+    N_("Close fullscreen"),
+    N_("Clear selection"),
+    N_("Sort ascending"),
+    N_("Sort descending"),
+    N_("Format"),
+    N_("Autosize"),
+    N_("Pin column"),
+    N_("Unpin column"),
+    N_("Hide column"),
+    # Choices and fields.
+    N_("Choose an option"),
+    N_("Choose options"),
+    N_("Select all"),
+    N_("No results"),
+    N_("No options to select"),
+    N_("{x} options available."),
+    N_("Press Enter to apply"),
+    N_("Press Enter to submit form"),
+    N_("Press ⌘+Enter to apply"),
+    N_("Press Ctrl+Enter to apply"),
+    N_("Increment"),
+    N_("Decrement"),
+    N_("Open"),
+    N_("Close"),
+    N_("Dismiss"),
+    N_("Help"),
+    N_("Help for {x}"),
+    N_("Link to heading"),
+    # The frame of the page.
+    N_("Skip to main content"),
+    N_("Sidebar"),
+    N_("Collapse sidebar"),
+    N_("Expand sidebar"),
+    N_("Navigate to home page"),
+    N_("App pages"),
+    N_("Main menu"),
+    N_("Theme"),
+    N_("System"),
+    N_("Light"),
+    N_("Dark"),
+    N_("About"),
+    N_("Made with Streamlit v"),
+    N_("Copy version to clipboard"),
+    N_("Stop"),
+    N_("Running..."),
+    N_("Connecting"),
+)
+"""Streamlit's own words, which its browser code has in English alone.
+
+The address's component, which every page mounts, puts them in (`browser/static/widget_words.js`). In a
+word, {x} stands for a name or a number.
+"""
+
+
+def widget_words() -> dict[str, str]:
+    """WIDGET_WORDS in the session's language, by Streamlit's English ones; none in English."""
+    return {} if language() == DEFAULT else {word: _(word) for word in WIDGET_WORDS}
+
 
 KEY = "address"
 _component = Component("address")
@@ -112,8 +262,8 @@ def mount() -> None:
         "asked": dict(arrival().asked),
         "arrival": arrival().run,
         "language": language(),
-        "longest": LONGEST,
-        "widgets": widget_words.spoken(),
+        "longest": LONGEST_TEXT,
+        "widgets": widget_words(),
         "words": {
             "share": _("Share"),
             "share.help": _("Copy the address of this view: model, text and what is chosen"),

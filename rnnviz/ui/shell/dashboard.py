@@ -7,7 +7,7 @@ key or a selection asks the server, which answers with a new dashboard.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any
@@ -16,17 +16,16 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.arrays import Array
-from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
+from rnnviz.figures.axes import Extremes, of
+from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp, themes
 from rnnviz.i18n import _, language
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
 from rnnviz.page.payload import TYPES, pack
-from rnnviz.page.themes import themes
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui.browser import component
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.shell import address
-from rnnviz.ui.shell.alt_text import alternative
 
 Figure = dict[str, Any]
 
@@ -106,7 +105,7 @@ class Panel:
     @cached_property
     def finding(self) -> str:
         """The figure's text alternative, the same in both themes."""
-        return alternative(self.figures["light"])
+        return text_alternative(self.figures["light"])
 
 
 @dataclass(frozen=True)
@@ -290,3 +289,42 @@ def asked(key: str) -> Ask:
     if ask.client:
         st.session_state[f"{key}.before"] = ask
     return ask
+
+
+PARTS_TOLD = 4
+"""Parts of a figure that the alternative describes; with more it would be a table read aloud."""
+
+
+def text_alternative(figure: Mapping[str, Any]) -> str:
+    """A figure's text alternative: the extremes of each part (a Plotly figure as JSON), one sentence a part.
+
+    Returns "" for a figure without values. Past PARTS_TOLD parts, the last sentence counts the others.
+    """
+    found = of(figure)
+    told = [_sentence(one) for one in found if one.name or len(found) == 1 or one.kind != "line"]
+    more = _("{n} more are drawn.").format(n=len(told) - PARTS_TOLD) if len(told) > PARTS_TOLD else ""
+    return " ".join([*told[:PARTS_TOLD], *([more] if more else [])])
+
+
+def _sentence(one: Extremes) -> str:
+    values = {
+        "low": _value(one.low),
+        "high": _value(one.high),
+        "last": _value(one.last),
+        "n": f"{one.count:,}",
+    }
+    places = {"low_at": ", ".join(one.low_at), "high_at": ", ".join(one.high_at)}
+    if one.kind == "heat":
+        places |= {"row": one.high_at[0], "column": one.high_at[1]}
+        said = _("Highest: {high}, in row {row}, column {column}; lowest: {low}.")
+    elif one.kind == "line":
+        said = _("Highest: {high} at {high_at}; lowest: {low} at {low_at}; it ends at {last}.")
+    elif one.kind == "points":
+        said = _("{n} points, from {low} to {high}.")
+    else:
+        said = _("Highest: {high_at}, {high}; lowest: {low_at}, {low}.")
+    return (f"{one.name}: " if one.name else "") + said.format(**values, **places)
+
+
+def _value(value: float) -> str:
+    return f"{value:,.3g}".replace("-", "−")

@@ -27,6 +27,34 @@ from rnnviz.i18n import _
 from rnnviz.ui.shell import address
 from rnnviz.ui.shell.error_messages import describe, plain
 
+LONGEST_PASTE = 1_000_000
+
+
+def paste_field(key: str, *, height: int, placeholder: str) -> str:
+    """Draw the field for a pasted text.
+
+    Returns the text, or its first LONGEST_PASTE characters with a warning on the page: Streamlit cuts a
+    longer one silently.
+    """
+    text = st.text_area(
+        _("Text"),
+        key=key,
+        persist_state="session",
+        height=height,
+        max_chars=LONGEST_PASTE,
+        placeholder=placeholder,
+    )
+    if len(text or "") >= LONGEST_PASTE:
+        st.warning(
+            _(
+                "This field holds {n} characters. Whatever came after them was cut off: "
+                "upload a longer text as a file."
+            ).format(n=f"{LONGEST_PASTE:,}"),
+            icon=":material/content_cut:",
+        )
+    return text or ""
+
+
 T = TypeVar("T")
 Options = Mapping[Any, str] | Collection[Any]
 _NOTHING: Any = object()  # a sentinel, because None is a value: no character chosen

@@ -1,4 +1,7 @@
-"""The models on this machine, each loaded once and shared by all sessions: a loaded model never changes."""
+"""The models on this machine, each loaded once and shared by all sessions: a loaded model never changes.
+
+And `Context`, the models that one session has chosen.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,46 @@ import functools
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
-from rnnviz.errors import CheckpointError, ModelNotFoundError
+from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
 from rnnviz.i18n import language
-from rnnviz.networks import checkpoint, has_torch
+from rnnviz.networks import checkpoint, engines
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.modelfile import read_header
 
 if TYPE_CHECKING:
+    from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import Model, Network, NumpyModel
+
+
+@dataclass(frozen=True)
+class Context:
+    """One session's choices, for one run of the script.
+
+    yardstick    the n-gram model that the model's card names; None if it isn't here
+    temperature  divides log P before a character is drawn
+    """
+
+    model: Model
+    yardstick: NgramModel | None
+    info: ModelInfo
+    temperature: float
+
+    @property
+    def network(self) -> Network:
+        """The chosen model. Raises ConfigError if it has no hidden state."""
+        if self.info.kind == "ngram":
+            raise ConfigError(
+                "{name} counts n-grams and has no hidden state; choose a network", name=self.info.name
+            )
+        return cast("Network", self.model)
+
 
 FIRST = {"en": "holmes-lstm", "zh": "chinese-gru"}
 """The model that a newcomer sees first, by language."""
@@ -44,7 +73,7 @@ def load(info: ModelInfo, *, to_read: bool = False) -> Model:
     `to_read`: for one text as it is typed. Without a GPU the numpy engine then suffices, and the first page
     doesn't wait for the import of torch.
     """
-    light = info.kind == "ngram" or not has_torch.installed() or (to_read and not has_torch.gpu_driver())
+    light = info.kind == "ngram" or not engines.has_torch() or (to_read and not engines.gpu_driver())
     return _load(*_version(info), light)
 
 

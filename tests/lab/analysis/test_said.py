@@ -11,7 +11,7 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.probing import Few, Probe
 from rnnviz.lab.analysis.search_result import Found, Replication, Search, Unanswered
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks import unit_findings
+from rnnviz.networks import model_card
 from rnnviz.networks.verdicts import Evidence, Report, Rival
 from rnnviz.sentences import tell
 
@@ -262,9 +262,7 @@ def test_the_strongest_rival_is_one_that_is_not_beaten() -> None:
 
 
 def test_what_is_on_record_is_said_with_the_figures_that_had_no_say_in_it() -> None:
-    found = unit_findings.Recorded(
-        "quotes", "hidden", "AUC", 0, 7, 0.9, 0.6, 0.7, (0.75,), 66_128, reported()
-    )
+    found = model_card.Recorded("quotes", "hidden", "AUC", 0, 7, 0.9, 0.6, 0.7, (0.75,), 66_128, reported())
     first, *_beside = found.follows()
     assert (first.code, first.values["score"]) == ("recorded.follows", Number(0.85))
     assert replace(found, evidence=weighed()).follows()[0].code == "recorded.confirmed"

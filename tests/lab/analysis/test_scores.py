@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnnviz.lab.analysis.evidence import FEWEST, Scores, runs
-from rnnviz.scoring.passages import OCTAVES
+from rnnviz.scoring.interval import OCTAVES
 from tests.support.built import telegraph
 
 

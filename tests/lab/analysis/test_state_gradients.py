@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rnnviz.gradients import jacobian
-from rnnviz.lab.analysis.state_gradients import spectral
+from rnnviz.lab.analysis.backward import spectral
 from rnnviz.networks.cells import CELLS
 from tests.support.autograd import double, unrolled
 from tests.support.models import NETWORKS, TEXT

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.networks import unit_findings
-from rnnviz.networks.card_page import responds
+from rnnviz.networks import model_card
 from rnnviz.networks.checkpoint import read_info, save
+from rnnviz.networks.model_card import responds
 from rnnviz.networks.modelfile import rewrite
 from rnnviz.text.corpora import from_file, sha256
 from tests.support.built import built, quoted
@@ -33,16 +33,16 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     words = f"{UNITS} --file long.txt --unclosed line --card --typed typed.txt --json"
     printed = {one["target"]: one for one in asked(words).objects}
     card = read_info(MODEL).card
-    assert unit_findings.command(card) == f"python -m rnnviz {words}"  # it says how, --unclosed too
-    assert {key: value for key, value in card.items() if key != unit_findings.KEY} == before
+    assert model_card.search_command(card) == f"python -m rnnviz {words}"  # it says how, --unclosed too
+    assert {key: value for key, value in card.items() if key != model_card.UNITS_KEY} == before
 
-    found = {one.target: one for one in (*unit_findings.of(card), *unit_findings.others(card))}
+    found = {one.target: one for one in (*model_card.unit_findings(card), *model_card.other_searches(card))}
     assert found.keys() == {name for name, said in printed.items() if "why_not" not in said}
     for name, one in found.items():
         said, best = printed[name], printed[name]["units"][0]
         assert (one.verdict, list(one.untrained)) == (said["verdict"], said["untrained"])
         assert (one.unit, one.score, one.direction) == (best["unit"], best["score"], best["direction"])
-    stand = [finding.target for finding in unit_findings.of(card)]
+    stand = [finding.target for finding in model_card.unit_findings(card)]
     assert stand == [name for name, said in printed.items() if said.get("verdict") == "remembers"]
     assert {"quotes", "line-position"} == set(stand)  # what fell is kept apart
 
@@ -62,7 +62,7 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     assert found["line-position"].typed is None
 
     table = responds(card)
-    assert unit_findings.command(card) in table
+    assert model_card.search_command(card) in table
     row = next(line for line in table.splitlines() if line.startswith("| quotes"))
     untrained = max(rival.score for rival in kept.report.rivals if rival.kind == "untrained")
     assert f"| {untrained:.3f} | {kept.stability:.0%} | " in row

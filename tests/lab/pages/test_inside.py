@@ -15,7 +15,7 @@ from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.evidence import search
 from rnnviz.lab.pages.inside import direction, search_texts
 from rnnviz.lab.pages.inside import units as page_units
-from rnnviz.networks import unit_findings
+from rnnviz.networks import model_card
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.verdicts import ENOUGH, Evidence, Report, Rival
 from rnnviz.scoring.sampling import sample
@@ -191,11 +191,9 @@ BEATEN = tuple(Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "unt
 EVIDENCE = Evidence(BEATEN, (0.8, 0.9), 1.0, 50, Report(0.84, (0.8, 0.88), BEATEN))
 
 
-def recorded(quantity: str, *, layer: int) -> unit_findings.Recorded:
+def recorded(quantity: str, *, layer: int) -> model_card.Recorded:
     """A finding that stands, of unit 9."""
-    return unit_findings.Recorded(
-        "vowel", quantity, "AUC", layer, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, EVIDENCE
-    )
+    return model_card.Recorded("vowel", quantity, "AUC", layer, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, EVIDENCE)
 
 
 def test_it_opens_on_what_the_card_has_and_says_what_that_is(
@@ -206,7 +204,7 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     second = replace(stands, target="digit", unit=4, score=0.95)  # a larger lead
     found = [falls.to_json(), stands.to_json(), second.to_json()]
     entry = {"command": "units", "findings": found, "others": []}
-    model = tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry}))
+    model = tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry}))
     save(model, tmp_path / "known.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = open_app("inside", model="known")

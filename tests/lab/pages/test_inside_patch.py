@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from rnnviz import units
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.patching import Patched
-from rnnviz.lab.pages.inside import patch, unit_changes
+from rnnviz.lab.pages.inside import unit_changes
+from rnnviz.lab.pages.inside.cause import OTHER, PATCH_EXAMPLES, PATCH_KEY, PATCH_MOST
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell import render_finding
@@ -18,9 +19,9 @@ from tests.support.apptest import Open, everything, settled
 from tests.support.lab_pages import ask_board, choose_way
 from tests.support.models import tiny, tiny_card
 
-KEY = patch.KEY
-SOURCE, TARGET = (text.replace("|", "") for text in patch.OTHER)
-AT, TO = (text.index("|") for text in patch.OTHER)
+KEY = PATCH_KEY
+SOURCE, TARGET = (text.replace("|", "") for text in OTHER)
+AT, TO = (text.index("|") for text in OTHER)
 GRU = tiny("gru", card=tiny_card())
 
 
@@ -92,7 +93,7 @@ def test_a_random_direction_lies_in_the_layer_in_view(
     shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random(12, layer=1)))
 
 
-@pytest.mark.parametrize("texts", [patch.OTHER, *patch.EXAMPLES.values()])
+@pytest.mark.parametrize("texts", [OTHER, *PATCH_EXAMPLES.values()])
 def test_each_example_has_one_place(texts: tuple[str, str]) -> None:
-    assert all(text.count("|") == 1 and len(text) <= patch.MOST for text in texts)
+    assert all(text.count("|") == 1 and len(text) <= PATCH_MOST for text in texts)
     assert all(trace(tiny("gru"), text).text for text in texts)

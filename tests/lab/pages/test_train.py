@@ -15,13 +15,13 @@ import pytest
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
 from rnnviz.lab.fit import estimate
-from rnnviz.lab.pages.train import add_model, run_comparison, run_view, settings, training_text
+from rnnviz.lab.pages.train import page, run_comparison, run_view, settings, training_text
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.run_view import Watch
 from rnnviz.lab.pages.train.selected_run import find
 from rnnviz.lab.run import event_log, queue, runs
 from rnnviz.lab.run.folder import RunFolder
-from rnnviz.networks import checkpoint, unit_findings
+from rnnviz.networks import checkpoint, model_card
 from rnnviz.page.payload import unpack
 from rnnviz.text import corpora
 from tests.support.apptest import SHIPPED, Open, addressed, components, everything, sent
@@ -32,7 +32,7 @@ from tests.support.models import TEXT, tiny, tiny_card
 pytestmark = pytest.mark.usefixtures("started")
 
 
-NAMED = unit_findings.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
+NAMED = model_card.unit_findings(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
 
 
 def test_start_puts_the_toy_in_the_queue_and_shows_it(
@@ -191,7 +191,7 @@ def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
     open_app: Open, entry: dict[str, Any], said: str
 ) -> None:
     finished = RunFolder(made("one")).finished / "one.safetensors"
-    checkpoint.save(tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry})), finished)
+    checkpoint.save(tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry})), finished)
     assert said in everything(open_app("train", run="one"))
 
 
@@ -380,7 +380,7 @@ def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
     assert checkpoint.load_numpy(tmp_path / "kept" / "gru-1.safetensors")
     for name in ("../x", "gru-1", "tiny-lstm", ""):
         with pytest.raises(CheckpointError):
-            add_model.save(good, name)
+            page.save_model(good, name)
 
 
 @pytest.mark.parametrize(

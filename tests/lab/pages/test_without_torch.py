@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rnnviz.errors import install
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from tests.support.apptest import Open, everything, settled
 from tests.support.lab_pages import choose_way
 from tests.support.models import TEXT
@@ -14,7 +14,7 @@ from tests.support.perplexity_page import upload
 
 @pytest.fixture(autouse=True)
 def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(has_torch, "installed", lambda: False)
+    monkeypatch.setattr(engines, "has_torch", lambda: False)
 
 
 @pytest.mark.parametrize(("locale", "said"), [("en", "needs torch"), ("zh", "要用 torch")])

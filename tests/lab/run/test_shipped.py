@@ -14,7 +14,7 @@ from rnnviz.lab.fit.card import EXAMPLES
 from rnnviz.lab.run import card_check
 from rnnviz.lab.run import replay as run_replay
 from rnnviz.networks import checkpoint
-from rnnviz.networks.card_page import to_markdown
+from rnnviz.networks.model_card import models_page
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text import corpora
 
@@ -166,7 +166,7 @@ def test_the_readme_says_what_the_cards_say() -> None:
 
 def test_the_page_of_cards_says_what_the_files_say() -> None:
     models, _ = checkpoint.available()
-    assert (FOLDER / "README.md").read_text("utf-8") == to_markdown(models)
+    assert (FOLDER / "README.md").read_text("utf-8") == models_page(models)
 
 
 def test_no_training_text_is_in_the_files() -> None:

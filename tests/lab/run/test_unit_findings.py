@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from rnnviz.networks import unit_findings
-from rnnviz.networks.card_page import responds
+from rnnviz.networks import model_card
+from rnnviz.networks.model_card import responds
 
 GOOD = {
     "target": "quotes",
@@ -29,10 +29,10 @@ REPORT = {"score": 0.88, "interval": [0.8, 0.95], "rivals": [RIVAL]}
 
 def test_a_card_of_the_first_kind_is_read_and_claims_no_memory() -> None:
     """Nobody knows what the last few characters told beside it."""
-    card = {unit_findings.KEY: {"command": "python -m rnnviz units --card", "findings": [GOOD]}}
-    (found,) = unit_findings.of(card)
+    card = {model_card.UNITS_KEY: {"command": "python -m rnnviz units --card", "findings": [GOOD]}}
+    (found,) = model_card.unit_findings(card)
     assert (found.verdict, found.evidence, found.unit) == ("open", None, 1)
-    assert unit_findings.others(card) == ()
+    assert model_card.other_searches(card) == ()
     assert "not measured beside the last few characters" in responds(card)
     assert "remembers" not in responds(card)
 
@@ -61,13 +61,13 @@ def test_a_card_of_the_first_kind_is_read_and_claims_no_memory() -> None:
     ],
 )
 def test_damaged_findings_are_none(damaged: object) -> None:
-    card = {unit_findings.KEY: damaged}
-    assert unit_findings.of(card) == unit_findings.others(card) == ()
-    assert responds(card) == unit_findings.command(card) == ""
+    card = {model_card.UNITS_KEY: damaged}
+    assert model_card.unit_findings(card) == model_card.other_searches(card) == ()
+    assert responds(card) == model_card.search_command(card) == ""
     sound = {**GOOD, "evidence": WEIGHED}
     reported = {**GOOD, "evidence": {**WEIGHED, "report": REPORT}}
-    found = unit_findings.of({unit_findings.KEY: {"findings": [GOOD, 3, sound, reported]}})
+    found = model_card.unit_findings({model_card.UNITS_KEY: {"findings": [GOOD, 3, sound, reported]}})
     assert [one.lead for one in found] == pytest.approx([0.3, 0.3, 0.28])  # the last by its report
     assert found[2].evidence.report.interval == (0.8, 0.95)
     kept = json.loads(json.dumps({"findings": [one.to_json() for one in found]}))
-    assert unit_findings.of({unit_findings.KEY: kept}) == found
+    assert model_card.unit_findings({model_card.UNITS_KEY: kept}) == found

@@ -21,7 +21,7 @@ from rnnviz.page.payload import unpack
 from rnnviz.ui.browser import view_socket
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.pages.explore import page
-from rnnviz.ui.shell.compressed_text import pack
+from rnnviz.ui.shell.address import pack_text
 from tests.support.apptest import Open, components, sent, settled
 from tests.support.made_runs import made
 from tests.support.models import tiny
@@ -108,7 +108,7 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
         return static(session, *more)
 
     monkeypatch.setattr(page, "_static", meanwhile)
-    header, _ = sent(open_app("explore", model="tiny-gru", text=pack("of the address")))
+    header, _ = sent(open_app("explore", model="tiny-gru", text=pack_text("of the address")))
     assert (header["text"], header["numbers"]["characters"]) == ("of the address", 14)
 
 
@@ -267,7 +267,7 @@ def test_a_texts_chunks_and_a_runs_snapshots_need_no_run_of_the_page(
         got, _ = answer(socket, run="one", static=header["digest"], held=[])
         assert len(got["frames"]) > len(header["frames"])
         assert "static" not in got
-    app = settled(open_app("perplexity", text=pack(TEXT)), "perplexity")
+    app = settled(open_app("perplexity", text=pack_text(TEXT)), "perplexity")
     header, _ = sent(app)
     with connected(header["session"]) as socket:
         _, arrays = answer(socket, chunks=[0], static=header["digest"])

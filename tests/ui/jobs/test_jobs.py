@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rnnviz.errors import TextError
-from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs import pending
 from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Make, Step
 from tests.support.jobs import SOON, Endless, job_of
@@ -189,4 +189,4 @@ def test_a_result_that_another_has_put_stays_as_others_may_be_reading_its_folder
 def test_a_long_jobs_time_left_is_said_soon(seconds: float, left: bool) -> None:
     """Of an hour's job a hundredth would be half a minute."""
     job = Job("k", "a", None, Jobs(), step=Step(0.004, 4000), began=time.monotonic() - seconds)
-    assert ("left" in progress.words(job, 0)) is left
+    assert ("left" in pending.progress_words(job, 0)) is left

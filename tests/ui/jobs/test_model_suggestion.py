@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.page.examples import examples, for_view
+from rnnviz.page.initial_data import examples, examples_for
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.model_suggestion import Better, look
@@ -88,14 +88,14 @@ def test_examples_choose_a_model_only_where_this_one_cannot_read_them() -> None:
     listed = [info(name) for name in ("chinese-gru", "holmes-lstm", "python-gru", "timemachine-gru")]
 
     def chosen(name: str) -> list[tuple[str | None, bool]]:
-        found = for_view(info(name).card, name, listed)
+        found = examples_for(info(name).card, name, listed)
         return [(one["model"], bool(one["notice"])) for one in found]
 
     english, code, chinese = (None, True), ("python-gru", True), ("chinese-gru", True)
     assert chosen("holmes-lstm") == [english] * 3 + [code, chinese]
     assert chosen("timemachine-gru") == [(None, False)] * 3 + [code, chinese]
     assert chosen("python-gru") == [("holmes-lstm", True)] * 3 + [(None, True), chinese]
-    assert [one["model"] for one in for_view({}, "own", [])] == [None] * 5
+    assert [one["model"] for one in examples_for({}, "own", [])] == [None] * 5
 
 
 def test_what_an_example_says_is_to_be_noticed_is_there() -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 import portalocker
 import pytest
 
-from rnnviz.ui.jobs import scratch
-from rnnviz.ui.jobs.scratch import Scratch, sweep
-from rnnviz.ui.jobs.store import Store
+from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import Scratch, Store, sweep
 from tests.support import needs
 
 SERVER = """
@@ -87,7 +86,7 @@ def test_a_store_of_this_process_is_in_use_on_every_thread() -> None:
 def test_nothing_else_is_touched(temporary: Path) -> None:
     for name in ("outside/diary", "rnnviz-book"):  # without a file to lock the book is none of ours
         (temporary / name).mkdir(parents=True)
-    for name in (f"outside/{scratch.LOCK}", "rnnviz-notes.txt", "rnnviz-book/chapter"):
+    for name in (f"outside/{store.LOCK}", "rnnviz-notes.txt", "rnnviz-book/chapter"):
         (temporary / name).touch()
     before = sorted(temporary.rglob("*"))
     sweep()
@@ -97,7 +96,7 @@ def test_nothing_else_is_touched(temporary: Path) -> None:
 def test_a_link_leads_nowhere_else(temporary: Path) -> None:
     outside = temporary / "outside"
     (outside / "diary").mkdir(parents=True)
-    (outside / scratch.LOCK).touch()
+    (outside / store.LOCK).touch()
     needs.link(temporary / "rnnviz-link", outside)
     sweep()
     assert (outside / "diary").is_dir()
@@ -111,7 +110,7 @@ def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(monkeypatch: py
     def swept(prefix: str) -> str:
         folder = Path(make(prefix=prefix))
         if not rival:
-            file = (folder / scratch.LOCK).open("ab")
+            file = (folder / store.LOCK).open("ab")
             portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
             rival.append((folder, file))
         return str(folder)

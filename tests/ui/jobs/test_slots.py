@@ -13,7 +13,9 @@ import psutil
 import pytest
 
 from rnnviz.networks import threads
-from rnnviz.ui.jobs import free_memory, worker
+from rnnviz.networks.config import TrainConfig
+from rnnviz.text.corpora import from_text
+from rnnviz.ui.jobs import pending, store, worker
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from tests.support.app import Open
 from tests.support.apptest import everything
@@ -224,7 +226,7 @@ def grown(job: Callable[[Check], Generator[Step, None, None]]) -> float:
     return (process.memory_info().rss - before) / 1e6
 
 
-@pytest.mark.skipif(free_memory._glibc("malloc_trim") is None, reason="this C library keeps what was freed")
+@pytest.mark.skipif(store._glibc("malloc_trim") is None, reason="this C library keeps what was freed")
 def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
 
@@ -237,18 +239,18 @@ def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.Monkey
 
     assert grown(job) < 60
     with monkeypatch.context() as patched:
-        patched.setattr("rnnviz.ui.jobs.worker.free_memory.give_back", lambda: None)
+        patched.setattr("rnnviz.ui.jobs.worker.store.give_back_memory", lambda: None)
         assert grown(partial(job)) > 120  # so it is this that gives it back
-    free_memory.give_back()
+    store.give_back_memory()
 
 
-@pytest.mark.skipif(free_memory._glibc("mallopt") is None, reason="this C library has its own way")
+@pytest.mark.skipif(store._glibc("mallopt") is None, reason="this C library has its own way")
 def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
     code = """if True:
         import sys, numpy, psutil
-        from rnnviz.ui.jobs import free_memory
+        from rnnviz.ui.jobs import store
         if sys.argv[1:]:
-            free_memory.keep_little()
+            store.keep_little_memory()
         for _ in range(3):  # glibc learns from what it frees
             numpy.ones(2 << 20)
         kept = []

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import units
 from rnnviz.figures import live
-from rnnviz.networks import checkpoint, unit_findings
+from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.page import examples, initial_data, named_units, unit_order
+from rnnviz.page import initial_data, shown_units
 from rnnviz.page.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from rnnviz.page.payload import pack, unpack
 from rnnviz.scoring.occlusion import left_out
@@ -28,7 +28,7 @@ from tests.support.serving import ROOT
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")
 FOUND = replace(
-    unit_findings.of(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell"
+    model_card.unit_findings(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell"
 )
 YARDSTICK = NgramModel.fit(TEXT, order=3)
 MLP = tiny("mlp")
@@ -156,16 +156,17 @@ def coloured(
     scale = live.scale(quantity)
     if quantity == "cell" or (quantity == "hidden" and unit is not None):
         below, above = (
-            side[layer] if unit is None else side[layer, unit] for side in unit_order.reach(model)[quantity]
+            side[layer] if unit is None else side[layer, unit]
+            for side in shown_units.unit_reach(model)[quantity]
         )
         values = np.where(values < 0, values / below, values / above) * scale.high
     return scale.levels(values).astype(int)
 
 
 def test_the_colours_of_a_unit_go_as_far_as_it_does_on_each_side() -> None:
-    read = unit_order.reference(LSTM)
+    read = shown_units.reference_trace(LSTM)
     for quantity, values in (("cell", read.cell), ("hidden", read.hidden)):
-        below, above = unit_order.reach(LSTM)[quantity]
+        below, above = shown_units.unit_reach(LSTM)[quantity]
         beyond = ((values < -below) | (values > above)).mean(axis=0)
         assert (beyond < 0.05).all()
         far = np.maximum(below, above)
@@ -342,14 +343,14 @@ def test_units_stay_where_they_are_while_typing_and_for_another_reader(order: st
 
 
 def test_a_new_reader_does_not_wait_for_what_is_known_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    unit_order.order(GRU, "steady", 1)
-    monkeypatch.setattr(unit_order, "sample", None)
-    assert sorted(unit_order.order(GRU, "alike", 0)) == list(range(12))
+    shown_units.unit_order(GRU, "steady", 1)
+    monkeypatch.setattr(shown_units, "sample", None)
+    assert sorted(shown_units.unit_order(GRU, "alike", 0)) == list(range(12))
 
 
 def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose_them() -> None:
     model = rnnviz.load("timemachine-gru")
-    few = unit_order.order(model, "steady", 0)[: unit_order.FEW]
+    few = shown_units.unit_order(model, "steady", 0)[: shown_units.FEW]
     hidden = rnnviz.trace(model, example_text.TEXTS["timemachine"]).hidden[:, 0]
     flicker = (np.diff(hidden, axis=0) ** 2).mean(axis=0) / hidden.var(axis=0)
     assert flicker[few].mean() < 0.7 * flicker.mean()
@@ -357,8 +358,8 @@ def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose
 
 @pytest.mark.parametrize("name", ["holmes-lstm", "python-gru", "chinese-gru"])
 def test_an_example_shows_what_its_model_s_caption_names(name: str) -> None:
-    named = named_units.of(checkpoint.load_numpy(name))[0].findings[0].target
-    texts = [example.text for example in examples.examples() if example.model == name]
+    named = shown_units.named_units(checkpoint.load_numpy(name))[0].findings[0].target
+    texts = [example.text for example in initial_data.examples() if example.model == name]
     assert any(len(set(units.target(named, text).values)) > 1 for text in texts)
 
 
@@ -390,7 +391,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
     name: str, corpus: str, target: str, colour: str, typed: str
 ) -> None:
     model = checkpoint.load_numpy(name)
-    one = named_units.of(model)[0]
+    one = shown_units.named_units(model)[0]
     assert one.findings[0].target == target
     text = example_text.TEXTS[corpus]
     made = initial_data.fixed(model, None, 0.8)[0]
@@ -408,8 +409,8 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
 
 def test_a_unit_that_was_found_twice_has_one_name() -> None:
     twice = [FOUND.to_json(), replace(FOUND, target="word-start").to_json()]
-    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, unit_findings.KEY: {"findings": twice}})
-    assert [len(one.findings) for one in named_units.of(model)] == [2]
+    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.UNITS_KEY: {"findings": twice}})
+    assert [len(one.findings) for one in shown_units.named_units(model)] == [2]
 
 
 @pytest.mark.parametrize(
@@ -428,8 +429,8 @@ def test_what_the_model_has_not_or_its_card_does_not_confirm_has_no_name(
     changes: dict[str, Any], named: int
 ) -> None:
     entry = {"findings": [{**FOUND.to_json(), **changes}]}
-    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, unit_findings.KEY: entry})
-    assert len(named_units.of(model)) == named
+    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, model_card.UNITS_KEY: entry})
+    assert len(shown_units.named_units(model)) == named
 
 
 def test_states_and_gate_of_a_linear_cell_have_scales_of_their_own() -> None:
@@ -455,9 +456,9 @@ def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_i
     )
     for card, said in (
         ({}, ""),
-        ({unit_findings.KEY: entry}, whole),
-        ({unit_findings.KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
-        ({unit_findings.KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
+        ({model_card.UNITS_KEY: entry}, whole),
+        ({model_card.UNITS_KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
+        ({model_card.UNITS_KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
     ):
         assert initial_data.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
 

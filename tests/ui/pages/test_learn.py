@@ -164,7 +164,7 @@ def test_a_line_of_text_is_taken_or_left(value: object, kept: str | None) -> Non
 
 
 def test_why_no_room_opens_is_told_once(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page.poll, "taken", lambda wish, say: {"door": None, "trouble": "no network"})
+    monkeypatch.setattr(page, "room_wish", lambda wish, say: {"door": None, "trouble": "no network"})
     app = open_app("learn")
     told = json.loads(components(app)[0].proto.bytes)
     assert told["room"]["trouble"] == "no network"

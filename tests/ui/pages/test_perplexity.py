@@ -21,7 +21,7 @@ from rnnviz.scoring.score import averages
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.shell.compressed_text import pack
+from rnnviz.ui.shell.address import pack_text
 from rnnviz.ui.shell.example_text import TEXTS
 from tests.support.apptest import SHIPPED, Open, addressed, everything, settled, turn
 from tests.support.models import TEXT
@@ -363,9 +363,9 @@ def test_numbers_of_models_that_read_a_text_differently_say_so(open_app: Open) -
 def test_a_reload_keeps_a_pasted_text_and_names_the_files_that_it_has_lost(open_app: Open) -> None:
     app = paste(open_app("perplexity"), "The Time")
     assert addressed(app)["text"] == "The Time"
-    app = settled(open_app("perplexity", text=pack("The Time")), "perplexity")
+    app = settled(open_app("perplexity", text=pack_text("The Time")), "perplexity")
     assert "Perplexity of pasted text" in [m.label for m in app.metric]
-    damaged = settled(open_app("perplexity", text=pack("The Time")[:-4]), "perplexity")
+    damaged = settled(open_app("perplexity", text=pack_text("The Time")[:-4]), "perplexity")
     assert "damaged" in damaged.warning[0].value
     upload(app, ("a.txt", "grey eyes"), ("b.txt", "machine"))
     assert addressed(app)["files"] == "a.txt, b.txt"
@@ -440,7 +440,7 @@ def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
     open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scoring_jobs, "PIECE", 1 << 14)
-    monkeypatch.setattr("rnnviz.ui.jobs.progress.FIRST", 0.0)
+    monkeypatch.setattr("rnnviz.ui.jobs.pending.FIRST", 0.0)
     text = TEXT * 2000
     app = open_app("perplexity")
     app.file_uploader[0].upload("long.txt", text.encode()).run()

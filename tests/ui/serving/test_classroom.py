@@ -13,13 +13,12 @@ from starlette.testclient import TestClient
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui.pages.learn import poll
+from rnnviz.ui.pages.learn import page
 from rnnviz.ui.serving import sharing
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones as room_phones
-from rnnviz.ui.serving.room.addresses import Address
-from rnnviz.ui.serving.room.classroom import OpenRoom, RoomOptions
+from rnnviz.ui.serving.room.classroom import Address, OpenRoom, RoomOptions
 from tests.support.apptest import Open, everything
 from tests.support.phones import COLOURS, SOON, Phone, hang_up
 
@@ -145,7 +144,7 @@ def test_where_no_network_is_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(classroom, "addresses", list)
     with pytest.raises(ConfigError, match="Wi-Fi"):
         classroom.open_room("en")
-    assert "Wi-Fi" in poll.taken({"room": {"open": True}}, str)["trouble"]
+    assert "Wi-Fi" in page.room_wish({"room": {"open": True}}, str)["trouble"]
 
 
 def test_where_the_port_is_taken_it_is_said_why() -> None:
@@ -160,19 +159,19 @@ def test_where_the_port_is_taken_it_is_said_why() -> None:
 
 
 def test_learn_opens_reveals_and_closes_the_room() -> None:
-    assert poll.taken({}, str) == {"door": None}
-    door = poll.taken({"room": {"open": True}}, str)["door"]
-    assert door == poll.taken(None, str)["door"]
-    poll.stage(COLOURS)
+    assert page.room_wish({}, str) == {"door": None}
+    door = page.room_wish({"room": {"open": True}}, str)["door"]
+    assert door == page.room_wish(None, str)["door"]
+    page.stage_question(COLOURS)
     opened = now()
     on_phone(opened).join().answer(1, 0)
-    assert poll.taken({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
+    assert page.room_wish({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
     assert opened.room.shown()["question"]["revealed"]
-    poll.taken({"room": {"again": 1}}, str)
+    page.room_wish({"room": {"again": 1}}, str)
     assert opened.room.shown()["question"]["votes"] == 0
-    assert poll.taken({"room": {"open": False}}, str) == {"door": None}
+    assert page.room_wish({"room": {"open": False}}, str) == {"door": None}
     assert opened.room.closed
-    poll.stage(COLOURS)  # without a room, nothing to do
+    page.stage_question(COLOURS)  # without a room, nothing to do
 
 
 def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
@@ -188,13 +187,13 @@ def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
     assert [page["title"] for page in heard["pages"]] == ["tiny-gru"]
     page = phone.request("GET", f"/{heard['pages'][0]['href']}").body
     assert b"<title>tiny-gru" in page
-    assert poll.taken({}, str)["door"] is None, "the stage has asked nothing"
+    assert page.room_wish({}, str)["door"] is None, "the stage has asked nothing"
     sharing.stop("tiny-gru.html")
     assert opened.listener.wait(SOON)
 
 
 def test_stop_leaves_the_room_to_the_lecture(info: ModelInfo) -> None:
-    poll.taken({"room": {"open": True}}, str)
+    page.room_wish({"room": {"open": True}}, str)
     opened = now()
     opened.choose(sharing.show(opened, info, "en"))
     sharing.stop("tiny-gru.html")

@@ -15,10 +15,9 @@ import streamlit as st
 from rnnviz import __main__ as entry
 from rnnviz.cli import main as run
 from rnnviz.errors import install
-from rnnviz.ui.serving import launch, open_browser
-from rnnviz.ui.serving.app import app
-from rnnviz.ui.serving.host import host
+from rnnviz.ui.serving import lifespan, start
 from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.start import app, host
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -34,7 +33,7 @@ class Served(list[tuple[str, dict[str, Any]]]):
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Served:
     calls = Served()
-    monkeypatch.setattr(launch, "serve", calls)
+    monkeypatch.setattr(start, "serve", calls)
     return calls
 
 
@@ -114,15 +113,15 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own = ROOT / ".streamlit" / "config.toml"
-    assert launch.settings() == own
-    found = dict(launch.flat(tomllib.loads(own.read_text("utf-8"))))
+    assert start.settings() == own
+    found = dict(start.flat(tomllib.loads(own.read_text("utf-8"))))
     assert set(found) <= set(st.config.get_config_options())
     assert found["server.address"] == "localhost"  # nobody else, where nothing more was asked for
-    monkeypatch.setattr(launch, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
+    monkeypatch.setattr(start, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
     installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
     installed.parent.mkdir(parents=True)
     installed.write_bytes(own.read_bytes())
-    assert launch.settings() == installed
+    assert start.settings() == installed
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     wheel = tools["hatch"]["build"]["targets"]["wheel"]
     assert ".streamlit/config.toml" in wheel["only-include"]
@@ -146,7 +145,7 @@ def test_an_own_module_that_is_missing_is_no_matter_of_installing(monkeypatch: p
     monkeypatch.setitem(sys.modules, "rnnviz.ui.serving.entry", None)
     monkeypatch.delattr("rnnviz.ui.serving.entry", raising=False)
     with pytest.raises(ModuleNotFoundError):
-        launch.serve("app", {})
+        start.serve("app", {})
 
 
 def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,8 +163,8 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
             if len(before) == 2:
                 listener.listen()
 
-        monkeypatch.setattr(open_browser.asyncio, "sleep", listen_at_the_second_try)
-        asyncio.run(open_browser.open_browser())
+        monkeypatch.setattr(lifespan.asyncio, "sleep", listen_at_the_second_try)
+        asyncio.run(lifespan.open_browser())
     assert before == [0, 0]
     assert opened == [f"http://127.0.0.1:{port}/"]
 
@@ -173,6 +172,6 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
 def test_no_browser_opens_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {"server.headless": False}
     monkeypatch.setattr(st, "get_option", told.get)
-    assert open_browser.wanted()
+    assert lifespan.browser_wanted()
     told["server.headless"] = True
-    assert not open_browser.wanted()
+    assert not lifespan.browser_wanted()

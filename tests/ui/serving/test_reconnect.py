@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rnnviz.ui.serving import reconnect
+from rnnviz.ui.serving import streamlit_workarounds
 
 
 class Again(Exception):
@@ -25,13 +25,13 @@ def test_a_timer_of_the_page_before_does_not_clear_the_new_one(
     """Streamlit would run the fragment as one of the old page, and the browser empty the new one for it."""
     asked = SimpleNamespace(page_script_hash=page, fragment_id_queue=fragments)
     context = SimpleNamespace(page_script_hash="explore", script_requests=SimpleNamespace(_rerun_data=asked))
-    monkeypatch.setattr(reconnect, "get_script_run_ctx", lambda: context)
-    monkeypatch.setattr(reconnect.st, "rerun", rerun)
+    monkeypatch.setattr(streamlit_workarounds, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr(streamlit_workarounds.st, "rerun", rerun)
     if again:
         with pytest.raises(Again):
-            reconnect.run_again_for_timers_left()
+            streamlit_workarounds.run_again_for_timers_left()
     else:
-        reconnect.run_again_for_timers_left()
+        streamlit_workarounds.run_again_for_timers_left()
 
 
 def test_streamlit_keeps_what_was_asked_for_where_it_is_looked_for() -> None:

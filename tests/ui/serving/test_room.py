@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.ui.serving.room import room as rooms
-from rnnviz.ui.serving.room.addresses import Address, addresses, ordered
-from rnnviz.ui.serving.room.rate_limit import PLACES, Limit
+from rnnviz.ui.serving.room.classroom import Address, addresses, ordered
+from rnnviz.ui.serving.room.phones import PLACES, Limit
 from rnnviz.ui.serving.room.room import Question, Refused, Room
 
 COLOURS = Question("colour", "Which colour?", ("red", "green", "blue"))

@@ -14,17 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnviz.page.packed import pack
+from rnnviz.page.responses import pack
 from rnnviz.ui.serving import http_protocol
 from rnnviz.ui.serving.room import listener as room_listener
-from rnnviz.ui.serving.room import phone
-from rnnviz.ui.serving.room import phones as room_phones
+from rnnviz.ui.serving.room import phones
 from rnnviz.ui.serving.room.listener import Listener
-from rnnviz.ui.serving.room.phones import Phones, Shown
-from rnnviz.ui.serving.room.rate_limit import Limit
-from rnnviz.ui.serving.room.room import Room
 from tests.support.phones import COLOURS, SHUT, SOON, Phone, hang_up, shut
 from tests.support.waiting import until
+from rnnviz.ui.serving.room.phones import Limit, Phones, Shown
+from rnnviz.ui.serving.room.room import Question, Room
 
 NETWORK = "<title>tiny</title>" + "the weights, " * 5_000
 
@@ -60,8 +58,8 @@ def served(room: Room) -> Phones:
 @pytest.fixture
 def listener(served: Phones, room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
     """What answers for the room."""
-    monkeypatch.setattr(room_phones, "SPREAD", (0.0, 0.0))
-    monkeypatch.setattr(room_phones, "TARRY", 0.0)
+    monkeypatch.setattr(phones, "SPREAD", (0.0, 0.0))
+    monkeypatch.setattr(phones, "TARRY", 0.0)
     made = Listener(served.app, "127.0.0.1", 0)
     yield made
     room.close()
@@ -95,7 +93,7 @@ def test_the_page_is_one_small_file_that_may_do_nothing_but_talk_to_its_room(por
     assert "unsafe" not in policy
     said = json.loads(page.split('id="words">')[1].split("</script>")[0])
     assert set(said) == {"en", "zh"}
-    assert set(said["zh"]) == set(phone.WORDS)
+    assert set(said["zh"]) == set(phones.WORDS)
 
 
 def test_a_network_is_sent_compressed_and_once(port: int, served: Phones) -> None:
@@ -238,7 +236,7 @@ hostile = st.one_of(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
     ).map(lambda value: json.dumps(value).encode()),
-    st.binary(min_size=room_phones.BODY + 1, max_size=room_phones.BODY + 9),
+    st.binary(min_size=phones.BODY + 1, max_size=phones.BODY + 9),
     st.fixed_dictionaries(
         {
             "phone": st.just("own"),
@@ -267,7 +265,7 @@ def test_whatever_is_sent_is_answered_and_counts_only_if_it_is_an_answer(
         assert got.status in (400, 401, 404, 413)
         assert set(got.json) == {"why"}
         assert after == before
-    assert (got.status == 413) == (len(body) > room_phones.BODY)
+    assert (got.status == 413) == (len(body) > phones.BODY)
 
 
 # ---- bounds ----
@@ -284,7 +282,7 @@ def line(port: int, sent: bytes) -> socket.socket:
 def test_a_body_without_end_and_one_that_never_comes_are_not_waited_for(
     port: int, monkeypatch: pytest.MonkeyPatch, length: int, sent: bytes, status: bytes
 ) -> None:
-    monkeypatch.setattr(room_phones, "PATIENCE", SOON if sent else 0.05)
+    monkeypatch.setattr(phones, "PATIENCE", SOON if sent else 0.05)
     head = b"POST /room/answer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % length
     with line(port, head + sent) as phone:
         assert status in phone.recv(4096)

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell import address
-from rnnviz.ui.shell.compressed_text import pack
 from tests.support.apptest import Open, addressed, everything, sent, settled, url_letters
+from rnnviz.ui.shell.address import pack_text
 
 OPENING = "The Time Traveller"
 
@@ -31,7 +31,7 @@ def back(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_an_arrival_is_told_once_and_what_was_asked_for_stays(open_app: Open) -> None:
-    app = open_app("explore", model="tiny-gru", text=pack("matter\nto us"), unit="5")
+    app = open_app("explore", model="tiny-gru", text=pack_text("matter\nto us"), unit="5")
     header, arrays = sent(app)
     assert (header["arrival"]["wrong"], header["arrival"]["cut"]) == ("", None)
     assert arrays["unit"].shape == (12,)
@@ -42,7 +42,7 @@ def test_an_arrival_is_told_once_and_what_was_asked_for_stays(open_app: Open) ->
 
 @pytest.mark.usefixtures("shipped")
 def test_an_address_shows_the_network_without_memory_beside_where_there_is_one(open_app: Open) -> None:
-    app = open_app("explore", model="timemachine-gru", memoryless="1", text=pack("The door"))
+    app = open_app("explore", model="timemachine-gru", memoryless="1", text=pack_text("The door"))
     header, arrays = sent(app)
     assert header["arrival"]["memoryless"] is True
     assert header["static"]["memoryless"] == "timemachine-mlp"
@@ -60,7 +60,7 @@ def test_an_address_shows_the_network_without_memory_beside_where_there_is_one(o
 @pytest.mark.parametrize(
     ("packed", "said"),
     [
-        (f"{pack('machine')[:-4]}AAAA", "is damaged"),
+        (f"{pack_text('machine')[:-4]}AAAA", "is damaged"),
         (url_letters(zlib.compress(b"\0" * 10_000_000)), "longer than 2,000 characters"),
         ("A" * 60_000, "longer than 2,000 characters"),
     ],
@@ -78,7 +78,7 @@ def test_a_hostile_text_is_a_sentence_and_the_example(open_app: Open, packed: st
 
 def test_a_text_in_the_address_stays_text(open_app: Open) -> None:
     text = "<script>document.title = 'owned'</script> **bold** {x} $y$"
-    for written in (pack(text), text):  # by the page, or by hand
+    for written in (pack_text(text), text):  # by the page, or by hand
         app = open_app("explore", text=written)
         assert sent(app)[0]["text"] == text
         assert text not in everything(app)
@@ -92,7 +92,7 @@ def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) 
     app.sidebar.selectbox(key="model").select("tiny-lstm").run()
     # A key that was pressed in the view that is left has its ask still on its way.
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 2, "text": "matter to us!"}
-    back(app, model="tiny-gru", text=pack("matter"), unit="3")
+    back(app, model="tiny-gru", text=pack_text("matter"), unit="3")
     header, _ = sent(app)
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     assert (header["text"], header["unit"]) == ("matter", 3)
@@ -103,7 +103,7 @@ def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) 
 
 
 def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: Open, back: Any) -> None:
-    looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack("matter to us, matter to us")}
+    looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack_text("matter to us, matter to us")}
     app = settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")
     assert app.text_area(key="inside.text").value == "matter to us, matter to us"
     assert app.number_input(key="inside.unit").value == 7
@@ -121,7 +121,7 @@ def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: O
 
 
 def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:
-    damaged = f"{pack('machine')[:-4]}AAAA"
+    damaged = f"{pack_text('machine')[:-4]}AAAA"
     app = open_app("inside", text=damaged, unit="9" * 30, at="99999", layer="7", quantity="<b>", part="../x")
     said = " ".join(warning.value for warning in app.warning).replace("\\", "")
     assert "text in the address is damaged" in said

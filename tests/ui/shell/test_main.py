@@ -16,8 +16,8 @@ from rnnviz import i18n
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
-from rnnviz.ui.shell import error_messages, model_cache, model_card, sidebar
-from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell import error_messages, model_cache, sidebar
+from rnnviz.ui.shell.model_cache import Context
 from tests.support.apptest import SHIPPED, Open, addressed, everything
 from tests.support.models import tiny, tiny_card
 
@@ -201,14 +201,14 @@ def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
         ),
     }.items():
         checkpoint.save(tiny("rnn", card=card), tmp_path / f"{name}.safetensors")
-        assert list(model_card.in_words({**card, "name": name})) == []
+        assert list(sidebar.card_in_words({**card, "name": name})) == []
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     for page, name in product(("explore", "perplexity"), ("bare", "odd")):
         assert open_app(page, model=name).sidebar.selectbox(key="model").value == name
 
 
 def test_a_recipe_reads_as_sentences() -> None:
-    text = " ".join(model_card.in_words(tiny_card()))
+    text = " ".join(sidebar.card_in_words(tiny_card()))
     assert "It read that text 20 times, with batch size 32" in text
     assert "40 % of the output, 10 % of whole characters" in text
     assert "recurrent weights" not in text
@@ -225,11 +225,11 @@ def test_a_card_says_among_what_its_settings_were_chosen() -> None:
         },
         {"settings": {"learning_rate": 0.0015}, "validation_perplexity": 4.25, "characters": 9},
     ]
-    text = " ".join(model_card.in_words(tiny_card(choice=rows))).replace("\\", "")
+    text = " ".join(sidebar.card_in_words(tiny_card(choice=rows))).replace("\\", "")
     assert "chosen among 2 candidates, by their perplexity on validation text: " in text
     assert "**learning_rate 0.004: 4.12**; learning_rate 0.0015: 4.25." in text
     for odd in (7, [7], [{"settings": "<b>"}], [{**rows[0], "validation_perplexity": "4"}]):
-        assert "candidate" not in " ".join(model_card.in_words(tiny_card(choice=odd)))
+        assert "candidate" not in " ".join(sidebar.card_in_words(tiny_card(choice=odd)))
 
 
 def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:
@@ -264,7 +264,7 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
 def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment: dict[str, str]) -> None:
     code = """if True:
         import sys
-        from rnnviz.networks import has_torch
+        from rnnviz.networks import engines
         from rnnviz.ui.shell import model_cache
         from rnnviz.ui.pages.explore import page
         from rnnviz.page.live_session import Ask, LiveSession
@@ -274,7 +274,7 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')
         model = model_cache.load(info, to_read=True)
         LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)
-        print(has_torch.gpu_driver(), 'torch' in sys.modules)
+        print(engines.gpu_driver(), 'torch' in sys.modules)
     """
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "check": True}
     done = subprocess.run([sys.executable, "-c", code], env=command_environment, **options)

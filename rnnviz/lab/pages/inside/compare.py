@@ -25,7 +25,7 @@ from rnnviz.lab.pages.inside.view import (
     say_start,
     untrained,
 )
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from rnnviz.page.formatting import title
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
@@ -41,7 +41,7 @@ SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
 def section(view: View) -> None:
     own = view.context.info
     before = _("{model}, untrained").format(model=title(own))
-    made = {before: lambda: untrained(view)} if has_torch.installed() else {}
+    made = {before: lambda: untrained(view)} if engines.has_torch() else {}
     networks = beside(
         view,
         _("Compare {model} with").format(model=safe(title(own))),

@@ -10,7 +10,7 @@ from rnnviz.i18n import _
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.pages.inside.view import View
-from rnnviz.page.unit_words import target_name
+from rnnviz.page.shown_units import target_name
 from rnnviz.ui.shell.fields import Field
 
 _FOUND = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind

@@ -7,12 +7,12 @@ import streamlit as st
 
 from rnnviz.i18n import N_, _
 from rnnviz.lab.pages.inside.view import LAYER, LONGEST, TEXT, view
-from rnnviz.networks import unit_findings
+from rnnviz.networks import model_card
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import example_text, sidebar
-from rnnviz.ui.shell.context import Context
 from rnnviz.ui.shell.error_messages import show
 from rnnviz.ui.shell.fields import Field
+from rnnviz.ui.shell.model_cache import Context
 
 PART = Field("part", "units", address="part", title=N_("What to look at"), check=str.lower)
 
@@ -97,7 +97,7 @@ def _text(context: Context) -> str:
 
 def _layer(context: Context) -> int:
     layers = int(context.network.config.layers)
-    known = max(unit_findings.remembering(context.info.card), key=lambda one: one.lead, default=None)
+    known = max(model_card.remembering(context.info.card), key=lambda one: one.lead, default=None)
     offered = {n: _("layer {n}").format(n=n) for n in range(layers)}
     usual = known.layer if known else 0
     if layers == 1:

@@ -12,7 +12,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
-from rnnviz.findings import Number, Panel, words
+from rnnviz.findings import Number, Panel, Said, words
 from rnnviz.i18n import _
 from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
@@ -21,10 +21,8 @@ from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
 from rnnviz.lab.pages.inside import direction, search_texts
-from rnnviz.lab.pages.inside import target_names as page_words
 from rnnviz.lab.pages.inside.parts import Button, Part, found
 from rnnviz.lab.pages.inside.search_texts import CARD, OWN, PAGE, Source
-from rnnviz.lab.pages.inside.target_names import GRADED, PATTERN, SPAN
 from rnnviz.lab.pages.inside.view import (
     LAYER,
     QUANTITY,
@@ -36,17 +34,29 @@ from rnnviz.lab.pages.inside.view import (
     kept,
     say_start,
 )
-from rnnviz.networks import unit_findings
+from rnnviz.networks import model_card
+from rnnviz.networks.model_card import Recorded, described
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
-from rnnviz.networks.unit_findings import Recorded, described
 from rnnviz.networks.verdicts import COPIES, ENOUGH
-from rnnviz.page.formatting import quantities, signed
+from rnnviz.page.formatting import quantities, signed, spoken
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.fields import Field
+
+PATTERN, SPAN = "pattern", "span"
+GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks")
+
+
+def target_words(python: bool = False) -> dict[str, str]:
+    """Targets' names in the session's language: `KINDS`, with `python` also `PYTHON_KINDS`, a pattern, a
+    selection.
+    """
+    names = (*(PYTHON_KINDS if python else ()), *KINDS, PATTERN, SPAN)
+    return {name: spoken(Said(f"target.{name}")) for name in names}
+
 
 SOURCE = "inside.source"
 SPANS = Field[tuple[tuple[int, int], ...]]("inside.spans", ())  # the passages selected in the text
@@ -192,7 +202,7 @@ def section(view: View) -> None:
     with picked:  # after `_said`, which has added the directions that it found
         along = direction.pick(view, looked, "finding", _("Colour the text by"), _("this unit"))
     with card:
-        for one in unit_findings.remembering(view.context.info.card):
+        for one in model_card.remembering(view.context.info.card):
             if (one.layer, one.unit, one.quantity) == (view.layer, unit, looked):
                 st.markdown(render_finding.told(one.follows()))
         own = Source(CARD) if view.context.info.card.get("text") else PAGE
@@ -206,7 +216,7 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
 
     Returns the quantity, and the row of controls that it is in.
     """
-    if named := unit_findings.remembering(view.context.info.card):
+    if named := model_card.remembering(view.context.info.card):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for one in named:
@@ -431,7 +441,7 @@ def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | Non
     """Draw the question's controls. Returns the question, None while a pattern or a selection is awaited, and
     the source, None while a file is awaited.
     """
-    names = page_words.targets(view.python)
+    names = target_words(view.python)
     found = _standing(view)
     kind, where = st.columns(2)
     with kind:
@@ -490,10 +500,10 @@ def _standing(
     that of the unit in the address, else the card's first, as on Explore. None without one.
     """
     named = st.session_state.get(_NAMED)
-    names = page_words.targets(view.python) if names is None else names
+    names = target_words(view.python) if names is None else names
     found = [
         one
-        for one in unit_findings.remembering(view.context.info.card)
+        for one in model_card.remembering(view.context.info.card)
         if one.layer == view.layer and one.target in names and quantity in (None, one.quantity)
     ]
     return max(found, key=lambda one: str(one.unit) == named, default=None)

@@ -27,17 +27,19 @@ from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.shell import error_messages, model_cache
-from rnnviz.ui.shell.compressed_text import unpack
-from rnnviz.ui.shell.context import Context
+from rnnviz.ui.shell.address import unpack_text
 from rnnviz.ui.shell.dashboard import Ask, Panel
 from rnnviz.ui.shell.fields import Field
+from rnnviz.ui.shell.model_cache import Context
 
 T = TypeVar("T")
 P = ParamSpec("P")
 LONGEST = connectivity.MAX_SQUARE  # characters of the text, at most: the longest whole connectivity
 REMEMBERED = 40  # cached results of a session
 
-TEXT = Field("inside.text", "", address="text", check=lambda packed: unpack(packed)[:LONGEST], brief=True)
+TEXT = Field(
+    "inside.text", "", address="text", check=lambda packed: unpack_text(packed)[:LONGEST], brief=True
+)
 LAYER = Field("inside.layer", 0, address="layer", title=N_("Layer"), check=int, brief=True)
 QUANTITY = Field("inside.quantity", "hidden", address="quantity", title=N_("Look at"))
 AT = Field[int | None]("inside.at", address="at", title=N_("Character"), check=int)

@@ -15,7 +15,7 @@ from rnnviz.lab.pages.train.selected_run import RUN, SelectedRun, called
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.page import unit_words
+from rnnviz.page import shown_units
 from rnnviz.text import files
 from rnnviz.ui.shell import error_messages
 from rnnviz.ui.shell.error_messages import plain
@@ -56,8 +56,8 @@ def _found(shown: SelectedRun) -> str:
         card = checkpoint.read_info(path).card if path is not None else {}
     except RnnvizError:  # a damaged or missing file: the buttons show the error once they are pressed
         return ""
-    said = unit_words.follows(card)
-    return said + " " + _("Explore opens on the first.") if said else unit_words.unnamed(card)
+    said = shown_units.follows(card)
+    return said + " " + _("Explore opens on the first.") if said else shown_units.unnamed(card)
 
 
 def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:

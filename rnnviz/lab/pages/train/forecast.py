@@ -16,7 +16,7 @@ from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
 from rnnviz.networks.config import TrainConfig
 from rnnviz.page.formatting import duration
-from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs import pending, store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Check, Job, Step, Steps
@@ -116,4 +116,4 @@ def _waiting(job: Job) -> str:
     before = job.of.places.before(job)
     if before is None:
         return _("measuring its speed …")
-    return _("its speed will be measured: {place}").format(place=progress.place(before))
+    return _("its speed will be measured: {place}").format(place=pending.place(before))

@@ -1,15 +1,16 @@
 """The layout of the Train page."""
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from rnnviz.errors import RnnvizError, TorchMissingError
+from rnnviz.errors import CheckpointError, RnnvizError, TorchMissingError
 from rnnviz.i18n import N_, _
 from rnnviz.lab.fit.presets import twice
 from rnnviz.lab.pages.train import (
     actions,
-    add_model,
     forecast,
     listing,
     run_comparison,
@@ -19,18 +20,18 @@ from rnnviz.lab.pages.train import (
 )
 from rnnviz.lab.pages.train.selected_run import choose_replay, find, show_next, started
 from rnnviz.lab.pages.train.settings import Recipe
-from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.lab.pages.train.training_text import Chosen, file_name
 from rnnviz.lab.run import runs
-from rnnviz.networks import checkpoint, has_torch
-from rnnviz.page import presenting
+from rnnviz.networks import checkpoint, engines, modelfile
+from rnnviz.ui.browser.component import presenting_style
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import error_messages, sidebar
-from rnnviz.ui.shell.error_messages import describe
+from rnnviz.ui.shell.error_messages import describe, plain
 
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
-    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(run_view.KEY)}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting_style(run_view.KEY)}</style>")
     chosen = listing.chosen()
     with slot:
         listing.show(chosen)
@@ -56,7 +57,7 @@ def page(slot: Any, explore: Any) -> None:
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
         run_comparison.show(runs.listed(), chosen)
     with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
-        add_model.show()
+        add_model()
 
 
 def new() -> Chosen | None:
@@ -104,7 +105,7 @@ def _possible(text: Chosen, key: str) -> Recipe | None:
     None.
     """
     try:
-        has_torch.require()
+        engines.require_torch()
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
         seen = forecast.of(text, recipe, measure=not busy)
@@ -187,3 +188,41 @@ _STYLE = """
   .st-key-train-toolbar > [data-testid="stElementContainer"]:first-child { flex: 1 1 100%; }
 }
 """
+
+
+def add_model() -> None:
+    """Draw the upload field, a name for the model, and the button that saves it."""
+    st.caption(
+        _(
+            "A `.safetensors` file that this app made, here or on another machine. It holds numbers and a "
+            "card; nothing in it is run."
+        )
+    )
+    file = st.file_uploader(_("Model file"), type=["safetensors"], key="train-add")
+    if file is None:
+        return
+    usual, key = file_name(Path(file.name).stem), f"train-add-name.{file.file_id}"
+    name = st.text_input(_("Name of the model"), usual, key=key)
+    if not st.button(_("Save among the models"), key="train-add-save", icon=":material/save:"):
+        return
+    try:
+        path = save_model(file.getvalue(), name.strip())
+    except RnnvizError as error:
+        error_messages.show(error)
+    else:
+        st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(path.stem)))
+
+
+def save_model(data: bytes, name: str) -> Path:
+    """Add an uploaded file to the models and return its path.
+
+    Raises CheckpointError for a damaged file and an invalid or taken name.
+    """
+    target = checkpoint.folders()[0] / f"{modelfile.check_name(name)}{modelfile.SUFFIX}"
+    if any((folder / target.name).exists() for folder in checkpoint.folders()):
+        raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)
+    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+        path = Path(folder) / target.name
+        path.write_bytes(data)
+        checkpoint.load_numpy(path)  # a check of the whole file: the weights too, not the header alone
+        return modelfile.copy(path, target)

@@ -14,7 +14,7 @@ import streamlit as st
 from rnnviz.arrays import Arrays, Integers
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, Scale
+from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, Scale, themes
 from rnnviz.i18n import _, language
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.selected_run import SelectedRun, find
@@ -25,7 +25,6 @@ from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.networks.config import span
 from rnnviz.page.formatting import duration, rounded
 from rnnviz.page.payload import pack
-from rnnviz.page.themes import themes
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.shell.error_messages import sentence

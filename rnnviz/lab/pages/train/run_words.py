@@ -5,8 +5,7 @@ from typing import Any
 
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
-from rnnviz.page import presenting
-from rnnviz.page.formatting import duration, network, view_words
+from rnnviz.page.formatting import duration, network, presenting_words, view_words
 
 VALIDATION, AT_THE_END = "validation", "end"
 """A run's measurement beside its training text: its validation text as it trains, or the held-out text at the
@@ -26,7 +25,7 @@ def words(
     """
     return {
         **view_words(),
-        **presenting.words(),
+        **presenting_words(),
         "heat": _("Sentence to watch"),
         "heat.label": _("Hidden state after each character of the sentence to watch."),
         "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),

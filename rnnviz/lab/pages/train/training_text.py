@@ -20,7 +20,7 @@ from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.text.vocabulary import usual_min_count
 from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.pages.perplexity import text_sources as shared
-from rnnviz.ui.shell import paste_field
+from rnnviz.ui.shell import fields
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.sidebar import preformatted
 
@@ -128,7 +128,7 @@ def _uploaded() -> Chosen | None:
 
 
 def _pasted() -> Chosen | None:
-    text = paste_field.field(
+    text = fields.paste_field(
         "train-paste",
         height=120,
         placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),

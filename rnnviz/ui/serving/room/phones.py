@@ -18,7 +18,12 @@ import hmac
 import json
 import random
 import secrets
-from collections.abc import AsyncIterator, Mapping
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -27,10 +32,105 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from rnnviz.page.packed import Packed
-from rnnviz.ui.serving.room import phone
-from rnnviz.ui.serving.room.rate_limit import Limit
+from rnnviz.i18n import N_, translations
+from rnnviz.page.responses import Packed, headers
+from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.serving.room.room import Refused, Room
+
+PHONE = Path(__file__).parent / "phone"
+"""The class's page: one file of a few kilobytes, which frames the pages of networks."""
+
+WORDS = {
+    "title": N_("The lecture's room"),
+    "network": N_("Network"),
+    "waiting": N_("You are in. Questions appear here."),
+    "open": N_("Choose one. You can change it until the question closes."),
+    "given": N_("Your answer counts. You can change it until the question closes."),
+    "sending": N_("Sending …"),
+    "missed": N_("Too late: that question has closed. Answer this one."),
+    "closed": N_("Closed. Look at the screen."),
+    "right": N_("Right: {answer}"),
+    "over": N_("The room is closed. Thank you."),
+    "lost": N_("No connection. Trying again …"),
+    "unsent": N_("No connection. Your answer is sent as soon as there is one."),
+    "full": N_("The room is full: you can look, but not answer."),
+    "elsewhere": N_("This room is open in another tab. Tap here to go on in this one."),
+    "slowly": N_("Too many at once. Wait a moment, then load the page again."),
+    "missing": N_("There is nothing at this address. Compare it with the one on the screen."),
+    "space": N_("space"),
+}
+"""The page's sentences; a phone shows them in the lecture's language."""
+
+SAID = ("missing", "slowly")
+"""Names of the sentences that a refusal may show."""
+
+
+def phone_words(language: str) -> dict[str, str]:
+    """WORDS in a language of LANGUAGES."""
+    say = translations(language).gettext
+    return {name: say(message) for name, message in WORDS.items()}
+
+
+@cache
+def class_page() -> bytes:
+    """The page, with the words of all languages."""
+    # "<" becomes an escape, so that no text in it can end the script element.
+    said = json.dumps({language: phone_words(language) for language in LANGUAGES}, ensure_ascii=False)
+    whole = (
+        _file("phone.html").replace("{{style}}", _file("phone.css")).replace("{{script}}", _file("phone.js"))
+    )
+    return whole.replace("{{words}}", said.replace("<", "\\u003c")).encode()
+
+
+@cache
+def refusal(why: str) -> bytes:
+    """A refusal's page, with the sentence `why` of SAID in all languages; others become "missing"."""
+    name = why if why in SAID else "missing"
+    lines = "".join(f"<p lang={language}>{escape(phone_words(language)[name])}</p>" for language in LANGUAGES)
+    return (
+        '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>rnnviz</title><style>{_file('phone.css')}</style><main>{lines}</main>"
+    ).encode()
+
+
+@cache
+def _file(name: str) -> str:
+    return (PHONE / name).read_text("utf-8")
+
+
+HEADERS = headers(script=_file("phone.js"), style=_file("phone.css"))
+"""Headers of every page."""
+
+
+PLACES = 4_096
+"""Buckets of `Limit` kept, at most; the least recently used goes first."""
+
+
+class Limit:
+    """A rate limit, a token bucket for each place, such as an address.
+
+    At most `burst` requests at once from a place, and `rate` a second on average; `clock` returns seconds.
+
+    >>> limit = Limit(burst=2, rate=1, clock=lambda: 0.0)
+    >>> [limit.allows("a"), limit.allows("a"), limit.allows("a"), limit.allows("b")]
+    [True, True, False, True]
+    """
+
+    def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._burst, self._rate, self._clock = burst, rate, clock
+        self._places: OrderedDict[str, tuple[float, float]] = OrderedDict()  # (tokens, at this time)
+
+    def allows(self, place: str) -> bool:
+        """Whether a place may send one more request now; if so, it is counted."""
+        now = self._clock()
+        tokens, then = self._places.pop(place, (self._burst, now))
+        tokens = min(self._burst, tokens + (now - then) * self._rate)
+        allowed = tokens >= 1
+        self._places[place] = (tokens - allowed, now)
+        if len(self._places) > PLACES:
+            self._places.popitem(last=False)
+        return allowed
+
 
 BODY = 4_096
 """Bytes of a request's body, at most."""
@@ -107,7 +207,7 @@ class Phones:
 
     async def _class(self, request: Request) -> Response:
         self._look(request)
-        return HTMLResponse(phone.page(), headers=phone.HEADERS)
+        return HTMLResponse(class_page(), headers=HEADERS)
 
     async def _page(self, request: Request) -> Response:
         self._look(request)
@@ -243,7 +343,7 @@ async def refused(request: Request, error: Exception) -> Response:
     # On an open connection, the unread rest of a body would be taken for the next request.
     more = {**(error.headers or {}), "Connection": "close"}
     if request.method == "GET":
-        return HTMLResponse(phone.refusal(why), status, headers={**phone.HEADERS, **more})
+        return HTMLResponse(refusal(why), status, headers={**HEADERS, **more})
     return JSONResponse({"why": why}, status, headers={**_FRESH, **more})
 
 

@@ -25,7 +25,7 @@ export interface Answer extends Header {
   error?: string;
 }
 
-/** The room's part of an answer, see poll.py. */
+/** The room's part of an answer, see page.py. */
 export interface RoomAnswer {
   door: RoomDoor | null;
   trouble?: string;
@@ -40,7 +40,7 @@ export interface RoomDoor {
   at: number;
 }
 
-/** The room's part of an ask, see poll.py. */
+/** The room's part of an ask, see page.py. */
 export interface RoomWish {
   open?: boolean;
   reveal?: number;
