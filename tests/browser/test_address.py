@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui.shell.address import LONGEST_TEXT, pack_text, unpack_text
+from rnnviz.ui.shell.address import LONGEST_TEXT, pack_text
 from tests.browser.conftest import Live
 from tests.support.browser import MODEL_FIELD, choose_model, holds, holds_text
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tests.support.recorded import noise
 from rnnviz.scoring.interval import OCTAVES, Spread, _log_chi_square, all_text, next_stretch
+from tests.support.recorded import noise
 
 SLOPE = (-0.6, 0.2)
 

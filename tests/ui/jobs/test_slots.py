@@ -13,9 +13,7 @@ import psutil
 import pytest
 
 from rnnviz.networks import threads
-from rnnviz.networks.config import TrainConfig
-from rnnviz.text.corpora import from_text
-from rnnviz.ui.jobs import pending, store, worker
+from rnnviz.ui.jobs import store, worker
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from tests.support.app import Open
 from tests.support.apptest import everything

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import units
 from rnnviz.figures import live
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page import initial_data, shown_units

@@ -19,10 +19,10 @@ from rnnviz.ui.serving import http_protocol
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones
 from rnnviz.ui.serving.room.listener import Listener
+from rnnviz.ui.serving.room.phones import Limit, Phones, Shown
+from rnnviz.ui.serving.room.room import Room
 from tests.support.phones import COLOURS, SHUT, SOON, Phone, hang_up, shut
 from tests.support.waiting import until
-from rnnviz.ui.serving.room.phones import Limit, Phones, Shown
-from rnnviz.ui.serving.room.room import Question, Room
 
 NETWORK = "<title>tiny</title>" + "the weights, " * 5_000
 

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell import address
-from tests.support.apptest import Open, addressed, everything, sent, settled, url_letters
 from rnnviz.ui.shell.address import pack_text
+from tests.support.apptest import Open, addressed, everything, sent, settled, url_letters
 
 OPENING = "The Time Traveller"
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
-from tests.support.apptest import url_letters
 from rnnviz.ui.shell.address import LONGEST_PACKED, LONGEST_TEXT, pack_text, unpack_text
+from tests.support.apptest import url_letters
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 

@@ -11,8 +11,8 @@ import pytest
 
 from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui.serving import entry
-from tests.support.apptest import url_letters
 from rnnviz.ui.shell.address import LONGEST_TEXT, pack_text, unpack_text
+from tests.support.apptest import url_letters
 from tests.support.refused import refused
 
 
