@@ -358,7 +358,10 @@ def pack_trace(trace: Any, beside: Arrays) -> bytes:
 
 
 def read_trace(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
-    """The fields of the Trace that `pack_trace` was given. Raises CheckpointError for missing and other files."""
+    """The fields of the Trace that `pack_trace` was given.
+
+    Raises CheckpointError for missing and other files.
+    """
     named = isinstance(source, str | os.PathLike)
     name = Path(source).name if named else "the file"  # type: ignore[arg-type]
     try:

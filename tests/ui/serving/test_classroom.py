@@ -185,8 +185,8 @@ def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
     heard = phone.listen()
     assert (heard["state"], heard["chosen"]) == ("waiting", 0)
     assert [page["title"] for page in heard["pages"]] == ["tiny-gru"]
-    page = phone.request("GET", f"/{heard['pages'][0]['href']}").body
-    assert b"<title>tiny-gru" in page
+    body = phone.request("GET", f"/{heard['pages'][0]['href']}").body
+    assert b"<title>tiny-gru" in body
     assert page.room_wish({}, str)["door"] is None, "the stage has asked nothing"
     sharing.stop("tiny-gru.html")
     assert opened.listener.wait(SOON)
