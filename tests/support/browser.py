@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui.shell.compressed_text import unpack
+from rnnviz.ui.shell.address import unpack_text
 
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
 BEARABLE = {"landmark-unique", "presentation-role-conflict"}
@@ -86,7 +86,7 @@ def holds_text(page: Page, text: str) -> None:
         }""",
         text,
     )
-    assert unpack(packed) == text
+    assert unpack_text(packed) == text
     holds(page, {"text": packed})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rnnviz import cli
-from rnnviz.networks import checkpoint, hyperparameters
+from rnnviz.networks import checkpoint, model_card
 from tests.support import needs
 from tests.support.choices import CANDIDATES, TABLE
 from tests.support.commands import Run
@@ -34,7 +34,7 @@ def card(path: str = "smiles.safetensors") -> dict[str, Any]:
 def test_the_card_has_the_candidates() -> None:
     assert cli.main([*COMMAND.split(), "--choice", "choices.json"]) == 0
     assert card()["choice"] == TABLE
-    page = hyperparameters.to_markdown(card()["choice"])
+    page = model_card.candidates_table(card()["choice"])
     assert "| **epochs 1** | **9.2500** | **400** |\n| epochs 2 | 9.5000 | 800 |" in page
 
 

@@ -14,6 +14,7 @@ from rnnviz import units
 from rnnviz.figures import live
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import initial_data, shown_units
 from rnnviz.page.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from rnnviz.page.payload import pack, unpack

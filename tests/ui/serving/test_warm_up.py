@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
 from rnnviz.lecture.scenes import scenes
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from rnnviz.ui.serving import entry, warm_up
 from rnnviz.ui.shell import model_cache
 
@@ -52,7 +52,7 @@ def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None
     models = model_cache.listed()[0]
     pieces = list(warm_up._pieces(models))
     later = [piece.func for piece in pieces[len(models) :] if isinstance(piece, partial)]
-    engine = [importlib.import_module] if has_torch.installed() else []
+    engine = [importlib.import_module] if engines.has_torch() else []
     assert later == [*(step.shown for scene in scenes() for step in scene.steps), *engine]
     for piece in pieces[: len(models)]:
         piece()
