@@ -1,5 +1,6 @@
 """The browser files of the views, as they are served."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,15 @@ def test_the_address_changes_with_a_file_and_with_plotly(
         found.append(views._digest())
     assert len(set(found)) == 3
     assert found[0] == found[3]
+
+
+def test_style_sheets_import_files_that_are_served() -> None:
+    """A browser says nothing of a style sheet that isn't there."""
+    found = 0
+    for folder in views.FOLDERS:
+        for sheet in folder.glob("*.css"):
+            for name in re.findall(r'@import "([^"]+)"', sheet.read_text("utf-8")):
+                found += 1
+                assert (sheet.parent / name).resolve().parent in views.FOLDERS, (sheet, name)
+                assert (sheet.parent / name).is_file(), (sheet, name)
+    assert found
