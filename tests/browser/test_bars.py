@@ -80,9 +80,10 @@ def test_a_bar_of_a_kept_column_writes_there(live: Live) -> None:
 
 
 def test_a_space_has_a_name_and_what_cannot_be_written_no_button(live: Live) -> None:
-    expect_bars(live, 18)
-    stop = [best(OPENING, 18, n) for n in range(figures.NEXT)].index(".")
-    expect(bar(live, stop)).to_have_accessible_name(re.compile(r"^write full stop, [\d.]+.%$"))
+    live.caret(7)
+    expect_bars(live, 7)
+    bracket = [best(OPENING, 7, n) for n in range(figures.NEXT)].index("(")
+    expect(bar(live, bracket)).to_have_accessible_name(re.compile(r"^write opening bracket, [\d.]+.%$"))
     live.caret(3)
     came = live.page.locator(".rv-came").get_by_role("button")
     expect(came).to_have_accessible_name(re.compile(r"^write space, [\d.]+.%$"))
@@ -133,7 +134,7 @@ def test_continue_writes_the_likeliest_at_the_caret_in_its_own_colour_as_one_ste
     live.page.get_by_role("button", name="Continue").press("Enter")
     text = "The " + rnnviz.sample(MODEL, "The ", 120, temperature=0) + "Time Traveller"
     live.reads(text)
-    colours = [live.page.locator(".rv-tint").evaluate(UNDER, t) for t in (2, 4, 10, 126)]
+    colours = [live.page.locator(".rv-tint").evaluate(UNDER, t) for t in (2, 5, 10, 126)]
     assert colours[1] == colours[2] == [11, 106, 136, 255]  # the network's, figures/themes.py
     assert colours[0] != colours[1] != colours[3]
     expect(live.page.get_by_text("written by this small network")).to_be_visible()

@@ -15,7 +15,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import files
-from tests.support.models import tiny, tiny_card
+from tests.support.models import network, tiny, tiny_card
 
 WATCHED = "The Time Traveller"
 
@@ -97,9 +97,9 @@ def training(name: str) -> Iterator[RunFolder]:
     over = threading.Event()
     event_log.append(folder.events, {"event": "queued"})
     event_log.append(folder.events, {"event": "start", **START, "total_characters": 10**6})
-    models = [tiny("lstm"), tiny("lstm", hidden_size=12)]
-    for parameter in models[1].parameters():
-        parameter.mul_(1.5)
+    first = tiny("lstm")
+    later = {name: 1.5 * weights for name, weights in first.tensors.items()}
+    models = [first, network(first.config, first.vocabulary, later)]
 
     def go_on() -> None:
         step = 31
