@@ -21,7 +21,7 @@ NEEDS_TORCH = {
     *(
         f"lab.engines.{name}"
         for name in (
-            "adapter", "adapter_check", "adapter_steps", "adapter_weights",
+            "adapter", "adapter_weights",
             "compiled", "custom", "dropout", "torch_engine", "torch_model", "torch_threads",
         )
     ),

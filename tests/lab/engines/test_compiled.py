@@ -177,7 +177,7 @@ def test_without_it_torchs_layers_take_its_place(monkeypatch: pytest.MonkeyPatch
     trainer.model.engine = "numba"
     assert trainer.model.backward_pass() == "torch"
     trainer.step()
-    with pytest.raises(ConfigError, match=r"pip install .*\[train\]"):
+    with pytest.raises(ConfigError, match=r"pip install .*\[lab\]"):
         speed_trial.fastest(RECIPE, corpus, device="cpu", engine="numba")
 
 
