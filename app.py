@@ -3,7 +3,7 @@
 import streamlit as st
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui import entry
+from rnnviz.ui.serving import entry
 
 st.secrets.load_if_toml_exists()  # into the environment: some services keep settings there
 

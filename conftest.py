@@ -97,7 +97,9 @@ def threads_as_they_are() -> Iterator[None]:
     """A test may set or fix the number of threads of its own process, which the next test must not see."""
     yield
     if threads := sys.modules.get("rnnviz.networks.threads"):
-        threads._fixed, threads._told = False, 0
+        threads.fixed = 0
+    if threads := sys.modules.get("rnnviz.lab.engines.torch_threads"):
+        threads._told = 0
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 

@@ -61,7 +61,7 @@ def pages() -> None:
     import rnnviz
 
     script = Path(rnnviz.__file__).parent / "ui" / "script" / "main.py"
-    folders = sorted(found.parent.name for found in script.parents[1].glob("pages/*/page.py"))
+    folders = sorted(found.parent.name for found in script.parents[2].glob("*/pages/*/page.py"))
     assert folders == ["explore", "inside", "learn", "perplexity", "train"], folders
     seen = set()
     for page in folders:

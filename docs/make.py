@@ -19,7 +19,7 @@ import plotly
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.figures.gallery import GALLERY, TEXT  # noqa: E402, as the tests stand beside the package
+from tests.support.gallery import GALLERY, TEXT  # noqa: E402, as the tests stand beside the package
 
 BUILD = ROOT / "build" / "site"
 MERMAID = ROOT / "node_modules" / "@mermaid-js" / "tiny" / "dist" / "mermaid.tiny.js"

@@ -48,12 +48,20 @@ from .errors import (
 from .errors import (
     TrainingError as TrainingError,
 )
-from .networks.adapter import (
+from .lab.analysis.states import states as states
+from .lab.engines.adapter import (
     adapt as adapt,
 )
-from .networks.adapter import (
+from .lab.engines.adapter import (
     adapt_step as adapt_step,
 )
+from .lab.engines.cluster import cluster as cluster
+from .lab.fit.fitting import fit as fit
+from .lab.fit.saving import save as save
+from .lab.fit.trainer import (
+    train as train,
+)
+from .lab.run.external_run import follow as follow
 from .networks.checkpoint import (
     available as available,
 )
@@ -68,7 +76,6 @@ from .networks.config import (
 )
 from .networks.ngram import ngram as ngram
 from .notebook.live import live as live
-from .scoring.cluster import cluster as cluster
 from .scoring.compression import compress as compress
 from .scoring.compression import decompress as decompress
 from .scoring.perplexity import (
@@ -81,17 +88,10 @@ from .scoring.sampling import (
     sampling_distribution as sampling_distribution,
 )
 from .scoring.score import Score as Score
-from .scoring.states import states as states
 from .scoring.trace import (
     Trace as Trace,
 )
 from .scoring.tracer import trace as trace
 from .text.corpora import Corpus as Corpus
-from .training.external_run import follow as follow
-from .training.fitting import fit as fit
-from .training.saving import save as save
-from .training.trainer import (
-    train as train,
-)
 
 __version__: str

@@ -9,9 +9,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
-from rnnviz.ui.app import app
-from rnnviz.ui.host import host
-from rnnviz.ui.standalone.command import check_page, page
+from rnnviz.page.command import check_page, page
+from rnnviz.ui.serving.start import app, host
 
 spin_briefly()
 

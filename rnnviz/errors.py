@@ -142,7 +142,7 @@ class ClusterError(RnnvizError):
 def install(extra: str) -> str:
     """The pip command for an extra. rnnviz is on no package index, so the command names this copy's source.
 
-    >>> install("train").endswith('[train]"')
+    >>> install("lab").endswith('[lab]"')
     True
     """
     from importlib.metadata import PackageNotFoundError, distribution  # costs 20 ms, and few need it
@@ -166,11 +166,11 @@ class TorchMissingError(RnnvizError, ModuleNotFoundError):
     """A call computes with torch, such as training, and torch is not installed.
 
     >>> str(TorchMissingError())
-    'this needs torch, which is not installed; ... To get it: pip install ...[train]"'
+    'this needs torch, which is not installed; ... To get it: pip install ...[lab]"'
     """
 
     def __init__(self, message: str = NO_TORCH, /, **values: object) -> None:
-        super().__init__(message, **{"command": install("train"), **values})
+        super().__init__(message, **{"command": install("lab"), **values})
         self.name = "torch"
 
 

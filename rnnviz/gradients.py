@@ -5,11 +5,11 @@
 Each function reads one text, on the CPU and in numpy, whether torch is installed or not.
 """
 
-from rnnviz.analysis.attribution import attribute
-from rnnviz.analysis.connectivity import connectivity
-from rnnviz.analysis.memory_length import memory_length
-from rnnviz.analysis.spectra import spectrum
-from rnnviz.analysis.state_contributions import remaining
-from rnnviz.analysis.state_gradients import jacobian
+from rnnviz.lab.analysis.attribution import attribute
+from rnnviz.lab.analysis.backward import jacobian
+from rnnviz.lab.analysis.connectivity import connectivity
+from rnnviz.lab.analysis.memory_length import memory_length
+from rnnviz.lab.analysis.spectra import spectrum
+from rnnviz.lab.analysis.state_contributions import remaining
 
 __all__ = ["attribute", "connectivity", "jacobian", "memory_length", "remaining", "spectrum"]

@@ -8,7 +8,7 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-PICTURES, PLOTS, SENTENCES = "rnnviz.notebook.html_repr", "rnnviz.notebook.figure", "rnnviz.sentences"
+PICTURES, PLOTS, SENTENCES = "rnnviz.notebook.figure", "rnnviz.notebook.figure", "rnnviz.sentences"
 
 FEW = 8
 """Entries of a list that are shown one by one, at most."""

@@ -26,25 +26,25 @@
     units.target("quotes", text)                                   where a target holds; help lists the kinds
     units.untrained(model)                                         untrained copies of a network
 
-A long call reports the share that is done to `progress`. The result classes are in `rnnviz.analysis`, one
+A long call reports the share that is done to `progress`. The result classes are in `rnnviz.lab.analysis`, one
 module for each function.
 """
 
-from rnnviz.analysis.ablation import ablate
-from rnnviz.analysis.activations import activations
-from rnnviz.analysis.comparison import compare
-from rnnviz.analysis.controls import find, untrained
-from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.effects import effect
-from rnnviz.analysis.gating import gates
-from rnnviz.analysis.interventions import Clamp, Edit, Scale, Zero
-from rnnviz.analysis.patching import patch
-from rnnviz.analysis.perturbation import memory, perturb
-from rnnviz.analysis.places import match
-from rnnviz.analysis.probing import probe
-from rnnviz.analysis.projection import project
-from rnnviz.analysis.scanning import scan
-from rnnviz.analysis.targets import target
+from rnnviz.lab.analysis.ablation import ablate
+from rnnviz.lab.analysis.activations import activations
+from rnnviz.lab.analysis.comparison import compare
+from rnnviz.lab.analysis.controls import find, untrained
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.effects import effect
+from rnnviz.lab.analysis.gating import gates
+from rnnviz.lab.analysis.interventions import Clamp, Edit, Scale, Zero
+from rnnviz.lab.analysis.patching import patch
+from rnnviz.lab.analysis.perturbation import memory, perturb
+from rnnviz.lab.analysis.places import match
+from rnnviz.lab.analysis.probing import probe
+from rnnviz.lab.analysis.projection import project
+from rnnviz.lab.analysis.scanning import scan
+from rnnviz.lab.analysis.targets import target
 
 __all__ = [
     "Clamp",

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 import rnnviz
-from tests.browser.driving import browser_path
+from tests.support.driving import browser_path
 
 FOLDER = Path(__file__).with_name("benchmarks")
 ROUNDS = {

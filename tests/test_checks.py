@@ -11,8 +11,8 @@ import rnnviz
 from rnnviz import corpora, gradients, units
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from tests.conftest import tiny
-from tests.refused import one_sentence
+from tests.support.models import tiny
+from tests.support.refused import one_sentence
 
 WITHOUT_ARGUMENTS = ("available", "names")
 

@@ -121,6 +121,22 @@ def test_no_room_is_left_out_on_another_processor(tmp_path: Path) -> None:
     assert "kernels=(Haswell Prescott)" in (CI / "nightly").read_text("utf-8")
 
 
+def test_no_room_of_look_is_left_out_where_the_labs_libraries_are_missing(tmp_path: Path) -> None:
+    """Pip and pytest of the second environment say what they are asked for."""
+    python = f'mkdir -p "$3/bin"; for it in pip python; do install -m 755 {tmp_path}/it "$3/bin/$it"; done'
+    (tmp_path / "it").write_text(f'#!/bin/sh\necho "${{0##*/}} $*" >>{tmp_path}/said\n', "utf-8")
+    status, _, _ = run(f'python3() {{ {python}; }}\nPYTHON=python3\nstep "look" look_alone')
+    assert status == 0
+    installed, removed, tested = (tmp_path / "said").read_text("utf-8").splitlines()
+    assert "-e .[app,compress,notebook] axe" in installed
+    assert " pytest>=" in installed
+    assert removed == "pip uninstall --yes numba scikit-learn torch"
+    rooms = {path.parent.name for path in (CI.parent / "rnnviz").glob("*/__init__.py")} - {"lab"}
+    assert {word.removeprefix("tests/") for word in tested.split() if word.startswith("tests/")} == rooms
+    assert tested.endswith(" rnnviz --ignore=rnnviz/lab")
+    assert " look_alone\n" in (CI / "run").read_text("utf-8")
+
+
 COMPUTES = """
 import numpy, torch
 from threadpoolctl import threadpool_info

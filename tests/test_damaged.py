@@ -35,18 +35,18 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import cli
 from rnnviz.errors import CheckpointError, RnnvizError
-from rnnviz.figures import training
+from rnnviz.lab.fit.trainer import Trainer
+from rnnviz.lab.reports import training
+from rnnviz.lab.run import queue, replay, runs, training_state
+from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, modelfile, progress
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
-from rnnviz.training import queue, replay, runs, training_state
-from rnnviz.training.folder import RunFolder
-from rnnviz.training.trainer import Trainer
-from tests import needs
-from tests.conftest import TEXT, in_numpy, tiny, tiny_card
-from tests.training.made_runs import made
-from tests.training.test_trainer import CORPUS, SMALL
+from tests.support import needs
+from tests.support.made_runs import made
+from tests.support.models import TEXT, tiny, tiny_card
+from tests.support.training import CORPUS, SMALL
 
 resource = pytest.importorskip("resource", reason="needs pipes, devices and bounds of a process")
 
@@ -71,7 +71,7 @@ def make_model(folder: Path) -> float:
     model = tiny("gru", card=tiny_card())
     sketch = modelfile.Sketch(np.arange(9, dtype=np.uint32), 3)
     checkpoint.save(model, folder / "m.safetensors", sketch=sketch)
-    return total(in_numpy(model))
+    return total(model)
 
 
 def read_model(folder: Path) -> float:

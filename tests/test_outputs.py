@@ -18,10 +18,10 @@ from rnnviz import cli
 from rnnviz.errors import ExportError, RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
+from rnnviz.page.command import page
 from rnnviz.text.files import check_output
-from rnnviz.ui.standalone.command import page
-from tests.conftest import TEXT, tiny
-from tests.refused import one_sentence
+from tests.support.models import TEXT, tiny
+from tests.support.refused import one_sentence
 
 TRAIN = "train --corpus book.txt --name x --hidden-size 4 --epochs 0.2 --batch 2 --steps 8 -q --no-units"
 COMMANDS = {
@@ -173,7 +173,7 @@ def test_a_run_replaces_only_the_model_that_it_made(here: Path, monkeypatch: pyt
 def test_a_model_that_came_meanwhile_stays_and_the_run_goes_on_under_another_name(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from rnnviz.training import process
+    from rnnviz.lab.run import process
 
     learn = process._learn
 

@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import rnnviz
-from tests.written import PAGES, ROOT, examples
+from tests.support.written import PAGES, ROOT, examples
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = PYPROJECT["project"]
@@ -122,8 +122,8 @@ def test_the_package_works_without_what_the_app_adds_and_says_what_units_need(
 ) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))  # one of the examples is a run
     added = [Requirement(r).name for r in EXTRAS["app"]]
-    assert {"streamlit", "plotly", "pandas", "pyarrow", "scikit-learn", "scipy"} <= set(added)
-    code = ABSENT.format(added=[*added, "sklearn"])
+    assert {"streamlit", "plotly", "pandas", "pyarrow"} <= set(added)
+    code = ABSENT.format(added=[*added, "scipy", "sklearn"])
     code += "for name in rnnviz.__all__: getattr(rnnviz, name)\n"
     for page in examples().values():
         code += each_by_itself(
@@ -132,7 +132,7 @@ def test_the_package_works_without_what_the_app_adds_and_says_what_units_need(
     code += "model, text = rnnviz.load('timemachine-gru'), 'He said \"no\" to me. ' * 300\n"
     for call in ('find(model, text, "quotes")', 'probe(rnnviz.trace(model, text), "quotes")'):
         code += f"try: rnnviz.units.{call}\nexcept rnnviz.errors.ConfigError as error: print(error)\n"
-    assert len(re.findall(r"needs scikit-learn.*: pip install .*\[app\]\" brings it", python(code))) == 2
+    assert len(re.findall(r"needs scikit-learn.*: pip install .*\[lab\]\" brings it", python(code))) == 2
 
 
 def test_no_file_of_the_app_hides_a_standard_module() -> None:
@@ -157,7 +157,7 @@ def needed(lines: Iterable[str]) -> Iterator[Requirement]:
 
 
 def test_the_pins_lie_within_the_ranges_of_the_package() -> None:
-    parts = (PROJECT["dependencies"], EXTRAS["app"], EXTRAS["compress"], EXTRAS["train"])
+    parts = (PROJECT["dependencies"], EXTRAS["app"], EXTRAS["compress"], EXTRAS["lab"])
     versions = {pin.name: str(pin.specifier).removeprefix("==") for pin in pins()}
     for each in needed(line for part in parts for line in part):
         assert versions[each.name] in each.specifier
@@ -174,7 +174,7 @@ def test_all_that_the_pins_need_is_pinned() -> None:
 
 def test_every_extra_is_listed_and_all_of_them_are_tested() -> None:
     (everything,) = map(Requirement, EXTRAS["all"])
-    assert set(EXTRAS) == everything.extras | {"all", "docs", "fast", "pictures", "test"}
+    assert set(EXTRAS) == everything.extras | {"all", "docs", "fast", "pictures", "test", "train"}
     assert Requirement(EXTRAS["test"][0]).extras == {"all", "docs"}
 
 
@@ -190,6 +190,14 @@ def libraries(*folders: str) -> set[str]:
                 canonicalize_name(of[top][0]) for name in names if (top := name.partition(".")[0]) in of
             }
     return found - {"rnnviz"}
+
+
+def test_no_test_module_imports_another() -> None:
+    """What several use stands in tests/support."""
+    for path in (ROOT / "tests").rglob("*.py"):
+        assert not re.search(r"^ *(from|import) tests\.\S*\btest_", path.read_text("utf-8"), re.MULTILINE), (
+            path
+        )
 
 
 @pytest.mark.parametrize(
@@ -244,8 +252,9 @@ def test_every_room_but_the_app_is_kept_from_screens() -> None:
     contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
     kept = next(c for c in contracts if c["name"] == "Streamlit in the app alone")["source_modules"]
     rooms = {f"rnnviz.{p.parent.name}" for p in (ROOT / "rnnviz").glob("*/__init__.py")}
+    rooms |= {f"rnnviz.lab.{p.parent.name}" for p in (ROOT / "rnnviz" / "lab").glob("*/__init__.py")}
     rooms |= {f"rnnviz.{name}" for name in ("arrays", "errors", "findings", "i18n", "reprs", "sentences")}
-    assert rooms - {"rnnviz.ui"} == set(kept)
+    assert rooms - {"rnnviz.ui", "rnnviz.lab", "rnnviz.lab.pages"} == set(kept) - {"rnnviz.registry"}
 
 
 def test_the_first_start_asks_nothing_and_reports_nothing() -> None:

@@ -11,7 +11,8 @@ import other_processor
 import pytest
 import torch
 
-from rnnviz.networks import numpy_engine, torch_engine
+from rnnviz.lab.engines import torch_engine
+from rnnviz.networks import numpy_engine
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.standard_normal((20, 12), np.float32)

@@ -12,26 +12,21 @@ import pytest
 import rnnviz
 from rnnviz import gradients, units
 from rnnviz.errors import TorchMissingError
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from rnnviz.networks.checkpoint import load_numpy
-from tests.closeness import close
-from tests.written import ROOT
+from tests.support.closeness import close
+from tests.support.written import ROOT
 
 NEEDS_TORCH = {
     *(
-        f"networks.{name}"
+        f"lab.engines.{name}"
         for name in (
-            "adapter", "adapter_check", "adapter_steps", "adapter_weights",
-            "compiled", "custom", "dropout", "torch_engine", "torch_model",
+            "adapter", "adapter_weights",
+            "compiled", "custom", "dropout", "torch_engine", "torch_model", "torch_threads",
         )
     ),
-    *(
-        f"training.{name}"
-        for name in (
-            "batches", "fitting", "journal", "optimiser",
-            "speed_trial", "step_report", "trainer", "training_state",
-        )
-    ),
+    *(f"lab.fit.{name}" for name in ("batches", "fitting", "optimiser", "speed_trial", "trainer")),
+    *(f"lab.run.{name}" for name in ("journal", "training_state")),
 }  # fmt: skip
 """What may import torch as soon as it is imported; all others where they compute with it."""
 
@@ -149,7 +144,7 @@ print(json.dumps([out, said, failed, "torch" in sys.modules]))
 
 def test_without_torch_a_network_is_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(rnnviz.load("timemachine-gru")).__name__ == "CharModel"
-    monkeypatch.setattr(has_torch, "installed", lambda: False)
+    monkeypatch.setattr(engines, "has_torch", lambda: False)
     assert isinstance(rnnviz.load("timemachine-gru"), type(load_numpy("timemachine-gru")))
     with pytest.raises(rnnviz.TorchMissingError, match="use cpu"):
         rnnviz.load("timemachine-gru", device="cuda:0")

@@ -12,8 +12,8 @@ from torch import nn
 
 import rnnviz
 from rnnviz import corpora, gradients, units
-from tests import needs
-from tests.refused import one_sentence
+from tests.support import needs
+from tests.support.refused import one_sentence
 
 PATH = Path("book.txt")
 WRONG: dict[str, tuple[Any, ...]] = {

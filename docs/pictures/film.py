@@ -14,7 +14,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.support.driving import browser_path, launch
+from tests.support.serving import ROOT, serve
 
 HERE = Path(__file__).parent
 SCHEMES = ("light", "dark")

@@ -27,7 +27,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from rnnviz import corpora
-from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.support.driving import browser_path, launch
+from tests.support.serving import ROOT, serve
 
 HERE = Path(__file__).parent
 SIZE = (1440, 900)

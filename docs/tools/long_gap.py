@@ -40,9 +40,9 @@ from torch import Generator, Tensor
 from torch.nn import functional as F
 from torch.nn.utils import clip_grad_norm_
 
+from rnnviz.lab.engines.torch_engine import Torch
+from rnnviz.lab.fit.card import versions
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.torch_engine import Torch
-from rnnviz.training.card import versions
 
 RECORDING = Path(__file__).parents[2] / "rnnviz" / "lecture" / "long_gap.json"
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz import TrainConfig
+from rnnviz.lab.fit.card import versions
+from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lecture.scene_5_word import book
 from rnnviz.text.corpora import Split
-from rnnviz.training.card import versions
-from rnnviz.training.trainer import Trainer
 
 RECORDING = Path(__file__).parents[2] / "rnnviz" / "lecture" / "memorising.json"
 

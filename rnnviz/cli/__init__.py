@@ -12,24 +12,8 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 
-from rnnviz import __version__
-from rnnviz.cli import (
-    ablate,
-    attribute,
-    bind,
-    connectivity,
-    dev,
-    match,
-    models,
-    patch,
-    perplexity,
-    perturb,
-    probe,
-    sample,
-    trace,
-    train,
-    units,
-)
+from rnnviz import __version__, registry
+from rnnviz.cli import bind, models, perplexity, sample, trace
 from rnnviz.cli.output import complain
 from rnnviz.errors import RnnvizError, TorchMissingError
 
@@ -37,22 +21,7 @@ STOPPED = 130  # 128 + SIGINT: a shell expects it after Ctrl-C
 
 Command = Callable[..., int | None]
 
-COMMANDS: tuple[Command, ...] = (
-    train.train,
-    perplexity.perplexity,
-    sample.sample,
-    trace.trace,
-    units.units,
-    probe.probe,
-    match.match,
-    patch.patch,
-    attribute.attribute,
-    connectivity.connectivity,
-    ablate.ablate,
-    perturb.perturb,
-    models.models,
-)
-DEV: tuple[Command, ...] = (dev.sketch, dev.check_models)
+COMMANDS: tuple[Command, ...] = (perplexity.perplexity, sample.sample, trace.trace, models.models)
 
 LISTED = """\
 usage: rnnviz [-h] [--version] COMMAND ...
@@ -147,11 +116,11 @@ def _parser(more: Sequence[Command] = (), develop: Sequence[Command] = ()) -> ar
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND", prog="rnnviz", parser_class=argparse.ArgumentParser)
-    for each in (*COMMANDS, *more):
-        bind.add(commands, each)
+    for command in (*COMMANDS, *registry.commands(), *more):
+        bind.add(commands, command)
     own = commands.add_parser("dev", description="What maintainers use.").add_subparsers(
         metavar="COMMAND", required=True
     )
-    for each in (*DEV, *develop):
-        bind.add(own, each)
+    for command in (*registry.dev_commands(), *develop):
+        bind.add(own, command)
     return parser

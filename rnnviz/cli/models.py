@@ -20,9 +20,9 @@ def models(
         for info in found:
             print(as_json({**vars(info), "path": str(info.path)}))
     elif markdown:
-        from rnnviz.training.card import to_markdown
+        from rnnviz.networks.model_card import models_page
 
-        print(to_markdown(found), end="")
+        print(models_page(found), end="")
     elif found:
         print_table(
             ("name", "kind", "V", "parameters", "perplexity", "size", "title"),

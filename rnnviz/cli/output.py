@@ -11,21 +11,19 @@ import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Finding, Number, Said, stacked
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.text.files import printable, without_folders
 
 if TYPE_CHECKING:
-    from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.networks.numpy_model import Model, NumpyModel
 
 STANDARD_INPUT = "-"
 
@@ -139,7 +137,7 @@ def numbers(written: str) -> list[int]:
     return [int(number) for number in written.split(",")]
 
 
-def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> CharModel | NgramModel:
+def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> Model:
     """The model of --model, or the one called `name`, to score texts, or to read `one`.
 
     Without a GPU torch, whose import takes seconds, computes it only where it is faster.
@@ -147,10 +145,10 @@ def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> CharMod
     from rnnviz.networks.ngram import NgramModel
 
     wanted = on.model if name is None else name
-    if on.device == "cpu" or (on.device == "auto" and not has_torch.gpu_driver()):
+    if on.device == "cpu" or (on.device == "auto" and not engines.gpu_driver()):
         model = load_numpy(wanted)
         if one or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
-            return cast("CharModel | NgramModel", model)  # alike in all that needs no torch
+            return model
     return rnnviz.load(wanted, device=on.device)
 
 
@@ -168,14 +166,6 @@ def network(of: Named) -> NumpyModel:
             model=of.model,
         )
     return model
-
-
-def say_start(model: NumpyModel, args: Quiet) -> None:
-    """Say on standard error how untrained copies are initialised, unless they begin as the network did."""
-    from rnnviz.networks.untrained import of_known_start
-
-    if not args.quiet and not of_known_start(model):
-        print("untrained copies have torch's default initial weights", file=sys.stderr)
 
 
 def opened(file: str) -> str | BinaryIO:

@@ -40,8 +40,7 @@ from rnnviz.text.files import check_output, gathered
 
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
-    from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.networks.numpy_model import Model
     from rnnviz.scoring.many_files import Other, Scoring
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
@@ -245,7 +244,7 @@ def _so_far(done: Progress) -> str:
     return f"{done.characters:,} characters{perplexity}"
 
 
-def _others(on: OnDevice, model: CharModel | NgramModel, compare: Sequence[str]) -> list[Other]:
+def _others(on: OnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
     """The models to compare with, labelled, and the model's own n-gram if installed."""
     from rnnviz.scoring.many_files import Other
 

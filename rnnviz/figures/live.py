@@ -69,8 +69,6 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
     >>> steady(np.stack([fast, slow, -slow, slower], axis=1), 2)  # one of the two that say the same
     array([3, 1])
     """
-    from scipy.linalg import qr
-
     values = _centred(activations)
     T, H = values.shape
     window = min(WINDOW, max(1, T // 2))
@@ -79,9 +77,23 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
     if not len(means):
         return np.arange(min(count, H), dtype=np.int64)
     share = means.var(axis=0) / np.maximum(values.var(axis=0), 1e-9)
-    _, _, chosen = qr((means - means.mean(axis=0)) * share, mode="economic", pivoting=True)
-    few = np.asarray(chosen[:count], np.int64)
+    few = _pivots((means - means.mean(axis=0)) * share, min(count, H))
     return few[np.argsort(-share[few], kind="stable")]
+
+
+def _pivots(columns: Doubles, count: int) -> Integers:
+    """The first `count` pivots of `columns` (n, H): each is the longest of what the earlier ones leave.
+
+    SciPy's pivoted QR chooses the same, and would be 143 MB of an installation that only looks.
+    """
+    rest, chosen = columns.copy(), np.zeros(count, np.int64)
+    for n in range(count):
+        length = np.linalg.norm(rest, axis=0)
+        length[chosen[:n]] = -1
+        chosen[n] = pivot = int(np.argmax(length))
+        along = rest[:, pivot] / max(length[pivot], 1e-300)
+        rest -= np.outer(along, along @ rest)
+    return chosen
 
 
 def _centred(activations: npt.NDArray[np.floating[Any]]) -> Doubles:

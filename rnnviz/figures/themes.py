@@ -16,7 +16,7 @@ Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal step
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -211,3 +211,11 @@ def contrast(one: str, other: str) -> float:
     weights = np.array([0.2126, 0.7152, 0.0722])
     bright, dim = sorted((float(weights @ linear(one)), float(weights @ linear(other))), reverse=True)
     return (bright + 0.05) / (dim + 0.05)
+
+
+def themes(**steps: int) -> dict[str, dict[str, Any]]:
+    """Every colour by name, for each theme; a scale named in `steps` is a ramp of that many colours."""
+    return {
+        theme.name: {**asdict(theme), **{name: ramp(getattr(theme, name), n) for name, n in steps.items()}}
+        for theme in THEMES.values()
+    }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rnnviz.checks import check_path, checked
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError, TorchMissingError
-from rnnviz.networks import has_torch
+from rnnviz.networks import engines
 from rnnviz.networks.modelfile import (
     FORMAT,
     SKETCH,
@@ -30,14 +30,12 @@ from rnnviz.text import files
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from typing_extensions import TypeIs
 
     from rnnviz.networks.config import ModelConfig
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.networks.numpy_model import NumpyModel, StoredNetwork
 
-SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.training.replay
+SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.lab.run.replay
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,7 +179,7 @@ def _files() -> Iterator[Path]:
 
 
 def save(
-    model: CharModel | NumpyModel | NgramModel,
+    model: StoredNetwork | NgramModel,
     path: str | Path,
     *,
     half: bool = False,
@@ -215,19 +213,12 @@ def save(
         tensors = dict(model.to_tensors())
         meta |= {"kind": "ngram", "config": {"order": model.order}}
     else:
-        weights = _weights(model)
-        tensors = {k: w.astype("float16") if half else w for k, w in weights.items()}
+        if not model.tensors:
+            raise CheckpointError("a NumpyModel without `tensors` can't be saved: it has no weights to write")
+        tensors = {k: w.astype("float16") if half else w for k, w in model.tensors.items()}
         meta |= {"kind": "neural", "config": model.config.to_json()}
     write_model(path, tensors, meta, model.sketch if sketch is None else sketch)
     return path
-
-
-def _weights(model: CharModel | NumpyModel) -> dict[str, npt.NDArray[Any]]:
-    if is_neural(model):
-        return {k: w.detach().float().cpu().numpy() for k, w in model.state_dict().items()}
-    if not model.tensors:
-        raise CheckpointError("a NumpyModel without `tensors` can't be saved: it has no weights to write")
-    return dict(model.tensors)
 
 
 def check_target(path: str | Path, replaces: Callable[[Path], bool] | None = None) -> Path:
@@ -266,18 +257,15 @@ def check_target(path: str | Path, replaces: Callable[[Path], bool] | None = Non
     return path
 
 
-def is_neural(model: CharModel | NumpyModel | NgramModel) -> TypeIs[CharModel]:
-    """Whether a loaded model is a torch network."""
-    return hasattr(model, "readout")
-
-
 @checked
-def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
+def load(name_or_path: str | Path, device: str = "cpu") -> StoredNetwork | NgramModel:
     """The model of a shipped name or a file, on `device` "cpu", "cuda" or "auto" (CUDA where there is one).
 
-    Without torch a network is a NumpyModel, which reads, predicts and writes as a CharModel does, on the CPU
-    alone, and can't be trained. Raises ModelNotFoundError, CheckpointError for a damaged file, ConfigError
-    for a missing device, TorchMissingError for a device that only torch computes on.
+    A network is a CharModel of torch. Without torch it is a NumpyModel, which reads, predicts and writes as a
+    CharModel does, on the CPU alone, and can't be trained.
+
+    Raises ModelNotFoundError, CheckpointError for a damaged file, ConfigError for a missing device,
+    TorchMissingError for a device that only torch computes on.
 
     >>> import rnnviz
     >>> rnnviz.load("timemachine-gru").config.hidden_size
@@ -287,23 +275,14 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
     stored = _read(name_or_path)
     if not isinstance(stored, tuple):
         return stored
-    if not has_torch.installed():
-        if device not in ("cpu", "auto"):
-            raise TorchMissingError(
-                "device {device!r} needs torch, which is not installed; use cpu, or get torch: {command}",
-                device=device,
-            )
-        return cast("CharModel", _in_numpy(*stored))  # alike in all that needs no torch
-    import torch
-
-    from rnnviz.networks.torch_model import CharModel, pick_device
-
-    config, tensors, about = stored
-    chosen = pick_device(device)
-    with torch.device("meta"):  # no memory for weights that are replaced at once
-        model = CharModel(config, **about)
-    model.load_state_dict({k: torch.from_numpy(w) for k, w in tensors.items()}, assign=True)
-    return model.requires_grad_(False).eval().to(chosen)
+    if (engine := engines.registered()) is not None:
+        return engines.load(engine, *stored, device)
+    if device not in ("cpu", "auto"):
+        raise TorchMissingError(
+            "device {device!r} needs torch, which is not installed; use cpu, or get torch: {command}",
+            device=device,
+        )
+    return _in_numpy(*stored)
 
 
 def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:

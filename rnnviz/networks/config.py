@@ -70,7 +70,7 @@ def one_of(config: object, **choices: Iterable[str]) -> None:
 
 
 KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
-"""The cells, and a Python function's step, which no recipe trains: see `rnnviz.networks.custom`."""
+"""The cells, and a Python function's step, which no recipe trains: see `rnnviz.lab.engines.custom`."""
 
 
 def check_quantity(quantity: str, cell: str) -> None:
@@ -216,7 +216,7 @@ class TrainConfig:
     learning_rate     AdamW's highest; linear warm-up over the first 2 %, then a cosine down to 1 % of it
     weight_decay      AdamW's, on matrices only
     clip              largest gradient norm; above it the gradient is scaled down
-    dropout_*         see rnnviz.networks.torch_model.Dropout
+    dropout_*         see rnnviz.lab.engines.torch_model.Dropout
     min_count         characters rarer than this in the training text are read as <unk>; 0: 2 for a text of
                       10,000 characters or more, 1 for a shorter one, of which none is dropped
     evaluate_every    steps between reports; 0: once an epoch

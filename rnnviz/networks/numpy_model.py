@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,15 +20,54 @@ from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from rnnviz.networks.custom import CustomModel
     from rnnviz.networks.modelfile import Sketch
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.torch_model import CharModel
 
-Network: TypeAlias = "CharModel | NumpyModel | CustomModel"
-"""A model with a hidden state: by torch, without torch, or with a Python function as its step."""
 
-Model: TypeAlias = "CharModel | NumpyModel | CustomModel | NgramModel"
+class Network(Protocol):
+    """A model with a hidden state, whatever computes it: numpy (`NumpyModel`), torch (`CharModel`), or a
+    Python function (`CustomModel`).
+    """
+
+    @property
+    def config(self) -> ModelConfig: ...
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    @property
+    def weights(self) -> Weights:
+        """The weights for the numpy engine."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def card(self) -> Mapping[str, Any]: ...
+
+    @property
+    def normaliser(self) -> str: ...
+
+    @property
+    def sketch(self) -> Sketch | None: ...
+
+    @property
+    def parameter_count(self) -> int: ...
+
+    def scorer(self) -> CharScorer: ...
+
+    def __hash__(self) -> int: ...
+
+
+class StoredNetwork(Network, Protocol):
+    """A Network whose weights are those of a file, so that it can be saved."""
+
+    @property
+    def tensors(self) -> Mapping[str, Array]:
+        """The weights by their names in the file."""
+
+
+Model: TypeAlias = "Network | NgramModel"
 """A model that predicts characters: a network or an n-gram model."""
 
 

@@ -1,10 +1,10 @@
 """Numbers of threads: the one that proves fastest on the work itself, tried again when the work slows.
 
 Threads wait for one another at every product. Where another program uses one thread's core, all threads stand
-still until it lets go: four may read a hundredth of what one reads. Importing this module loads no torch.
+still until it lets go: four may read a hundredth of what one reads.
 
-Torch's threads share each product. Without torch, threads of rnnviz share the rows of a batch, and each
-computes all steps of its rows: see `rnnviz.networks.batched_scoring`.
+Threads of rnnviz share the rows of a batch, and each computes all steps of its rows: see
+`rnnviz.networks.batched_scoring`. Torch's own share each product: see `rnnviz.lab.engines.torch_threads`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
-
-from rnnviz.networks import has_torch
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -60,36 +58,14 @@ def cores() -> int:
     return max(1, count or 1)
 
 
-_fixed = False
+fixed = 0  # the number that all computations take, neither more nor fewer; 0 if it is free
 _jobs = 1  # jobs that compute at the same time
-_told = 0  # the number that torch was told, as last seen; 0 before the first look
-_here = threading.local()  # `known` where this thread has taken over that number
-
-
-def told() -> int:
-    """The number of threads that torch was told to use.
-
-    A thread that is new to torch would see the number that any other thread set last, perhaps for a piece of
-    work. Such a thread takes over the number last seen outside of pieces.
-    """
-    import torch
-
-    global _told
-    if _told and not getattr(_here, "known", False):
-        torch.set_num_threads(_told)
-    _here.known = True
-    _told = torch.get_num_threads()
-    return _told
 
 
 def fix(count: int) -> None:
-    """Make all computations of this process take `count` threads, neither more nor fewer."""
-    global _fixed, _told
-    _fixed, _told = True, count
-    if has_torch.installed():
-        import torch
-
-        torch.set_num_threads(count)
+    """Make numpy's computations of this process take `count` threads, neither more nor fewer."""
+    global fixed
+    fixed = count
 
 
 def share(jobs: int) -> None:
@@ -98,36 +74,17 @@ def share(jobs: int) -> None:
     _jobs = jobs
 
 
-def worth_trying(device: str = "cpu") -> list[int]:
-    """Numbers of threads, ascending: 1, 2, 4 …, all cores but one, and all, but no more than torch was told
-    to use: see `leave_a_core`. On a GPU, and where the number is fixed, torch's number alone.
-    """
-    now = told()
-    return [now] if _fixed or device != "cpu" else _up_to(min(now, cores()))
-
-
 def worth_trying_alone() -> list[int]:
-    """Numbers of threads without torch, ascending: up to all cores, or to OMP_NUM_THREADS if fewer."""
-    if _fixed:
-        return [_told]
+    """Numbers of threads for numpy, ascending: up to all cores, or to OMP_NUM_THREADS if fewer."""
+    if fixed:
+        return [fixed]
     said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return _up_to(min(cores(), int(said)) if said.isdecimal() and int(said) else cores())
+    return up_to(min(cores(), int(said)) if said.isdecimal() and int(said) else cores())
 
 
-def _up_to(most: int) -> list[int]:
+def up_to(most: int) -> list[int]:
+    """1, 2, 4 …, all but one, and all of `most` threads, ascending."""
     return sorted({*(2**n for n in range(most.bit_length())), max(1, most - 1), most})
-
-
-@contextmanager
-def _torchs(count: int) -> Iterator[None]:
-    import torch
-
-    before = told()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 _lock = threading.Lock()
@@ -173,7 +130,7 @@ class Threads:
     Each of `counts`, ascending, is tried on the first pieces, unless speeds are `known`. All are tried again
     when the speed falls to half, and now and then. `use` sets a number for a piece.
 
-    >>> threads = Threads([1, 2, 3])
+    >>> threads = Threads([1, 2, 3], use=blas)
     >>> while threads.trying:  # 1,000 characters a second and thread
     ...     threads.took(1000 * threads.now, 1.0)
     >>> threads.now, threads.speed
@@ -184,7 +141,8 @@ class Threads:
         self,
         counts: Sequence[int],
         known: Mapping[int, float] | None = None,
-        use: Callable[[int], AbstractContextManager[None]] = _torchs,
+        *,
+        use: Callable[[int], AbstractContextManager[None]],
     ) -> None:
         self.counts, self.trying, self._on = counts, False, use
         self.now, self.speed, self._fresh = 0, 0.0, True

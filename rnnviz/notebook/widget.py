@@ -14,11 +14,11 @@ import traitlets
 
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
+from rnnviz.page.initial_data import fixed, opening
+from rnnviz.page.live_session import LIMIT, Ask, LiveSession
+from rnnviz.page.modules import PACKAGE, modules, plotly
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui.browser.modules import PACKAGE, modules, plotly
-from rnnviz.ui.pages.explore.initial_data import fixed, opening
-from rnnviz.ui.pages.explore.live_session import LIMIT, Ask, LiveSession
 
 # anywidget takes a single ES module. So the loader makes a module of each browser file in the browser, and
 # replaces its imports by the blob addresses of the modules before it; the files stay unchanged.

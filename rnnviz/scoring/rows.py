@@ -26,11 +26,10 @@ from rnnviz.networks.progress import Clock
 from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
 from rnnviz.scoring.score import RowsScore
-from rnnviz.scoring.totals import Progress, Totals, of_sum
+from rnnviz.scoring.totals import Progress, Totals, WordCount, of_sum
 from rnnviz.text.characters import Normaliser, after, normalise
 from rnnviz.text.row_files import Fault, RowFile, Rows
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
-from rnnviz.text.word_count import WordCount
 
 EXAMPLES = 5  # rows left out that a score names
 

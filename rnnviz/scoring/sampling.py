@@ -6,6 +6,8 @@ over the `top_k` most probable symbols (Fan et al. 2018), and of those over the 
 the probability left (the nucleus of Holtzman et al. 2020). `<unk>` is no character and never drawn; the other
 probabilities are renormalised without it. `sampling_distribution` is this one definition, and every sample is
 drawn from it.
+
+Shape letters: n symbols, V symbols of the vocabulary.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +24,45 @@ from rnnviz import checks
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.checks import checked
 from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
-from rnnviz.networks.numpy_model import Model, weights_of
-from rnnviz.scoring.reader import Reader, reader
+from rnnviz.networks.numpy_model import Model, no_model, weights_of
+from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
+
+PIECE = 1024
+"""Characters whose states are computed at a time."""
+
+
+class Reader(Protocol):
+    """A model's state after the text that it has read."""
+
+    def read(self, ids: Ids) -> object:
+        """Read the next symbols `ids` (n,)."""
+
+    def log_probs(self) -> Doubles:
+        """log P (V,) of the next symbol in nats, a new array; not finite where a model is damaged."""
+        ...
+
+
+def reader(model: Model, text: str = "", changes: Changes = NO_CHANGES) -> Reader:
+    """A reader of `model` after `text`, under a network's `changes`. Raises TextError for half a surrogate
+    pair."""
+    if not hasattr(model, "vocabulary"):
+        raise no_model(model)
+    ids = model.vocabulary.encode(normalise(text, model.normaliser))
+    found: Reader
+    if isinstance(model, NgramModel):
+        found = model.scorer()
+    else:
+        found = NetworkReader(weights_of(model), changes=changes)
+        ids = np.concatenate(([model.vocabulary.start], ids))
+    for begin in range(0, len(ids), PIECE):
+        found.read(ids[begin : begin + PIECE])
+    return found
 
 
 @dataclass(frozen=True)

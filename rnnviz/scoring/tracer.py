@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast, overload
+from typing import Any, cast, overload
 from weakref import ref
 
 import numpy as np
@@ -21,16 +21,13 @@ from rnnviz.checks import checked
 from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, Weights, combined
-from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.progress import mapped
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import TextOrPath, text_of
 from rnnviz.text.vocabulary import UNKNOWN
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
 
 FIRST_CAPACITY = 256
 
@@ -299,22 +296,8 @@ def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats,
     inputs[0] = model.vocabulary.start
     for row, each in enumerate(ids):
         inputs[1 : len(each) + 1, row] = each
-    if not isinstance(model, NumpyModel) and cast("CharModel", model).device.type != "cpu":
-        return _by_torch(cast("CharModel", model), inputs)
+    if getattr(model, "device_name", "CPU") != "CPU":  # on the CPU numpy is faster than torch
+        return cast("tuple[Floats, ...]", cast(Any, model).states(inputs))
     hidden, cell = weights.states(len(inputs) + 1, len(ids))
     weights.run(inputs, hidden, cell)
     return tuple(part[2:] for part in (hidden, cell) if part is not None)
-
-
-def _by_torch(model: CharModel, inputs: Ids) -> tuple[Floats, ...]:
-    """`_read` on the model's device, for inputs (T + 1, B)."""
-    import torch
-
-    found = []
-    with torch.inference_mode():
-        state = model.zero_state(inputs.shape[1])
-        # Step by step: for a whole text, torch's own layers give the states of the top layer alone.
-        for x in model.embed(torch.from_numpy(inputs.T.copy()).to(model.device)).unbind(1):
-            _, state = model.hidden(x[:, None], state)
-            found.append(state)
-        return tuple(torch.stack(part)[1:].cpu().numpy() for part in zip(*found, strict=True))

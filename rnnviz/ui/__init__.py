@@ -2,9 +2,8 @@
 
 script/      the script that Streamlit runs
 pages/       a folder for each page
+shell/       what all pages share: the sidebar, fields, the address, pictures
 browser/     the components' browser files, and the numbers' way to them
 jobs/        work that outlasts a script run
-room/        a class that answers with phones
-server/      the guard of requests, the server's start, the end of sessions
-standalone/  a model's page, which needs no server
+serving/     the server's start and end, the guard of requests, and a class that answers with phones
 """

@@ -24,10 +24,10 @@ import httpx2
 import psutil
 from sitting import figure, options_of, settled
 
-from rnnviz.ui import launch
-from rnnviz.ui.room import classroom
-from rnnviz.ui.room.room import Question
-from tests.browser.driving import ROOT, free_port
+from rnnviz.ui.serving import start
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.room.room import Question
+from tests.support.serving import ROOT, free_port
 
 HONEST = 50
 CLASS = "127.0.0.2"  # the address of the class
@@ -202,7 +202,7 @@ def serve(port: int) -> None:
     opened = classroom.open_room("en", options)
     opened.asks = True
     opened.stage(Question("q", "Which?", ("a", "b", "c")))
-    launch.serve("host", {"server.headless": True, "server.port": free_port()})
+    start.serve("host", {"server.headless": True, "server.port": free_port()})
 
 
 @contextmanager

@@ -35,19 +35,19 @@ from sitting import figure, options_of
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import controls, evidence, ranking
-from rnnviz.analysis.evidence import weigh
-from rnnviz.analysis.search_result import Search, holm
-from rnnviz.analysis.searching import Searcher
-from rnnviz.analysis.targets import KINDS, Target, pattern_target
 from rnnviz.arrays import Doubles
-from rnnviz.networks import untrained
+from rnnviz.lab.analysis import controls, evidence, ranking
+from rnnviz.lab.analysis.bootstrap import resample
+from rnnviz.lab.analysis.evidence import weigh
+from rnnviz.lab.analysis.search_result import Search, holm
+from rnnviz.lab.analysis.searching import Searcher
+from rnnviz.lab.analysis.targets import KINDS, Target, pattern_target
+from rnnviz.lab.engines import untrained
 from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.networks.progress import run
-from rnnviz.scoring.bootstrap import resample
 from rnnviz.scoring.interval import interval
 from rnnviz.text import corpora
 

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 from sitting import browser, figure, options_of
 
-from tests.browser.driving import ROOT, letter, serve
+from tests.support.driving import letter
+from tests.support.serving import ROOT, serve
 
 LIMIT, MEDIAN = 200, 120  # milliseconds that an answer may take: 95 in 100, and the median
 REST = 250  # milliseconds between an answer and the next key

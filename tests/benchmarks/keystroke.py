@@ -25,7 +25,7 @@ from statistics import median
 from playwright.sync_api import Page
 from sitting import browser, figure, options_of
 
-from tests.browser.driving import ROOT, serve
+from tests.support.serving import ROOT, serve
 
 HERE = Path(__file__).parent
 REST = 60  # milliseconds between a painted key and the next

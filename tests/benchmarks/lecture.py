@@ -16,8 +16,8 @@ from playwright.sync_api import Locator
 from sitting import browser, figure, options_of
 
 from rnnviz.lecture.scenes import scenes
-from tests.browser.driving import ROOT, serve
-from tests.browser.lecturing import Lectern
+from tests.support.lecturing import Lectern
+from tests.support.serving import ROOT, serve
 
 LIMIT = 200  # milliseconds that the class may wait
 STEP = 100  # and for the median step of a scene

@@ -24,7 +24,7 @@ import torch
 from sitting import figure, options_of
 
 import rnnviz
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text import corpora
 
 PUBLISHED = 1.4697

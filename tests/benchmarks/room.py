@@ -28,8 +28,8 @@ from playwright.sync_api import Page, expect
 from sitting import browser, figure, options_of, settled
 
 from rnnviz.lecture.scenes import scenes
-from tests.browser.driving import ROOT, serve
-from tests.browser.lecturing import Lectern
+from tests.support.lecturing import Lectern
+from tests.support.serving import ROOT, serve
 
 THINKING = (0.3, 3.0)  # seconds that a phone's owner takes to answer
 PACE = 1_500  # milliseconds that the lecturer stays at a step: half the class is still answering

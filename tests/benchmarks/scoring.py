@@ -22,7 +22,7 @@ from sitting import figure, options_of
 from torch import nn
 
 import rnnviz
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 
 CHUNK = 1024

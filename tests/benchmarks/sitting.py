@@ -60,7 +60,7 @@ def browser() -> Iterator[Page]:
     """A page of a headless Chromium."""
     from playwright.sync_api import sync_playwright
 
-    from tests.browser.driving import browser_path, launch
+    from tests.support.driving import browser_path, launch
 
     with sync_playwright() as playwright:
         path = browser_path(playwright)

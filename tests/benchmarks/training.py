@@ -174,7 +174,7 @@ def contended(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: f
 
 def minutes(presets: list[str], cores: int) -> None:
     """A line for each preset."""
-    from rnnviz.training.presets import PRESETS, preset
+    from rnnviz.lab.fit.presets import PRESETS, preset
 
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])

@@ -20,9 +20,10 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.browser.driving import ROOT, box_of, browser_path, launch, serve
-from tests.browser.lecturing import Lectern
-from tests.needs import missing
+from tests.support.driving import box_of, browser_path, launch
+from tests.support.lecturing import Lectern
+from tests.support.needs import missing
+from tests.support.serving import ROOT, serve
 
 PATIENCE = 60_000  # milliseconds; the machine may be busy
 SCREEN: ViewportSize = {"width": 1280, "height": 720}

@@ -3,63 +3,13 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.driving import tabs
-from tests.browser.lecturing import Lectern
-from tests.browser.test_perplexity import upload
+from tests.support.browser import inaccessible, settle, upload
+from tests.support.driving import tabs
+from tests.support.lecturing import Lectern
 
-# A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
-BEARABLE = {"landmark-unique", "presentation-role-conflict"}
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 25, 30)"}
-# What has an accessible name that doesn't begin with the words seen on it: who says them to the computer is
-# not understood.
-MISNAMED = """() => {
-    const found = [];
-    const words = (text) => text.normalize("NFKC").toLowerCase().match(/[\\p{L}\\p{N}]+/gu)?.join(" ") ?? "";
-    const walk = (root) => {
-        for (const element of root.querySelectorAll("*")) {
-            if (element.shadowRoot) walk(element.shadowRoot);
-            const name = element.getAttribute("aria-label");
-            const pressed = element.matches("button, a, summary, [role=button], [role=tab]");
-            let seen = pressed ? element.innerText : "";
-            for (const icon of element.querySelectorAll("[data-testid=stIconMaterial]"))  // a picture
-                seen = seen.replace(`${icon.innerText} icon`, "").replace(icon.innerText, "");
-            if (name && seen && element.checkVisibility() && !words(name).startsWith(words(seen)))
-                found.push(`${element.className} is called ${name}: ${seen}`);
-        }
-    };
-    walk(document);
-    return found;
-}"""
-SETTLED = "() => document.getAnimations().every((one) => one.playState !== 'running')"
-
-
-def settle(page: Page) -> None:
-    """Wait until nothing is being computed, drawn or faded."""
-    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    expect(page.locator("[data-stale=true]")).to_have_count(0)
-    page.wait_for_function(SETTLED)
-
-
-def wrong(page: Page, *rules: str) -> list[str]:
-    """A line for each thing that axe finds wrong, by these rules or by all, with where it is. Of WCAG 2.2 it
-    looks at targets only when told to.
-    """
-    asked = {name: {"enabled": True} for name in ("target-size", "label-content-name-mismatch")}
-    options = {"resultTypes": ["violations"], "rules": asked}
-    if rules:
-        options["runOnly"] = list(rules)
-    axe = Axe("") if page.evaluate("Boolean(window.axe)") else Axe()  # the script is there from the last time
-    found = axe.run(page, options=options).response["violations"]
-    return page.evaluate(MISNAMED) + [
-        f"{one['impact']} {one['id']}: {node['target'][-1]} {node['html'][:120]} {node['failureSummary']}"
-        for one in found
-        if one["id"] not in BEARABLE
-        for node in one["nodes"]
-    ]
 
 
 def explore(page: Page, url: str) -> Iterator[str]:
@@ -121,6 +71,6 @@ def test_axe_finds_nothing_wrong(
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS[scheme])
             settle(page)
-            found[place, scheme] = wrong(page, *(() if scheme == "light" else ("color-contrast",)))
+            found[place, scheme] = inaccessible(page, *(() if scheme == "light" else ("color-contrast",)))
         schemes.reverse()  # the next place begins as this one ends
     assert {place: lines for place, lines in found.items() if lines} == {}

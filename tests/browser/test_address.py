@@ -1,53 +1,20 @@
 """The address in a browser: a reload, Back and Forward bring the view back, and a button copies it."""
 
-from collections.abc import Mapping
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui.compressed_text import LONGEST, pack, unpack
+from rnnviz.ui.shell.address import LONGEST_TEXT, pack_text
 from tests.browser.conftest import Live
+from tests.support.browser import MODEL_FIELD, choose_model, holds, holds_text
 
-MODEL = "[data-testid=stSidebar] [data-testid=stSelectbox] input"
 anew = pytest.mark.usefixtures("anew")  # with a history of its own
 
 
 def query(page: Page) -> dict[str, str]:
     """What the address holds."""
     return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
-
-
-def holds(page: Page, wanted: Mapping[str, str | None]) -> None:
-    """Wait until the address holds these; None: not at all."""
-    page.wait_for_function(
-        """(wanted) => {
-            const here = new URLSearchParams(location.search);
-            return Object.entries(wanted).every(([name, value]) => here.get(name) === value);
-        }""",
-        arg=dict(wanted),
-    )
-
-
-def holds_text(page: Page, text: str) -> None:
-    """Wait until the address holds a text, packed by the browser."""
-    packed = page.evaluate(
-        """async (text) => {
-            const squeezed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate'));
-            const bytes = new Uint8Array(await new Response(squeezed).arrayBuffer());
-            const letters = btoa(String.fromCharCode(...bytes));
-            return letters.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-        }""",
-        text,
-    )
-    assert unpack(packed) == text
-    holds(page, {"text": packed})
-
-
-def choose(page: Page, model: str) -> None:
-    """Choose a model in the sidebar."""
-    page.get_by_test_id("stSidebar").get_by_role("combobox").click()
-    page.get_by_role("option", name=model).click()
 
 
 @anew
@@ -81,7 +48,7 @@ def test_back_and_forward_pass_through_models_examples_and_pages(live: Live) -> 
     page = live.page
     live.write("matter to us")
     holds_text(page, "matter to us")
-    choose(page, "tiny-lstm")
+    choose_model(page, "tiny-lstm")
     holds(page, {"model": "tiny-lstm"})
     page.get_by_role("button", name="One word", exact=True).click()
     holds_text(page, "machine")
@@ -101,7 +68,7 @@ def test_back_and_forward_pass_through_models_examples_and_pages(live: Live) -> 
     ):
         turn()
         live.reads(text)
-        expect(page.locator(MODEL)).to_have_value(model)
+        expect(page.locator(MODEL_FIELD)).to_have_value(model)
     page.go_forward()
     expect(page.get_by_test_id("stFileUploader")).to_be_visible()
     assert query(page)["model"] == "tiny-lstm"
@@ -131,7 +98,7 @@ def test_a_long_text_is_cut_in_the_address_and_said_to_be(live: Live) -> None:
     expect(page.locator(".rv-note-long")).to_contain_text("the first 2,000 characters")
     holds(page, {"of": str(len(text))})
     page.reload()
-    live.reads(text[:LONGEST])
+    live.reads(text[:LONGEST_TEXT])
     expect(page.locator(".rv-note-cut")).to_contain_text(f"the first 2,000 of {len(text):,} characters")
 
 
@@ -143,7 +110,7 @@ def test_html_stays_text_and_what_is_no_text_is_said(page: Page, app_url: str) -
     expect(live.readout).to_contain_text("“<”: surprisal")
     assert page.locator(".rnnviz img, .rv-editor b").count() == 0
     assert page.title() != "owned"
-    Live(page, f"{app_url}/?model=tiny-gru&text={pack('machine')[:-4]}AAAA")
+    Live(page, f"{app_url}/?model=tiny-gru&text={pack_text('machine')[:-4]}AAAA")
     expect(page.locator(".rv-note-wrong")).to_contain_text("The text in the address is")
     holds(page, {"text": None})
 

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Live
-from tests.browser.test_address import MODEL
+from tests.support.browser import MODEL_FIELD
 
 TEXT = "行者笑道：“师父莫怕！那妖精就在前面山里。”"
 CHINESE = "Journey to the West (Chinese), GRU"
@@ -18,7 +18,7 @@ def test_a_foreign_text_is_said_to_be_and_read_by_another_model_in_one_click(
     expect(note).to_contain_text("The Time Machine, GRU hasn't learnt this kind of text.")
     assert "million" in live.number("perplexity")
     page.get_by_role("button", name=f"Use {CHINESE}?").click()
-    expect(page.locator(MODEL)).to_have_value(CHINESE)
+    expect(page.locator(MODEL_FIELD)).to_have_value(CHINESE)
     expect(note).to_have_count(0)
     live.painted(len(TEXT))
     assert live.text == TEXT
@@ -32,11 +32,11 @@ def test_an_example_chooses_its_model_and_says_what_to_notice(page: Page, app_ur
     Live(page, app_url, "timemachine-gru")
     examples = page.get_by_role("group", name="Examples").get_by_role("button")
     examples.nth(3).click()
-    expect(page.locator(MODEL)).to_have_value("Python code, GRU")
+    expect(page.locator(MODEL_FIELD)).to_have_value("Python code, GRU")
     note = page.locator(".rv-note-notice")
     expect(note).to_contain_text("Indentation costs next to nothing")
     examples.nth(4).click()
-    expect(page.locator(MODEL)).to_have_value(CHINESE)
+    expect(page.locator(MODEL_FIELD)).to_have_value(CHINESE)
     expect(note).to_contain_text("徒")
     page.get_by_role("textbox", name="Your text").press("End")
     page.keyboard.type("。")

@@ -8,11 +8,10 @@ from playwright.sync_api import Locator, expect
 
 import rnnviz
 from rnnviz.figures import live as figures
-from rnnviz.ui.pages.explore.live_session import SHORT
+from rnnviz.page.live_session import SHORT
 from tests.browser.conftest import Live
-from tests.browser.driving import make_anew, until
-from tests.browser.test_explore import MODEL, OPENING
-from tests.browser.test_explore_text import expect_bars
+from tests.support.driving import make_anew, until
+from tests.support.explore_page import MODEL, OPENING, expect_bars
 
 
 def best(text: str, t: int, n: int = 0) -> str:
@@ -81,9 +80,10 @@ def test_a_bar_of_a_kept_column_writes_there(live: Live) -> None:
 
 
 def test_a_space_has_a_name_and_what_cannot_be_written_no_button(live: Live) -> None:
-    expect_bars(live, 18)
-    stop = [best(OPENING, 18, n) for n in range(figures.NEXT)].index(".")
-    expect(bar(live, stop)).to_have_accessible_name(re.compile(r"^write full stop, [\d.]+.%$"))
+    live.caret(7)
+    expect_bars(live, 7)
+    bracket = [best(OPENING, 7, n) for n in range(figures.NEXT)].index("(")
+    expect(bar(live, bracket)).to_have_accessible_name(re.compile(r"^write opening bracket, [\d.]+.%$"))
     live.caret(3)
     came = live.page.locator(".rv-came").get_by_role("button")
     expect(came).to_have_accessible_name(re.compile(r"^write space, [\d.]+.%$"))
@@ -121,7 +121,9 @@ UNDER = """(canvas, t) => {
     range.setStart(mirror.firstChild, t);
     range.setEnd(mirror.firstChild, t + 1);
     const [box, at] = [range.getBoundingClientRect(), canvas.getBoundingClientRect()];
-    const pixel = canvas.getContext("2d").getImageData(box.x - at.x + 3, box.bottom - at.y - 2, 1, 1);
+    const scrolled = canvas.parentElement.querySelector("textarea").scrollTop; // the mirror doesn't scroll
+    const y = box.bottom - at.y - scrolled - 2;
+    const pixel = canvas.getContext("2d").getImageData(box.x - at.x + 3, y, 1, 1);
     return [...pixel.data];
 }"""
 
@@ -134,9 +136,15 @@ def test_continue_writes_the_likeliest_at_the_caret_in_its_own_colour_as_one_ste
     live.page.get_by_role("button", name="Continue").press("Enter")
     text = "The " + rnnviz.sample(MODEL, "The ", 120, temperature=0) + "Time Traveller"
     live.reads(text)
-    colours = [live.page.locator(".rv-tint").evaluate(UNDER, t) for t in (2, 4, 10, 126)]
-    assert colours[1] == colours[2] == [11, 106, 136, 255]  # the network's, figures/themes.py
-    assert colours[0] != colours[1] != colours[3]
+    tint, network = live.page.locator(".rv-tint"), "11,106,136,255"  # figures/themes.py
+    wait = (
+        f"([tint, t, own, network]) => {{ const pixel = `${{({UNDER})(tint, t)}}`; "
+        "return own ? !/,0$/.test(pixel) && pixel !== network : pixel === network; }"
+    )
+    for top, own, written in ((0, 2, 5), (10_000, 126, 120)):
+        live.area.evaluate("(area, top) => { area.scrollTop = top; }", top)
+        for t in (own, written):
+            live.page.wait_for_function(wait, arg=[tint.element_handle(), t, t == own, network])
     expect(live.page.get_by_text("written by this small network")).to_be_visible()
     live.press("Control+z")  # while the button has the focus
     live.reads(OPENING)

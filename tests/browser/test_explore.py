@@ -12,19 +12,9 @@ from playwright.sync_api import Page, expect
 import rnnviz
 from rnnviz.figures import live as figures
 from tests.browser.conftest import Live
-from tests.browser.test_address import choose, holds_text
-from tests.conftest import tiny, tiny_card
-
-MODEL = tiny("gru", card=tiny_card())
-OPENING = "The Time Traveller"
-
-
-def perplexity(text: str) -> str:
-    """The perplexity that the page must show."""
-    if not text:
-        return "–"
-    value = float(rnnviz.trace(MODEL, text).perplexity[-1])
-    return f"{value:,.0f}" if value >= 10_000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
+from tests.support.browser import choose_model, holds_text
+from tests.support.explore_page import MODEL, OPENING
+from tests.support.models import tiny, tiny_card
 
 
 @pytest.mark.usefixtures("anew")
@@ -63,10 +53,10 @@ def test_without_memory_stands_beside_while_one_types_and_in_the_address(live: L
     live.painted(len(text))
     expect(switch).to_be_checked()
     expect(line).to_have_text(f"without memory{without}")
-    choose(page, "Python code, GRU")  # beside which there is none
+    choose_model(page, "Python code, GRU")  # beside which there is none
     expect(switch).to_be_hidden()
     expect(page).to_have_url(re.compile("model=python-gru(?!.*memoryless)"))
-    choose(page, "The Time Machine, RNN")
+    choose_model(page, "The Time Machine, RNN")
     expect(line).to_be_visible()
     switch.uncheck()
     expect(line).to_be_hidden()
@@ -116,7 +106,7 @@ def test_the_text_stays_in_another_language_for_another_model_and_where_the_page
     page = live.page
     live.write("pale face")
     before = live.number("perplexity")
-    choose(page, "tiny-lstm")
+    choose_model(page, "tiny-lstm")
     expect(page.get_by_test_id("rnnviz-perplexity")).not_to_have_text(before)
     live.reads("pale face")
     page.get_by_role("link", name="Perplexity").click()

@@ -7,20 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 import rnnviz
-from rnnviz.text.characters import visible
-from rnnviz.ui.pages.explore.live_session import LIMIT
+from rnnviz.page.live_session import LIMIT
 from tests.browser.conftest import Live
-from tests.browser.test_explore import MODEL, OPENING, perplexity
+from tests.support.explore_page import MODEL, OPENING, expect_bars, perplexity
 
 SENTENCE = "His grey eyes shone and twinkled. "
-
-
-def expect_bars(live: Live, t: int) -> None:
-    """Wait until the bars tell what comes after t characters of the text that is there."""
-    rows = live.page.locator(".rv-next-list li")
-    for row, (symbol, p) in enumerate(rnnviz.trace(MODEL, live.text).top(t, 2)):
-        expect(rows.nth(row).locator(".rv-symbol")).to_have_text(visible(symbol))
-        expect(rows.nth(row).locator(".rv-chance")).to_have_text(f"{p:.1%}".replace("%", " %"))
 
 
 EDITS = {

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import PATIENCE, SCREEN, Live
-from tests.browser.driving import ROOT, free_port, serve
-from tests.browser.test_explore import OPENING
-from tests.browser.test_perplexity import open_page, scored
+from tests.support.browser import open_perplexity, score_file
+from tests.support.explore_page import OPENING
+from tests.support.serving import ROOT, free_port, serve
 
 
 @pytest.mark.usefixtures("anew")
@@ -37,8 +37,8 @@ def test_a_server_that_restarts_takes_neither_text_nor_focus_and_gives_no_file_a
     context.set_default_timeout(PATIENCE)
     scoring = context.new_page()
     with serve(ROOT / "app.py", environment=environment, port=port, warm=False) as url:
-        open_page(scoring, url)
-        scored(scoring, "mine.txt", b"The Time Traveller smiled.")
+        open_perplexity(scoring, url)
+        score_file(scoring, "mine.txt", b"The Time Traveller smiled.")
         read = Live(context.new_page(), url)
         expect(read.root.locator(".main-svg").first).to_be_visible()  # Plotly has come too
         live = Live(context.new_page(), url)

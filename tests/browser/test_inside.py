@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.driving import (
+from tests.support.driving import (
     HIGHLIGHTED,
     box_of,
     changed,

@@ -6,55 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Live
-from tests.browser.test_accessible import settle
-
-STOPS = 80  # of the Tab key: more than any page has before what is looked for
-# The name, classes and element that has the focus, and whether it looks otherwise than without, in a view of
-# ours by a ring of two pixels. A table draws its focus some frames after it has it: it is looked for again, a
-# second in all.
-FOCUSED = """async () => {
-    let at = document.activeElement;
-    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-    if (!at || at === document.body) return ["", "", "", true];
-    const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    const name = at.getAttribute("aria-label") || at.innerText || at.labels?.[0]?.innerText || "";
-    const around = [at, ...at.children];
-    for (let e = at.parentElement, n = 0; e && n < 5; e = e.parentElement, n++) around.push(e);
-    const look = () => {
-        for (const one of document.getAnimations())
-            if (one.effect?.getComputedTiming().endTime !== Infinity) one.finish(); // a spinner never ends
-        return around.map((e) => {
-            const { outline, boxShadow, borderColor, backgroundColor, stroke } = getComputedStyle(e);
-            return [outline, boxShadow, borderColor, backgroundColor, stroke].join();
-        }).join() + (at.closest("canvas")?.toDataURL() ?? ""); // a table draws its focus
-    };
-    let shows = false;
-    for (let tries = 0; !shows && tries < 15; tries++) {
-        if (tries) await drawn();
-        const focused = look();
-        at.blur();
-        shows = look() !== focused;
-        if (!shows) {
-            await drawn();
-            shows = look() !== focused;
-        }
-        at.focus({ preventScroll: true });
-    }
-    const { outlineStyle, outlineWidth } = getComputedStyle(at);
-    if (at.getRootNode().host) shows &&= outlineStyle === "solid" && parseFloat(outlineWidth) >= 2;
-    return [name.trim(), String(at.className?.baseVal ?? at.className), at.outerHTML.slice(0, 120), shows];
-}"""
-
-
-def tab_to(page: Page, name: str = "", *, css: str = "", key: str = "Tab") -> None:
-    """Press Tab until what has this name, or class, has the focus; every stop shows that it has it."""
-    for _ in range(STOPS):
-        found, classes, markup, shows = page.evaluate(FOCUSED)
-        assert shows, markup
-        if (name and re.search(name, found)) or (css and css in classes.split()):
-            return
-        page.keyboard.press(key)
-    raise AssertionError(f"the Tab key doesn't come to {name or css}")
+from tests.support.browser import FOCUSED, settle, tab_to
 
 
 @pytest.mark.usefixtures("anew")

@@ -10,8 +10,8 @@ from rnnviz import i18n
 from rnnviz.lecture import symbols
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import PICK, SEEN
-from tests.browser.lecturing import DRAWN, Lectern
-from tests.browser.test_accessible import wrong
+from tests.support.browser import inaccessible
+from tests.support.lecturing import DRAWN, Lectern
 
 STEPS = [step for scene in scenes() for step in scene.steps]
 # Typeset every formula with the page's own KaTeX, as the page does, but strictly: what it finds wrong.
@@ -304,7 +304,7 @@ def test_the_window_follows_the_stage_drives_it_and_leads_to_the_appendix(lecter
     expect(desk.get_by_role("timer")).to_have_text(re.compile("0:0[1-9]"))
     lectern.open(step="labels", lang="zh")  # loaded again, the stage has its window still
     expect(desk.locator("#title")).to_have_text(i18n.translations("zh").gettext(scenes()[4].stops[0].title))
-    assert wrong(desk) == []
+    assert inaccessible(desk) == []
     lost = desk.get_by_role("status")
     expect(lost).to_be_hidden()
     lectern.page.get_by_test_id("stSidebarNav").get_by_role("link").first.click()

@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.driving import highlighted, letter, make_anew, until_highlighted
-from tests.browser.lecturing import Lectern
+from tests.support.driving import highlighted, letter, make_anew, until_highlighted
+from tests.support.lecturing import Lectern
 
 
 def test_the_training_view_shows_the_model_that_was_there(page: Page, app_url: str) -> None:

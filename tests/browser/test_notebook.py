@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.text.characters import visible
-from tests.conftest import tiny, tiny_card
+from tests.support.models import tiny, tiny_card
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 

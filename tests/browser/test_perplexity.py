@@ -11,27 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import perplexity
-from tests.browser.driving import box_of, click_table, tabs
-
-
-def upload(page: Page, files: dict[str, bytes]) -> None:
-    page.locator("input[type=file]").set_input_files(
-        [{"name": name, "mimeType": "text/plain", "buffer": data} for name, data in files.items()]
-    )
-
-
-def scored(page: Page, name: str, data: bytes) -> None:
-    """Upload a file, and wait for its figures."""
-    upload(page, {name: data})
-    expect(page.get_by_text(f"Perplexity of {name}")).to_be_visible()
-
-
-def open_page(page: Page, url: str, model: str = "tiny-gru", **query: str) -> None:
-    address = "&".join(f"{k}={v}" for k, v in {"model": model, **query}.items())
-    page.goto(f"{url}/perplexity?{address}")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    # A file that is given to an uploader which is then made anew would be lost.
-    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
+from tests.support.browser import open_perplexity, score_file, upload
+from tests.support.driving import box_of, click_table, tabs
 
 
 def figure(page: Page) -> Locator:
@@ -42,7 +23,7 @@ def figure(page: Page) -> Locator:
 def test_dropped_files_get_their_figures_and_a_click_on_one_shows_it(
     page: Page, app_url: str, models_folder: Path
 ) -> None:
-    open_page(page, app_url)
+    open_perplexity(page, app_url)
     texts = {"a.txt": "The Time Traveller smiled.\n" * 400, "b.txt": "grey eyes"}
     upload(page, {name: text.encode() for name, text in texts.items()})
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
@@ -63,8 +44,8 @@ CHINESE = "却说那怪物坐在上面，自思自想。" * 200
 @pytest.mark.slow
 def test_on_a_phone_nothing_is_printed_over_anything(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    open_page(page, app_url)
-    scored(page, "a.txt", CHINESE.encode())
+    open_perplexity(page, app_url)
+    score_file(page, "a.txt", CHINESE.encode())
     expect(figure(page)).to_contain_text(re.compile("million|billion"))
     for section in tabs(page, "section"):
         expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
@@ -100,8 +81,8 @@ OVERLAPS = """answer => {
 def test_a_long_file_shows_how_far_it_is_while_another_is_looked_at_and_cancel_is_quick(
     page: Page, app_url: str
 ) -> None:
-    open_page(page, app_url)
-    scored(page, "a.txt", b"grey eyes")
+    open_perplexity(page, app_url)
+    score_file(page, "a.txt", b"grey eyes")
     upload(page, {"long.txt": b"The Time Traveller smiled.\n" * 200_000})
     bar = page.get_by_test_id("stProgress")
     expect(bar).to_contain_text("perplexity so far")
@@ -125,8 +106,8 @@ TAKEN: dict[str, Callable[[Path], str]] = {
 
 def test_every_character_can_be_taken_away(page: Page, app_url: str, tmp_path: Path) -> None:
     text = "The Time Traveller smiled."
-    open_page(page, app_url, section="take")
-    scored(page, "a.txt", text.encode())
+    open_perplexity(page, app_url, section="take")
+    score_file(page, "a.txt", text.encode())
     found = {}
     for label, read in TAKEN.items():
         with page.expect_download() as started:
@@ -137,7 +118,7 @@ def test_every_character_can_be_taken_away(page: Page, app_url: str, tmp_path: P
 
 
 def test_a_result_stands_under_the_source_that_it_is_of_and_html_stays_text(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
+    open_perplexity(page, app_url)
     name = "<img src=x onerror=alert(1)>.txt"
     files, paste, corpus = (page.get_by_role("tab", name=name) for name in ("Upload", "Paste", "Pick"))
     paste.click()
@@ -154,7 +135,7 @@ def test_a_result_stands_under_the_source_that_it_is_of_and_html_stays_text(page
     expect(paste).to_have_attribute("aria-selected", "true")
     files.click()
     expect(page.get_by_text("Pasted text, until you choose a text here")).to_be_visible()
-    scored(page, name, b"The Time Traveller")
+    score_file(page, name, b"The Time Traveller")
     paste.click()  # what it holds is scored again
     expect(result).to_be_visible()
     page.get_by_role("button", name="1 uploaded file").click()
@@ -166,8 +147,8 @@ def test_a_result_stands_under_the_source_that_it_is_of_and_html_stays_text(page
 
 
 def test_model_section_and_language_stand_in_the_address_and_come_back(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    scored(page, "a.txt", b"grey eyes")
+    open_perplexity(page, app_url)
+    score_file(page, "a.txt", b"grey eyes")
     before, model = figure(page).inner_text(), page.get_by_role("combobox", name="Model", exact=True)
     model.click()
     page.get_by_role("option", name="tiny-3gram").click()
@@ -186,7 +167,7 @@ def test_model_section_and_language_stand_in_the_address_and_come_back(page: Pag
 
 def test_a_text_that_was_read_before_is_answered_in_the_readers_language(page: Page, app_url: str) -> None:
     for _ in range(2):  # the second time its run is cut off before the language's switch is drawn
-        open_page(page, app_url, lang="zh")
+        open_perplexity(page, app_url, lang="zh")
         heading = page.get_by_role("heading", name="你的文本的困惑度")
         expect(heading).to_be_visible()
         upload(page, {"known.txt": b"The Time Traveller smiled. " * 40})
@@ -197,7 +178,7 @@ def test_a_text_that_was_read_before_is_answered_in_the_readers_language(page: P
 
 
 def test_streamlits_own_words_are_of_the_pages_language(page: Page, app_url: str) -> None:
-    open_page(page, app_url, lang="zh")
+    open_perplexity(page, app_url, lang="zh")
     field, menu = page.get_by_test_id("stFileUploader"), page.get_by_test_id("stMainMenuButton")
     expect(field).to_contain_text("上传")
     expect(field).not_to_contain_text(re.compile("Upload|per file"))
@@ -209,7 +190,7 @@ def test_streamlits_own_words_are_of_the_pages_language(page: Page, app_url: str
 
 
 def test_an_open_card_leaves_the_language_and_share_in_view(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
+    open_perplexity(page, app_url)
     page.get_by_text("About this model").click()
     expect(page.get_by_text("parameters")).to_be_visible()
     sidebar = page.get_by_test_id("stSidebarContent")

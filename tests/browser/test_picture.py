@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import SCREEN, Live
-from tests.browser.driving import box_of, until
+from tests.support.driving import box_of, until
 
 UNITS = 256
 FEW = 8

@@ -7,12 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 import rnnviz
-from rnnviz.analysis.occlusion import left_out
+from rnnviz.scoring.occlusion import left_out
 from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
-from tests.browser.driving import box_of, changed, until
-from tests.browser.test_explore import MODEL
-from tests.browser.test_explore_text import expect_bars
+from tests.support.driving import box_of, changed, until
+from tests.support.explore_page import MODEL, expect_bars
 
 
 def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live: Live) -> None:

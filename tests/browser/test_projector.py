@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.driving import box_of
+from tests.support.driving import box_of
 
 SCREENS: list[ViewportSize] = [
     {"width": 1024, "height": 768},

@@ -12,8 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from rnnviz.lecture.scene_6_perplexity import SENTENCES
 from rnnviz.lecture.scenes import scenes
-from tests.browser.driving import ROOT, box_of
-from tests.browser.lecturing import DRAWN, Lectern
+from tests.support.driving import box_of
+from tests.support.lecturing import DRAWN, Lectern
+from tests.support.serving import ROOT
 
 OPTIONS = scenes()[7].stops[2].question.options  # type: ignore[union-attr]
 

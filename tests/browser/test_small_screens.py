@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.driving import box_of
-from tests.browser.test_accessible import settle
+from tests.support.browser import settle
+from tests.support.driving import box_of
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 ENLARGED: ViewportSize = {"width": 720, "height": 450}  # 1440 × 900 at 200 %

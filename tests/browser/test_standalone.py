@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.networks import checkpoint
-from rnnviz.ui.standalone import build
+from rnnviz.page import build
 from tests.browser.conftest import Live
-from tests.conftest import TEXT
+from tests.support.models import TEXT
 
 
 @pytest.fixture(scope="session")

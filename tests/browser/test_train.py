@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from rnnviz.training import runs
-from tests.browser.driving import box_of, changed
-from tests.browser.test_keyboard import tab_to
-from tests.training.made_runs import made, training
+from rnnviz.lab.run import runs
+from tests.support.browser import tab_to
+from tests.support.driving import box_of, changed
+from tests.support.made_runs import made, training
 
 PICTURE = "(view) => view.querySelector('.rt-heat').toDataURL()"
 COLOUR = "(view) => view.querySelector('.rt-sentence').lastElementChild.style.backgroundColor"

@@ -17,7 +17,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import BLOCK, ColumnFiles
 from rnnviz.scoring.record import record
-from tests.browser.driving import (
+from tests.support.driving import (
     HIGHLIGHTED,
     box_of,
     click_table,
@@ -26,10 +26,10 @@ from tests.browser.driving import (
     highlighted,
     letter,
     make_anew,
-    serve,
     until,
 )
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
+from tests.support.serving import serve
 
 COLUMNS = ("codes.u4", "nll.f4", "rank.i4", "entropy.f4")
 ODD = (

@@ -13,8 +13,8 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.cli.output import as_json
-from tests import needs
-from tests.cli.conftest import ROOT, Run, process
+from tests.support import needs
+from tests.support.commands import ROOT, Run, process
 
 ENDLESS = "sample -m tiny-gru --length 100000000"
 
@@ -78,7 +78,7 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
     code = """if True:
         import sys
         from rnnviz import cli
-        from rnnviz.networks import has_torch
+        from rnnviz.networks import engines
         for words in ("--help", "dev --help", "models", "perplexity --help", "train --help"):
             try:
                 cli.main(words.split())
@@ -94,7 +94,7 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
         print("torch" in sys.modules)
         for words in ("perplexity README.md", "sample --prompt The"):
             assert cli.main([*words.split(), "-m", "tiny-gru"]) == 0
-        print(has_torch.gpu_driver() or "torch" not in sys.modules)
+        print(engines.gpu_driver() or "torch" not in sys.modules)
     """
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 60, "env": command_environment}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, **options)

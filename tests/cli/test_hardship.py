@@ -5,20 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
-from tests import needs
-from tests.cli.conftest import Run, process
-from tests.conftest import TEXT, tiny
-
-SMALL = ["--cell", "rnn", "--hidden-size", "4", "--epochs", "1", "--batch", "2", "--steps", "16"]
-
-
-@pytest.fixture
-def said(run: Run) -> Run:
-    """Run one command in a folder with a text: its exit code, standard output and error."""
-    Path("tiny.txt").write_text(TEXT * 4, "utf-8")
-    return run
+from tests.support.commands import Run, process
+from tests.support.models import TEXT, tiny
 
 
 @pytest.mark.parametrize(
@@ -29,37 +18,16 @@ def said(run: Run) -> Run:
         ("rows.csv", ["--output", "./rows.csv", "--column", "text"]),
     ],
 )
-def test_a_text_is_never_written_over(said: Run, file: str, option: list[str]) -> None:
+def test_a_text_is_never_written_over(run_beside_text: Run, file: str, option: list[str]) -> None:
     shutil.copy("tiny.txt", file)
-    code, _, err = said("perplexity", file, "--model", "tiny-gru", *option)
+    code, _, err = run_beside_text("perplexity", file, "--model", "tiny-gru", *option)
     assert code == 1
     assert f"{file} is read here, and would be written over" in err
     assert Path(file).read_text("utf-8") == TEXT * 4
 
 
-def test_a_file_whose_name_is_no_text_is_trained_on(said: Run, tmp_path: Path) -> None:
-    name = "caf\udce9.txt"
-    needs.named(tmp_path, name)
-    shutil.copy("tiny.txt", name)
-    assert said("train", "--corpus", name, "--name", "x", *SMALL)[0] == 0
-    assert checkpoint.load("./x.safetensors").card["corpus"]
-    code, _, err = said("train", "--corpus", name, "--name", "y", "--title", "\udcff", *SMALL)
-    assert code == 1
-    assert "surrogate" in err
-
-
-def test_a_resumed_run_heeds_an_option_or_refuses_it(said: Run) -> None:
-    assert said("train", "--corpus", "tiny.txt", "--name", "x", "--run-dir", "run", *SMALL)[0] == 0
-    for option in (["--epochs", "5"], ["--half"], ["--name", "y"], ["--tied"], ["--cell", "rnn"]):
-        code, _, err = said("train", "--resume", "run", *option)
-        assert code == 1
-        assert f"leave out {option[0]}" in err
-    assert said("train", "--resume", "run", "--output", "again.safetensors")[0] == 0
-    assert checkpoint.load("./again.safetensors").vocabulary == checkpoint.load("./x.safetensors").vocabulary
-
-
 def test_a_model_is_found_by_the_name_that_is_listed(
-    said: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_beside_text: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
@@ -67,16 +35,16 @@ def test_a_model_is_found_by_the_name_that_is_listed(
     (folder / "own.safetensors").rename(folder / "foo.safetensors")
     shutil.copy(folder / "foo.safetensors", folder / "foo.snapshots.safetensors")
     monkeypatch.setenv("RNNVIZ_MODELS", str(folder))
-    assert "\nfoo " in said("models")[1]
-    assert said("sample", "--model", "foo", "--length", "3")[0] == 0
-    err = said("sample", "--model", "own", "--length", "3")[2]
+    assert "\nfoo " in run_beside_text("models")[1]
+    assert run_beside_text("sample", "--model", "foo", "--length", "3")[0] == 0
+    err = run_beside_text("sample", "--model", "own", "--length", "3")[2]
     assert "no model is called 'own'" in err
     assert " foo, " in err
     assert "snapshots" not in err
 
 
 def test_a_full_disk_behind_standard_output_is_said(
-    said: Run, tmp_path: Path, command_environment: dict[str, str]
+    run_beside_text: Run, tmp_path: Path, command_environment: dict[str, str]
 ) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")

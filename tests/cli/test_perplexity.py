@@ -12,10 +12,10 @@ import pytest
 from rnnviz.cli import output
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import perplexity
-from tests import needs
-from tests.cli.conftest import Run
-from tests.closeness import close
-from tests.conftest import TEXT
+from tests.support import needs
+from tests.support.closeness import close
+from tests.support.commands import Run
+from tests.support.models import TEXT
 
 LONG = TEXT + "Größe: 道 and so on.\r\n" + TEXT
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.conftest import Run
-from tests.conftest import TEXT
+from tests.support.commands import Run
+from tests.support.models import TEXT
 
 ROWS = [{"id": n, "asked": TEXT[n : n + 9], "text": TEXT[n + 9 : 3 * n + 40]} for n in range(0, 90, 3)]
 FIGURES = ["file", "row", "characters", "unknown", "nll", "perplexity", "words", "word_perplexity"]

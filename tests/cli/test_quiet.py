@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rnnviz.networks.checkpoint import save
-from tests.cli.conftest import Run
-from tests.conftest import TEXT, tiny
+from tests.support.commands import Run
+from tests.support.models import TEXT, tiny
 
 TINY = ["-m", "tiny-gru", "--file", "book.txt"]
 

@@ -14,9 +14,9 @@ from rnnviz.cli import trace as command
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from tests.cli.conftest import Run
-from tests.closeness import assert_states, close
-from tests.conftest import tiny
+from tests.support.closeness import assert_states, close
+from tests.support.commands import Run
+from tests.support.models import tiny
 
 TEXT = 'T"i,\nm道🎉'
 STATES = ["--quantity", "hidden", "--quantity", "forget"]

@@ -14,12 +14,12 @@ from streamlit.components.v2 import manifest_scanner
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.ui import entry
-from rnnviz.ui.browser.payload import unpack
+from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.learn.lecture import Lecture
-from tests.conftest import TEXT, tiny
-from tests.training.made_runs import made
-from tests.ui.apptest import addressed, components, opened, settled
+from rnnviz.ui.serving import entry
+from tests.support.apptest import addressed, components, opened, settled
+from tests.support.made_runs import made
+from tests.support.models import TEXT, tiny
 
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
 LECTURE = [row for row in ROWS if row[1] == "step"]

@@ -11,11 +11,11 @@ import pytest
 import rnnviz
 from rnnviz.cli import main
 from rnnviz.errors import CheckpointError, DecodingError
+from rnnviz.lab.run import runs
+from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.compression import decompress
-from rnnviz.training import runs
-from rnnviz.training.folder import RunFolder
-from tests.training.processes import train_to_its_end
+from tests.support.processes import train_to_its_end
 
 HERE = Path(__file__).parent
 OLDEST, OLD = HERE / "made_by_0_1_0", HERE / "made_by_1_0_0"

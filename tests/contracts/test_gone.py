@@ -6,8 +6,8 @@ import rnnviz
 from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.errors import ConfigError
-from tests.conftest import TEXT, tiny
-from tests.refused import one_sentence
+from tests.support.models import TEXT, tiny
+from tests.support.refused import one_sentence
 
 OPTIONS = {
     "match --text abc --span 0:3 --index kept": (

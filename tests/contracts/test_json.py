@@ -11,16 +11,17 @@ import pytest
 from rnnviz import follow
 from rnnviz.cli import main
 from rnnviz.figures import export
+from rnnviz.lab.pages.train import run_comparison
+from rnnviz.lab.run import runs
+from rnnviz.lab.run.folder import Description, RunFolder
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
-from rnnviz.training import runs
-from rnnviz.training.folder import Description, RunFolder
 from rnnviz.ui.pages.perplexity import download
-from rnnviz.ui.pages.train import run_comparison
-from tests.analysis.built import VOCABULARY, built, quoted
-from tests.training.processes import events, progressed, train, until
+from tests.support.built import VOCABULARY, built, quoted
+from tests.support.processes import events, progressed, train
+from tests.support.waiting import until
 
 TABLE = {
     tuple(row[:2]): row[2] for row in json.loads(Path(__file__).with_name("json.json").read_text("utf-8"))

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from rnnviz.cli import bind
-from rnnviz.ui import http_protocol
-from rnnviz.ui.host import host
+from rnnviz.ui.serving import http_protocol
+from rnnviz.ui.serving.start import host
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"

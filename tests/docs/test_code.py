@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rnnviz.cli import main
-from rnnviz.ui.standalone.command import page
-from tests.written import PAGES, ROOT, blocks, commands, typed, why_not
+from rnnviz.page.command import page
+from tests.support.written import PAGES, ROOT, blocks, commands, typed, why_not
 
 PROSE = "It was past midnight when the machine came back. 'Well?' said the doctor, and nobody spoke. "
 
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_a_command_that_is_not_run_says_why(page: Path) -> None:
     left = [line for line in typed(page) if line not in commands() and not why_not(line)]
-    assert not left, "run these (tests.written.RUN), or say why not (tests.written.NOT_RUN)"
+    assert not left, "run these (tests.support.written.RUN), or say why not (tests.support.written.NOT_RUN)"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import rnnviz
-from tests.written import ROOT
+from tests.support.written import ROOT
 
 UNITS = {"": 1.0, " million": 1e6, " 万": 1e4}
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageSequence
 
-from rnnviz.networks import checkpoint
-from rnnviz.training import unit_findings
-from tests.written import ROOT, blocks, links
+from rnnviz.networks import checkpoint, model_card
+from tests.support.written import ROOT, blocks, links
 
 README = (ROOT / "README.md").read_text("utf-8")
 PICTURES = ROOT / "docs" / "pictures"
@@ -57,7 +56,7 @@ def test_a_film_is_small_and_about_ten_seconds_long(film: Path) -> None:
 def test_the_films_unit_is_one_that_the_models_card_confirms() -> None:
     script = (PICTURES / "film.py").read_text("utf-8")
     said = re.search(r"model=([\w-]+)", script)
-    first = unit_findings.of(checkpoint.read_info(checkpoint.find(said[1])).card)[0]
+    first = model_card.unit_findings(checkpoint.read_info(checkpoint.find(said[1])).card)[0]
     assert (first.target, first.verdict) == ("quotes", "remembers")
 
 

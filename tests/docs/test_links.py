@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.written import PAGES, ROOT, anchors, links
+from tests.support.written import PAGES, ROOT, anchors, links
 
 LINKING = [*PAGES, ROOT / "models" / "README.md", ROOT / "tests" / "benchmarks" / "README.md"]
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from docs.pictures.take import FAR, LANGUAGES, LIMIT, PAGES, SCHEMES, SIZE, TILE, distance
-from tests import written
+from tests.support import written
 
 FOLDER = written.ROOT / "docs" / "pictures"
 STILLS = [

@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from rnnviz.networks import modelfile
-from rnnviz.ui import http_protocol
-from rnnviz.ui.room import listener, phones
+from rnnviz.ui.serving import http_protocol
+from rnnviz.ui.serving.room import listener, phones
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
 SERVICE = ROOT / "deploy" / "rnnviz.service"
 
-GUARD, DOOR = "ui/test_guard.py", "ui/test_room_door.py"
+GUARD, DOOR = "ui/serving/test_guard.py", "ui/serving/test_room_door.py"
 CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "test_damaged.py"
 HERE = "docs/test_security.py"
 
@@ -48,20 +48,22 @@ PROMISES: dict[str, list[str]] = {
     ],
     "no statistics, no reports of errors": [
         "test_package.py::test_the_first_start_asks_nothing_and_reports_nothing",
-        "ui/test_launch.py::test_app_asks_for_what_it_was_told_and_nothing_else",
+        "ui/serving/test_launch.py::test_app_asks_for_what_it_was_told_and_nothing_else",
     ],
-    "tracebacks go to the terminal": ["ui/test_main.py::test_no_traceback_ever_reaches_the_page"],
+    "tracebacks go to the terminal": ["ui/shell/test_main.py::test_no_traceback_ever_reaches_the_page"],
     "escaped before they are HTML": [
-        "ui/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
+        "ui/pages/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
         "notebook/test_html_repr.py::test_a_model_shows_its_card",
         "browser/test_viewer.py::test_the_text_is_there_as_it_is",
         "browser/test_address.py::test_html_stays_text_and_what_is_no_text_is_said",
     ],
     "Archives and documents are refused": ["text/test_filetypes.py::test_what_is_no_text_is_refused_by_name"],
     "can't fill the memory": ["text/test_row_files.py::test_a_decompression_bomb_is_noticed_early"],
-    "by the app's user only (0600)": ["ui/test_clear_data.py::test_only_the_owner_can_read_what_is_kept"],
+    "by the app's user only (0600)": [
+        "ui/jobs/test_clear_data.py::test_only_the_owner_can_read_what_is_kept"
+    ],
     "at once by **Forget my texts**": [
-        "ui/test_clear_data.py::test_a_reader_can_have_all_texts_forgotten_at_once"
+        "ui/jobs/test_clear_data.py::test_a_reader_can_have_all_texts_forgotten_at_once"
     ],
     "quote what a spreadsheet would compute": [
         "figures/test_export.py::test_a_name_that_is_a_formula_is_text_in_a_spreadsheet"
@@ -83,14 +85,14 @@ PROMISES: dict[str, list[str]] = {
     ],
     "A damaged file costs itself alone": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
     "What a card says is shown as text": [
-        "ui/test_main.py::test_the_card_stands_beside_its_yardsticks_and_all_models_can_score",
-        "ui/test_standalone.py::test_what_a_card_says_stays_text",
+        "ui/shell/test_main.py::test_the_card_stands_beside_its_yardsticks_and_all_models_can_score",
+        "page/test_standalone.py::test_what_a_card_says_stays_text",
     ],
     "to the names that it was told alone (`RNNVIZ_HOSTS`), and to their pages": [
         f"{GUARD}::test_others_are_served_when_that_is_asked_for_and_names_of_the_environment_with_their_pages"
     ],
     "made only with its page's token": [
-        "ui/test_view_socket.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
+        "ui/browser/test_view_socket.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
     ],
     "The container runs as a user of its own, without capabilities, on a read-only file system": [
         f"{HERE}::test_the_container_and_the_unit_may_do_little"
@@ -168,7 +170,7 @@ def test_the_one_pickle_that_is_read_lies_where_the_page_says(
     numba = pytest.importorskip("numba")
     from numba.core import caching
 
-    from rnnviz.networks import compiled
+    from rnnviz.lab.engines import compiled
 
     assert "pickle.load" in inspect.getsource(caching), "else the page promises less than it could"
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))

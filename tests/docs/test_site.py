@@ -66,7 +66,7 @@ def test_what_the_api_pages_show_is_there() -> None:
             "[a](../class.md#one) [b](https://x.y)",
         ),
         ("docs/class.md", "[deploy](../deploy/README.md)", "[deploy](deploy.md)"),
-        ("docs/guides/train.md", "[`code`](../../rnnviz/training/runs.py)", "`code`"),
+        ("docs/guides/train.md", "[`code`](../../rnnviz/lab/run/runs.py)", "`code`"),
         ("docs/start.md", "[it](../README.md#why)", "[it](readme.md#why)"),
         ("README.md", '<img src="docs/pictures/a.webp">', '<img src="pictures/a.webp">'),
         ("CONTRIBUTING.md", "[cells](docs/cells.md#a)", "[cells](cells.md#a)"),

@@ -6,8 +6,8 @@ import tomllib
 from pathlib import Path
 
 from rnnviz.cli import LISTED
-from rnnviz.ui import environment
-from tests.written import ROOT
+from rnnviz.ui.serving import guard
+from tests.support.written import ROOT
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
 VARIABLE = re.compile(r"RNNVIZ_[A-Z_]*[A-Z]")
@@ -31,7 +31,7 @@ def test_it_ends_with_all_variables_of_the_environment() -> None:
     ]
     read = [path for path in files if path.suffix in (".py", ".yaml", ".service", "") and path.is_file()]
     named = {name for path in read for name in VARIABLE.findall(path.read_text("utf-8"))}
-    known = named - {"RNNVIZ_REQUIRE", *environment.GONE}
+    known = named - {"RNNVIZ_REQUIRE", *guard.GONE}
     assert sorted(said) == sorted(known)
     assert not VARIABLE.findall(PAGE.rpartition("|")[2])  # nothing comes after the table
 
@@ -44,9 +44,8 @@ def test_the_page_of_the_package_has_all_extras() -> None:
         for cell in re.findall(r"^\| (`[^|]+) \|", page, re.MULTILINE)
         for name in re.findall(r"`(\w+)`", cell)
     ]
-    assert set(extras) - {"fast"} == {
-        name for name in said if name in extras
-    }  # fast is train by its old name
+    # fast is the lab by its oldest name
+    assert set(extras) - {"fast"} == {name for name in said if name in extras}
 
 
 def test_the_notice_names_files_that_are_there_and_katexs_version() -> None:

@@ -14,23 +14,22 @@ PACKAGE = Path(rnnviz.__file__).parent
 GLOSSARY = PACKAGE.parent / "docs" / "words.md"
 
 PROGRAMMING = """
-actions activations adam adapter add address alt analysis app arrays ask auth averages axes backward bar
-bars bind bookmark bootstrap bounded breakdown broadcast browser build button cache calls cancelled cause
-char check clamp classroom clear cli clock cluster coding comparison compiled component config contamination
-context contributions control corpora csv curve custom dashboard data decoded deprecated description
-descriptors deserialise dev device difference dual edit effect empty encodings engine entry environment
-error estimate event evidence example export external extremes field figure findings finished fitting folder
-forecast format formatting former found frames free gating guard header heat help histogram host http
-hyperparameters i index info inside interval interventions job jobs journal json kernels key kneser language
-launch length level lifespan limit line listener listing machine main memoryless message missing modelfile
-modules ney ngram normaliser norms numpy open options output packed pair panel parquet part passage paste
-pattern payload pending permissions perturb perturbation phrase piece poll presenting presets primitives
-process product progress projection protocol python question questions queue range ranking rate reconnect
-record render replay replication report repr request resampled rnn rows runs saving scan scanning scene
-score scratch script selected session sessions setting settings sidebar signature sketch slopes slots small
-socket source span spectra spectrum speed split splittable spread square standalone startup stepwise stopped
-store stream strings suggestion summary sums tape threads torch totals trial ui unknown unrolled
-uploads user warm widget window word work
+actions activations adam adapter address analysis arrays ask averages axes backward bars bind bookmark
+bootstrap bounded breakdown broadcast browser build button cache cancelled cause char check clamp
+classroom clear cli clock cluster comparison compiled component config contamination context
+contributions control corpora csv curve custom dashboard data decoded description dev device difference
+dual edit effect empty engine entry error estimate event evidence example export external extremes field
+figure findings finished fit fitting folder forecast format formatting found frames gating guard header
+heat help histogram http i info inside interval interventions job jobs journal json kernels key kneser
+lab language length level lifespan limit line listener listing machine main memoryless message missing
+modelfile modules ney ngram normaliser norms numpy open options output packed pair panel parquet part
+passage pattern payload pending perturb perturbation phrase piece poll presets primitives process
+product progress projection protocol python question questions queue ranking record registry render
+replay replication report repr request resampled responses rnn rows runs saving scan scanning scene
+score scratch script selected session sessions setting settings shell sidebar sketch slopes slots small
+socket source span spectra spectrum speed split splittable spread square stepwise stopped store stream
+streamlit suggestion summary sums tape threads torch totals trial ui unknown unrolled warm widget window
+word work workarounds
 """
 
 LEFT = """

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rnnviz.training import runs
+from rnnviz.lab.run import runs
 
 for name, extra in (("nbclient", "test"), ("ipykernel", "test"), ("anywidget", "notebook")):
     if find_spec(name) is None:  # imported where they are used: nbformat's import takes a second

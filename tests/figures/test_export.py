@@ -20,10 +20,10 @@ from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.record import Record
-from tests.closeness import assert_states
-from tests.conftest import TEXT
-from tests.scoring.pieces import pieces
-from tests.scoring.recorded import recorded, told
+from tests.support.closeness import assert_states
+from tests.support.models import TEXT
+from tests.support.pieces import pieces
+from tests.support.recorded import recorded, told
 
 # What a table could trip over: quotes, separators, line ends, NUL, formulas, the words for "nothing there".
 NUL = "\0" if pd.__version__ >= "3.1" else ""  # older ones read none

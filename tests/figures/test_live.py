@@ -7,8 +7,8 @@ import rnnviz
 from rnnviz.figures import live
 from rnnviz.figures.themes import CELL, DARK, GATE, LIGHT, RELU, TANH, Theme
 from rnnviz.text.characters import visible
-from tests.closeness import assert_states
-from tests.conftest import tiny
+from tests.support.closeness import assert_states
+from tests.support.models import tiny
 
 TEXT = "He was <b>here</b>\tand there.\n"
 

@@ -18,8 +18,8 @@ from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import printable
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT
-from tests.scoring.recorded import recorded
+from tests.support.models import TEXT
+from tests.support.recorded import recorded
 
 EVIL = (
     "</pre><script>alert(1)</script>&amp;\"'<img src=x onerror=alert(2)>\n\n]]><!-- "

@@ -9,8 +9,8 @@ import pytest
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.text.files import check_output
-from tests.refused import refused
-from tests.scoring.recorded import told
+from tests.support.recorded import told
+from tests.support.refused import refused
 
 REFUSED: dict[str, tuple[str, str, type[Exception], str]] = {
     "write another kind": ("write", "out.xlsx", ConfigError, "is csv or parquet; received '"),

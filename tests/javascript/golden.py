@@ -12,13 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.training import unit_findings
-from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
-from rnnviz.ui.standalone.build import TEMPERATURE, parts
-from tests.conftest import TEXT, tiny
+from rnnviz.page.build import TEMPERATURE, parts
+from rnnviz.page.live_session import Ask, LiveSession
+from rnnviz.page.payload import pack
+from tests.support.models import TEXT, tiny
 
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "mlp": ("mlp", {"embedding_size": 0}),
@@ -67,14 +66,13 @@ ASKS: list[dict[str, Any]] = [
 def write(folder: Path) -> None:
     """Write a file for each of NETWORKS."""
     shipped = checkpoint.read_info(checkpoint.find("chinese-gru"))
-    found = unit_findings.of(shipped.card)[0]
+    found = model_card.unit_findings(shipped.card)[0]
     for name, (cell, options) in NETWORKS.items():
         path = folder / f"{name}.safetensors"
         named = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
-        card = {"held_out": {"perplexity": 4.3}, "language": "en", unit_findings.KEY: {"findings": named}}
+        card = {"held_out": {"perplexity": 4.3}, "language": "en", model_card.UNITS_KEY: {"findings": named}}
         model = tiny(cell, name=name, card=card, **options)
-        model.normaliser = "typography" if name == "tied" else "newlines"
-        checkpoint.save(model, path)
+        checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)
         yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
         header, arrays = parts(info, yardstick)

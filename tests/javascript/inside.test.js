@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as panel from "../../rnnviz/lab/pages/inside/static/panel.js";
+import { line } from "../../rnnviz/lab/pages/inside/static/view.js";
 import { sayer } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers } from "../../rnnviz/ui/browser/static/number_format.js";
-import * as panel from "../../rnnviz/ui/pages/inside/static/panel.js";
-import { line } from "../../rnnviz/ui/pages/inside/static/view.js";
 
 /** Plotly's axis of so many pixels for a value. @param {number} offset @param {number} length @param {number} each */
 const axis = (offset, length, each) => ({

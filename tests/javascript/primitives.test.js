@@ -121,7 +121,7 @@ test("a background is light or dark as the eye sees it", () => {
   );
 });
 
-/** A block as rnnviz/ui/browser/payload.py packs it. @param {object} header @param {Uint8Array[]} parts */
+/** A block as rnnviz/page/payload.py packs it. @param {object} header @param {Uint8Array[]} parts */
 function pack(header, parts) {
   let text = JSON.stringify(header);
   while ((new TextEncoder().encode(text).length + 4) % 8) text += " ";

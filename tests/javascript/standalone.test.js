@@ -6,10 +6,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { Network, Reading, weigh, write } from "../../rnnviz/page/engine.js";
+import { answers, tensors } from "../../rnnviz/page/model.js";
+import { Reader } from "../../rnnviz/page/reader.js";
 import { unpack } from "../../rnnviz/ui/browser/static/payload.js";
-import { Network, Reading, weigh, write } from "../../rnnviz/ui/standalone/engine.js";
-import { answers, tensors } from "../../rnnviz/ui/standalone/model.js";
-import { Reader } from "../../rnnviz/ui/standalone/reader.js";
 
 const CLOSE = 1e-4;
 const folder = mkdtempSync(join(tmpdir(), "rnnviz-"));

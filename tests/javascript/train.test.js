@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Frames, layerOf } from "../../rnnviz/ui/pages/train/static/frames.js";
-import { characterAt } from "../../rnnviz/ui/pages/train/static/view.js";
+import { Frames, layerOf } from "../../rnnviz/lab/pages/train/static/frames.js";
+import { characterAt } from "../../rnnviz/lab/pages/train/static/view.js";
 
 /** An answer of the training view with snapshots. @param {number[]} steps @param {number[]} sent @param {number | null} now */
 function training(steps, sent, now, run = "one") {

@@ -5,7 +5,7 @@ import pytest
 from rnnviz.errors import ConfigError, ModelNotFoundError
 from rnnviz.lecture import readers
 from rnnviz.lecture.machine import Machine
-from tests.refused import Refusals, refused
+from tests.support.refused import Refusals, refused
 
 REFUSED: Refusals = {
     "Machine: letters": (lambda: Machine(text="cat"), ConfigError, "'at', with 't'"),

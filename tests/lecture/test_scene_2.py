@@ -10,14 +10,14 @@ from rnnviz.lecture import scene_2_memoryless as scene
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine
 from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.steps import SEEN
-from tests.lecture.test_steps import named, of
+from tests.support.lecture import nodes_of, step_of
 
 NET = Machine().net
 
 
 def matrices(picture: Node) -> dict[str, Node]:
     """The matrices of a picture, by what they stand for."""
-    return {part["stands"]: part for part in of(picture, "matrix") if "stands" in part}
+    return {part["stands"]: part for part in nodes_of(picture, "matrix") if "stands" in part}
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
@@ -47,7 +47,7 @@ def test_probabilities_and_the_loss_of_the_same_pairs(seed: int) -> None:
 def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_same(
     left: str, right: str
 ) -> None:
-    picture, _notice = named("prediction").shown({"left": left, "right": right, "pick": SEEN})
+    picture, _notice = step_of("prediction").shown({"left": left, "right": right, "pick": SEEN})
     before, between, after = picture["parts"]
     assert before["parts"][2:] == after["parts"][2:]  # the layer's strip and the bars
     table = dict(between["parts"][2]["rows"])
@@ -65,5 +65,5 @@ def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_sam
     ],
 )
 def test_characters_that_the_model_has_never_read_are_named(name: str, texts: dict[str, object]) -> None:
-    _picture, notice = named(name).shown({**named(name).usual, **texts})
+    _picture, notice = step_of(name).shown({**step_of(name).usual, **texts})
     assert "has never read 今 天 晴" in str(notice)

@@ -11,12 +11,12 @@ from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import LETTERS, adjacent, first, minibatch, parameters, unit
 from rnnviz.lecture.small_rnn import unroll
 from rnnviz.scoring.tracer import trace
-from tests.lecture.test_steps import parts
+from tests.support.lecture import nodes
 
 
 def shown(picture: Node, **want: Any) -> np.ndarray:
     """The values of the part that has all that is wanted."""
-    return np.array(next(one["values"] for one in parts(picture) if want.items() <= one.items()))
+    return np.array(next(one["values"] for one in nodes(picture) if want.items() <= one.items()))
 
 
 @pytest.mark.parametrize("t", [1, 2, 6])
@@ -56,6 +56,6 @@ def test_a_real_units_parts_add_up_to_what_the_model_computes() -> None:
 
 
 def test_all_parameters_are_counted_once() -> None:
-    assert "28 + 16 + 4 + 28 + 7 = 83" in [one.get("words") for one in parts(parameters(6)[0])]
-    (table,) = [one for one in parts(parameters(6)[0]) if one["kind"] == "table"]
+    assert "28 + 16 + 4 + 28 + 7 = 83" in [one.get("words") for one in nodes(parameters(6)[0])]
+    (table,) = [one for one in nodes(parameters(6)[0]) if one["kind"] == "table"]
     assert table["rows"][0][1:] == ["83", "83"], "ten times the text, exactly as many"

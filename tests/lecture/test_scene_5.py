@@ -5,15 +5,15 @@ import pytest
 
 from rnnviz.lecture import scene_5_word as scene
 from rnnviz.lecture.machine import Machine
-from tests.lecture.test_steps import of, parts
+from tests.support.lecture import nodes, nodes_of
 
 
 @pytest.mark.parametrize("seed", [0, 2, 7])
 def test_a_steps_loss_is_what_its_softmax_gives_to_the_next_character(seed: int) -> None:
     word, picture = Machine(seed), scene.softmax(seed)[0]
-    columns = of(picture, "matrix")
+    columns = nodes_of(picture, "matrix")
     assert np.allclose([np.ravel(one["values"]) for one in columns], word.forward.probabilities, rtol=1e-4)
-    written = [part["latex"].split("= ")[1] for part in parts(picture) if "= " in part.get("latex", "")]
+    written = [part["latex"].split("= ")[1] for part in nodes(picture) if "= " in part.get("latex", "")]
     assert written == [f"{loss:.2f}" for loss in word.forward.losses]
     assert [one["lit"] for one in columns] == [[[label, 0]] for label in word.targets]
 
@@ -26,8 +26,8 @@ def test_output_3_rests_on_what_was_read_and_its_loss_on_the_label(
     letters: str, output: int, loss: int
 ) -> None:
     picture, notice = scene.path(2, letters)[:2]
-    (change,) = [part["words"] for part in parts(picture) if part.get("stands") == "O_t"]
-    (table,) = of(picture, "table")
+    (change,) = [part["words"] for part in nodes(picture) if part.get("stands") == "O_t"]
+    (table,) = nodes_of(picture, "table")
     usual, here = (row[1] for row in table["rows"])
     assert (float(change) > 0, usual != here) == (bool(output), bool(loss))
     assert ("has changed: a" in notice, "Its loss has" in notice) == (
@@ -52,6 +52,6 @@ def test_a_training_step_goes_down_the_slope_and_no_further_than_1(seed: int, lo
 def test_trained_it_knows_the_word_by_heart(word: str) -> None:
     picture, notice = scene.train(word, 2, scene.STEPS)[:2]
     assert "it writes the word" in notice
-    curve = of(picture, "line")[-1]["ys"]
+    curve = nodes_of(picture, "line")[-1]["ys"]
     assert len(curve) == scene.STEPS + 1
     assert 1 <= curve[-1] < 1.1

@@ -9,7 +9,7 @@ import rnnviz
 from rnnviz.lecture import scene_6_perplexity as scene
 from rnnviz.lecture.number_format import fixed, rough, ten_to
 from rnnviz.ui.pages.learn.lecture import Lecture
-from tests.lecture.test_steps import of
+from tests.support.lecture import nodes_of
 
 
 def test_what_models_pay_is_what_the_package_measures() -> None:
@@ -19,24 +19,24 @@ def test_what_models_pay_is_what_the_package_measures() -> None:
         rnnviz.perplexity(model, text=one, given="It is raining").perplexity
         for one in (*scene.ENDINGS["en"], end)
     ]
-    said = [bars["rows"][0][2] for bars in of(picture, "bars")]
+    said = [bars["rows"][0][2] for bars in nodes_of(picture, "bars")]
     assert said == [*(rough(one, 3) for one in measured), "69"]
     assert "lowest for “on the river”, highest for “piouw;kcj pwepoiut”" in notice
 
     text = "It was a quiet evening"
     score = rnnviz.perplexity(model, text=text)
-    named = {row[0]: row[2] for row in of(scene.bits("lstm", text)[0], "bars")[0]["rows"]}
+    named = {row[0]: row[2] for row in nodes_of(scene.bits("lstm", text)[0], "bars")[0]["rows"]}
     assert named["LSTM"] == fixed(score.bits_per_character)
     assert named["uniform guess, 69"] == fixed(math.log2(69))
 
-    (table,) = of(scene.length("lstm", text, 9, "x", 1)[0], "table")
+    (table,) = nodes_of(scene.length("lstm", text, 9, "x", 1)[0], "table")
     nine = rnnviz.perplexity(model, text=text[:9])
     assert table["rows"][0][3] == fixed(nine.perplexity)
     assert table["rows"][0][2] == ten_to(-9 * math.log10(nine.perplexity))
 
 
 def test_the_example_of_two_lengths_is_not_rounded_twice() -> None:
-    (table,) = of(scene.length("lstm", scene.LONG["en"], 80, scene.SHORT["en"], 20)[0], "table")
+    (table,) = nodes_of(scene.length("lstm", scene.LONG["en"], 80, scene.SHORT["en"], 20)[0], "table")
     assert table["rows"][0][3] == "2.96", "2.9648, whose three decimals are 2.965"
 
 
@@ -61,7 +61,7 @@ def test_perplexity_is_the_geometric_mean_of_1_over_p(P: list[float], expected: 
 def test_the_game_says_what_its_bars_are_worth(case: str, p: list[float] | None, said: str) -> None:
     picture, notice = scene.game(case, p)
     assert said in notice
-    assert any("harmonic" in part["words"] for part in of(picture, "text"))
+    assert any("harmonic" in part["words"] for part in nodes_of(picture, "text"))
 
 
 def test_guesses_are_counted_and_bound_the_entropy() -> None:
@@ -69,7 +69,7 @@ def test_guesses_are_counted_and_bound_the_entropy() -> None:
     history = "".join(("x" if n % 2 else "") + letter for n, letter in enumerate(hidden[:20]))
     assert scene.played(hidden, history) == ([1, 2] * 10, "")
     assert scene.played("has", "HXx?!s") == ([1, 27, 1], "")
-    (table,) = of(scene.shannon(0, history)[0], "table")
+    (table,) = nodes_of(scene.shannon(0, history)[0], "table")
     assert table["rows"][0][1] == "1.00 – 1.00", "one bit: the first guess or the second"
 
 
@@ -82,9 +82,9 @@ def test_a_class_has_a_distribution_and_pays_for_it() -> None:
     votes[letter.options.index("e")], votes[letter.options.index("a")] = 5, 2
     told = letter.told({letter.key: votes, "shannon.0.0": [0] * 27})
     assert told["ask"] == {"history": "hea"}, "first what had more votes, then what came"
-    (table,) = of(told["picture"], "table")
+    (table,) = nodes_of(told["picture"], "table")
     this, before = -math.log2((2 + 1 / 27) / 8), math.log2(27)
     assert table["rows"][0][1:] == [fixed(this), fixed((this + before) / 2)]
-    (matrix,) = of(told["picture"], "matrix")
+    (matrix,) = nodes_of(told["picture"], "matrix")
     assert np.sum(matrix["values"][0]) == pytest.approx(1, abs=0.2)
     assert Lecture({"step": "shannon", "history": scene.SENTENCES[0][1]}).asked() is None

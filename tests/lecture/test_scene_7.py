@@ -13,7 +13,7 @@ from rnnviz.lecture import scene_7_backwards as scene
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.number_format import fixed, rough
 from rnnviz.lecture.readers import recorded
-from tests.lecture.test_steps import computed, of
+from tests.support.lecture import computed, nodes_of
 
 
 def test_three_steps_back_add_up_to_the_gradient() -> None:
@@ -64,7 +64,7 @@ def test_random_cuts_are_right_on_average_and_their_spread_is_exact() -> None:
 )
 def test_arrows_point_back_where_the_gradient_has_passed(walked: int, said: str, stateless: int) -> None:
     picture, notice = scene.back(walked, stateless)
-    (graph,) = of(picture, "graph")
+    (graph,) = nodes_of(picture, "graph")
     expected = set()
     for t in range(4 - walked, 4):
         way = ["L", f"l{t}", f"O{t}", f"q{t}", f"H{t}", f"f{t}", "W"]
@@ -76,13 +76,13 @@ def test_arrows_point_back_where_the_gradient_has_passed(walked: int, said: str,
     assert now == ([f"H{4 - walked}", f"O{4 - walked}"] if walked else [])
     assert ("No gradient goes from step to step" if stateless and walked else said) in notice
     # Without a state W_hh is 0, and there is nothing to add up.
-    sums = [part for part in of(picture, "text") if part["words"] == "added up so far"]
+    sums = [part for part in nodes_of(picture, "text") if part["words"] == "added up so far"]
     assert len(sums) == (walked > 0 and not stateless)
-    assert len(of(picture, "matrix")) == ((1 if stateless else 3) if walked else 0)
+    assert len(nodes_of(picture, "matrix")) == ((1 if stateless else 3) if walked else 0)
 
 
 def test_the_way_there_has_each_steps_probability_and_loss() -> None:
-    (table,) = of(scene.back(0, 0)[0], "table")
+    (table,) = nodes_of(scene.back(0, 0)[0], "table")
     there = Machine(steps=3).forward
     for row, P, target in zip(table["rows"], there.probabilities, Machine(steps=3).targets, strict=True):
         assert row[3:] == [fixed(P[target]), fixed(-math.log(P[target]))]
@@ -93,7 +93,7 @@ def test_what_is_left_of_the_gradient_is_what_the_package_measures(text: str) ->
     picture, notice = scene.flow(text)
     last, early = len(text) - 2, min(10, len(text) - 2)
     left = {}
-    for cell, curve in zip(("rnn", "gru", "lstm"), of(picture, "line"), strict=True):
+    for cell, curve in zip(("rnn", "gru", "lstm"), nodes_of(picture, "line"), strict=True):
         found = gradients.jacobian(rnnviz.load(f"timemachine-{cell}"), text, at=last + 1, of="loss")
         states = [found.hidden, *([found.cell] if cell == "lstm" else [])]
         size = np.linalg.norm([state[:-1, -1] for state in states], axis=0)
@@ -111,7 +111,7 @@ def test_two_characters_have_no_step_to_go_back_to() -> None:
 @pytest.mark.parametrize("rho", [0.8, 1.0, 1.4])
 def test_the_dials_curves_are_of_one_matrix_at_several_sizes(rho: float) -> None:
     picture, notice = scene.dial(rho, 8, 1)
-    drawn = [(line["name"], line["ys"]) for line in of(picture, "line")]
+    drawn = [(line["name"], line["ys"]) for line in nodes_of(picture, "line")]
     sizes = {f"ρ = {r:g}": np.transpose(computed("dial", rho=r)["sizes"]) for r in (0.8, 1.0, 1.25, rho)}
     assert [name for name, _ys in drawn] == [*sizes, "tanh", "ρᵏ"]
     for name, ys in drawn[:-2]:
@@ -122,13 +122,13 @@ def test_the_dials_curves_are_of_one_matrix_at_several_sizes(rho: float) -> None
     small, large = (rough(sizes[name][0][-1]) for name in ("ρ = 0.8", "ρ = 1.25"))
     assert f"by {small} at ρ = 0.8: it vanishes. At ρ = 1.25, by {large}: it explodes." in notice
     assert notice.endswith(f"at ρ = {rho:g}: by {rough(tanh[-1])}.")
-    (plane,) = of(picture, "plane")
+    (plane,) = nodes_of(picture, "plane")
     assert [radius for radius, _name in plane["circles"]] == [1, rho]
 
 
 @pytest.mark.parametrize(("rho", "k", "raised"), [(1.4, 40, True), (0.6, 40, False), (1.0, 1, False)])
 def test_a_powers_long_numbers_have_their_power_of_ten_in_front(rho: float, k: int, raised: bool) -> None:
-    (matrix,) = of(scene.dial(rho, k, 1)[0], "matrix")
+    (matrix,) = nodes_of(scene.dial(rho, k, 1)[0], "matrix")
     power = computed("dial", rho=rho, k=k)["power"]
     tens = math.floor(math.log10(abs(power).max())) if raised else 0
     np.testing.assert_allclose(np.array(matrix["values"]) * 10**tens, power, rtol=1e-4)
@@ -148,11 +148,11 @@ def test_a_powers_long_numbers_have_their_power_of_ten_in_front(rho: float, k: i
 )
 def test_terms_that_cross_a_cut_are_faded_and_counted(T: int, tau: int, cuts: list[str], out: int) -> None:
     picture, notice = scene.cut(T, tau)
-    (graph,) = of(picture, "graph")
+    (graph,) = nodes_of(picture, "graph")
     back = {f"{start} {end}": look for start, end, look in graph["arrows"] if start.startswith("d")}
     assert [arrow for arrow, look in back.items() if look == "cut"] == cuts
     assert list(back.values()).count("back") == T - 1 - len(cuts)
-    sizes, full, part = of(picture, "matrix")
+    sizes, full, part = nodes_of(picture, "matrix")
     word = Machine(steps=T)
     for t, row in enumerate(sizes["values"]):
         terms = [np.linalg.norm(word.pairs()[t, s]) for s in range(t + 1)]
@@ -161,7 +161,7 @@ def test_terms_that_cross_a_cut_are_faded_and_counted(T: int, tau: int, cuts: li
     assert all(cuts and s < t for t, s in sizes["faded"])
     np.testing.assert_allclose(full["values"], word.gradients()["W_hh"], atol=1e-4)
     assert np.allclose(full["values"], part["values"], atol=1e-4) == (not out)
-    words = [one["words"] for one in of(picture, "text")]
+    words = [one["words"] for one in nodes_of(picture, "text")]
     assert f"cached at one time: {22 * min(tau, T)} of {22 * T} numbers" in words
     said = f"{out} of {T * (T + 1) // 2} terms" if out else "nothing is left out"
     assert said in notice
@@ -186,7 +186,7 @@ def test_a_random_cut_is_drawn_beside_a_regular_one(pi: float, after: int, said:
         assert f"off by {rough(abs(terms[after:].sum()))}." in notice
     if pi == 0.7:
         assert notice.endswith(f"is {rough(spread)}.")
-    above, below, full, regular, drawn = of(picture, "line")
+    above, below, full, regular, drawn = nodes_of(picture, "line")
     room = 2 * spread / np.sqrt(drawn["xs"])
     np.testing.assert_allclose(above["ys"], terms.sum() + room, rtol=1e-3)
     np.testing.assert_allclose(below["ys"], terms.sum() - room, rtol=1e-3, atol=1e-4)
@@ -203,7 +203,7 @@ def test_clipping_shortens_what_is_longer_than_theta_and_keeps_its_direction(
     theta: float, labels: list[str]
 ) -> None:
     picture, notice = scene.clip(theta, [3.0, -4.0])
-    (plane,) = of(picture, "plane")
+    (plane,) = nodes_of(picture, "plane")
     before, after = (np.array(arrow[:2]) for arrow in plane["arrows"])
     np.testing.assert_allclose(before, [3, -4])
     np.testing.assert_allclose(after, np.array([3, -4]) * min(1, theta / 5), rtol=1e-4)
@@ -214,8 +214,8 @@ def test_clipping_shortens_what_is_longer_than_theta_and_keeps_its_direction(
     whole = np.concatenate([one.ravel() for one in every.values()])
     norms = [*(np.linalg.norm(one) for one in every.values()), np.linalg.norm(whole)]
     factor = min(1, theta / norms[-1])
-    assert any(f"{len(whole)} derivatives" in one["words"] for one in of(picture, "text"))
-    (bars,) = of(picture, "bars")
+    assert any(f"{len(whole)} derivatives" in one["words"] for one in nodes_of(picture, "text"))
+    (bars,) = nodes_of(picture, "bars")
     expected = [value for norm in norms for value in (norm, factor * norm)]
     np.testing.assert_allclose([value for _name, value, _written in bars["rows"]], expected, rtol=1e-4)
     assert [written for _name, _value, written in bars["rows"]] == [fixed(value) for value in expected]
@@ -228,11 +228,11 @@ def test_clipping_shortens_what_is_longer_than_theta_and_keeps_its_direction(
 @pytest.mark.parametrize("k", scene.GAPS)
 def test_a_gaps_table_has_what_was_recorded(k: int, gates: str) -> None:
     picture, notice = scene.gap(str(k), gates)
-    (table,) = of(picture, "table")
+    (table,) = nodes_of(picture, "table")
     assert [table["head"][column] for _row, column in table["lit"]] == [str(k)] * 5
     cells = ["rnn", "orthogonal", f"gru{gates}", f"lstm{gates}", "mlp"]
     right = {}
-    for cell, row, curve in zip(cells, table["rows"], of(picture, "line"), strict=True):
+    for cell, row, curve in zip(cells, table["rows"], nodes_of(picture, "line"), strict=True):
         (run,) = (
             run
             for run in recorded("long_gap")["runs"]

@@ -7,7 +7,7 @@ import pytest
 
 from rnnviz.lecture import scene_8_questions as scene
 from rnnviz.lecture.readers import recorded
-from tests.lecture.test_steps import STEPS, computed
+from tests.support.lecture import STEPS, computed
 
 
 def above(one: list[float], other: list[float]) -> bool:

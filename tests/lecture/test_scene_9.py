@@ -7,16 +7,16 @@ import pytest
 
 from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.scene_9_summary import points
-from tests.lecture.test_steps import named, of, values
+from tests.support.lecture import nodes_of, step_of, usual_values
 
-LINKS = of(points()[0], "button")
+LINKS = nodes_of(points()[0], "button")
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda one: one["step"])
 def test_a_points_number_is_where_it_leads_to(link: Node) -> None:
-    step = named(link["step"])
-    picture, notice = step.shown(values(step))
-    sizes = [f"{len(m['values'])} × {len(m['values'][0])}" for m in of(picture, "matrix")]
+    step = step_of(link["step"])
+    picture, notice = step.shown(usual_values(step))
+    sizes = [f"{len(m['values'])} × {len(m['values'][0])}" for m in nodes_of(picture, "matrix")]
     words = re.findall(r'"((?:[^"\\]|\\.)*)"', json.dumps(picture, ensure_ascii=False))
     said = "\n".join([notice, *sizes, *words])
     assert re.search(rf"(?<![\d.,]){re.escape(link['words'])}(?![\d,]|\.\d)", said)

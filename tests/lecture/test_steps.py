@@ -11,12 +11,9 @@ import pytest
 from rnnviz import i18n
 from rnnviz.lecture import symbols
 from rnnviz.lecture.controls import Control
-from rnnviz.lecture.primitives import Node
-from rnnviz.lecture.scenes import scenes
-from rnnviz.lecture.steps import PICK, SEEN, Step
-from tests.lecture.test_symbols import unexplained
+from rnnviz.lecture.steps import PICK, Step
+from tests.support.lecture import STEPS, nodes, unexplained, usual_values
 
-STEPS = [(f"scene_{scene.number}", one) for scene in scenes() for one in scene.steps]
 each = pytest.mark.parametrize(("module", "step"), STEPS, ids=lambda part: getattr(part, "name", part))
 
 
@@ -35,42 +32,13 @@ def ends(control: Control, value: Any) -> list[Any]:
     return [found for end in ("0", "1", "999") if (found := control.valid(end)) is not None]
 
 
-def values(step: Step) -> dict[str, Any]:
-    found = step.usual
-    return found | ({PICK: SEEN} if step.question else {})
-
-
 def settings(step: Step) -> Iterator[dict[str, Any]]:
     """A step's values at its default, then with one control at an end."""
-    first = values(step)
+    first = usual_values(step)
     yield first
     for name, control in step.controls.items():
         if name != PICK:
             yield from ({**first, name: end} for end in ends(control, first[name]))
-
-
-def named(name: str) -> Step:
-    """The step of a name."""
-    return next(one for _module, one in STEPS if one.name == name)
-
-
-def computed(name: str, **given: Any) -> dict[str, Any]:
-    """Every name that a step's code leaves behind."""
-    step = named(name)
-    found: dict[str, Any] = {}
-    exec(step.code(step.usual | given), found)
-    return found
-
-
-def parts(node: Node) -> Iterator[Node]:
-    yield node
-    for inner in (*node.get("parts", ()), *node.get("lines", ())):
-        yield from parts(inner)
-
-
-def of(picture: Node, kind: str) -> list[Node]:
-    """The parts of a kind, wherever in a picture."""
-    return [part for part in parts(picture) if part["kind"] == kind]
 
 
 @each
@@ -82,7 +50,7 @@ def test_a_step_answers_wherever_its_controls_stand(module: str, step: Step, lan
             json.dumps(picture, allow_nan=False)
             assert notice, now
             assert not re.search(r"[{}]|\bnan\b|None", notice), notice
-            assert any(part["kind"] not in ("row", "column", "inline") for part in parts(picture))
+            assert any(part["kind"] not in ("row", "column", "inline") for part in nodes(picture))
 
 
 @each
@@ -97,10 +65,10 @@ def test_a_steps_code_runs_by_itself_and_gives_its_numbers(module: str, step: St
 
 @each
 def test_a_steps_symbols_are_explained_and_light_something(module: str, step: Step) -> None:
-    now = values(step)
+    now = usual_values(step)
     formula = step.written(now)
     assert unexplained(formula) == set()
-    lit = {name for part in parts(step.shown(now)[0]) for name in part.get("stands", "").split()}
+    lit = {name for part in nodes(step.shown(now)[0]) for name in part.get("stands", "").split()}
     lit |= {name for control in step.controls.values() for name in control.widget.get("stands", "").split()}
     assert lit <= symbols.SYMBOLS.keys()
     assert not lit or lit & set(symbols.names(formula)), "nothing of the formula is in the picture"

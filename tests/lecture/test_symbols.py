@@ -9,24 +9,7 @@ from rnnviz import i18n
 from rnnviz.lecture import symbols
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.symbols import SYMBOLS
-
-# What may stand in a formula beside its symbols: how it is set, operators, and functions known from school.
-COMMANDS = {
-    *("quad", "qquad", "tfrac", "frac", "textstyle", "displaystyle", "bigl", "bigr", "Bigl", "Bigr"),
-    *("ldots", "cdots", "mid", "lVert", "rVert", "sum", "prod", "partial", "odot", "cdot", "leftarrow"),
-    *("infty", "to", "le", "ge", "approx", "neq", "Rightarrow", "exp", "log", "lim", "max", "min", "top"),
-}
-MATRIX = re.compile(r"\\(begin|end)\{[bp]?(small)?matrix\}|\\\\")
-NAMED = re.compile(r"\\s\{([^{}]*)\}")
-COMMAND = re.compile(r"\\(?:([A-Za-z]+)|[,;: |])")
-OPERATORS = set("0123456789+-=<>()[]|/,;!^_{} &'")
-
-
-def unexplained(formula: str) -> set[str]:
-    """What in a formula is neither a named symbol nor allowed beside them."""
-    rest = MATRIX.sub(" ", NAMED.sub(" ", formula))
-    commands = {found[1] for found in COMMAND.finditer(rest) if found[1]}
-    return (commands - COMMANDS) | (set(COMMAND.sub(" ", rest)) - OPERATORS)
+from tests.support.lecture import unexplained
 
 
 @pytest.mark.parametrize(

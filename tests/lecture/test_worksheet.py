@@ -11,7 +11,7 @@ from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.scenes import place
 from rnnviz.lecture.small_rnn import deltas
 from rnnviz.ui.pages.learn.lecture import Lecture
-from tests.lecture.worksheet import answers, fixed, norm, vector
+from tests.support.worksheet import answers, fixed, norm, vector
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SHEETS, KEYS = (

@@ -1,115 +1,70 @@
-"""Long texts as stretches, short ones side by side: the same costs as in sequence, by either engine."""
+"""Long texts as stretches, short ones side by side: the same costs as in sequence."""
 
 import os
 import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from rnnviz import ModelConfig
 from rnnviz.arrays import Ids
 from rnnviz.networks import batched_scoring, threads
-from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine
-from rnnviz.networks.prediction import Scores
-from rnnviz.networks.torch_model import CharModel, TorchEngine
+from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, NumpyEngine
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring import perplexity as scoring
-from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training.process_settings import own_python
-from tests.conftest import tiny
-
-VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))
-LENGTH = LEAST + 777
-CELLS: list[dict[str, Any]] = [
-    {"cell": "rnn", "activation": "relu"},
-    {"cell": "gru", "embedding_size": 0},
-    {"cell": "lstm", "layers": 2},
-]
-
-
-def model(*, scale: float = 1.0, **settings: Any) -> CharModel:
-    torch.manual_seed(3)
-    made = CharModel(
-        ModelConfig(vocabulary_size=VOCABULARY.size, **{"hidden_size": 24, "embedding_size": 8, **settings}),
-        VOCABULARY,
-    )
-    with torch.no_grad():
-        made.readout.weight.mul_(scale)
-    return made.requires_grad_(False)
+from tests.support.long_texts import (
+    CELLS,
+    LENGTH,
+    VOCABULARY,
+    assert_as_in_sequence,
+    in_sequence,
+    reader,
+    symbols,
+)
+from tests.support.models import changed, tiny
 
 
-def never_forgets(cell: str) -> CharModel:
+def never_forgets(cell: str) -> NumpyModel:
     """A network whose gates are shut: what it read once stays for tens of thousands of characters."""
-    made = model(cell=cell, scale=4.0)
-    gate = slice(24, 48)  # a gru's update gate, an lstm's forget gate
-    with torch.no_grad():
-        made.recurrence.bias_ih_l0[gate] += 9.0
-        if cell == "lstm":
-            made.recurrence.bias_ih_l0[:24] -= 6.0
-    return made
+    model = reader(cell=cell, scale=4.0)
+    bias = model.tensors["recurrence.bias_ih_l0"].copy()
+    bias[24:48] += 9.0  # a gru's update gate, an lstm's forget gate
+    if cell == "lstm":
+        bias[:24] -= 6.0
+    return changed(model, recurrence_bias_ih_l0=bias)
 
 
-def almost_forgets() -> CharModel:
+def almost_forgets() -> NumpyModel:
     """A gru whose states keep 97 % at each step: after the warm-up 4e-4 of a difference is left."""
-    made = model(cell="gru", scale=15.0)
-    with torch.no_grad():
-        made.recurrence.weight_hh_l0.zero_()
-        made.recurrence.weight_ih_l0[24:48] = 0.0
-        made.recurrence.bias_hh_l0.zero_()
-        made.recurrence.bias_ih_l0[24:48] = 3.48  # σ(3.48) ** 256 = 4e-4
-    return made
+    model = reader(cell="gru", scale=15.0)
+    W_x, b = (model.tensors[f"recurrence.{name}_ih_l0"].copy() for name in ("weight", "bias"))
+    W_x[24:48], b[24:48] = 0.0, 3.48  # σ(3.48) ** 256 = 4e-4
+    own = {"recurrence_weight_ih_l0": W_x, "recurrence_bias_ih_l0": b}
+    return changed(model, **own, recurrence_weight_hh_l0=0.0, recurrence_bias_hh_l0=0.0)
 
 
-def never_settles() -> CharModel:
+def never_settles() -> NumpyModel:
     """An rnn whose weights are so large that any two states, however near, part again: chaos."""
-    made = model(cell="rnn", hidden_size=64, scale=4.0)
-    with torch.no_grad():
-        made.recurrence.weight_hh_l0.normal_(std=4 / 64**0.5, generator=torch.Generator().manual_seed(0))
-    return made
+    W_h = np.random.default_rng(0).normal(scale=4 / 64**0.5, size=(64, 64))
+    return changed(reader(cell="rnn", hidden_size=64, scale=4.0), recurrence_weight_hh_l0=W_h)
 
 
 def text(n: int, seed: int = 0) -> str:
     return "".join(np.random.default_rng(seed).choice(list(VOCABULARY.characters), n)) if n else ""
 
 
-def symbols(n: int, lowest: int = 0) -> Ids:
-    return np.random.default_rng(1).integers(lowest, VOCABULARY.size, n)
-
-
-def in_sequence(network: CharModel, ids: Ids) -> Scores:
-    """The scores by pieces that are too short to be cut into stretches."""
-    scorer = network.scorer()
-    cuts = range(LEAST // 2, len(ids), LEAST // 2)
-    return Scores.joined([scorer.advance_details(part) for part in np.split(ids, cuts)])
-
-
-def read_again(network: CharModel, ids: Ids) -> int:
+def read_again(network: NumpyModel, ids: Ids) -> int:
     """How many characters the seams made it read twice, in stretches."""
     scorer = network.scorer()
     scorer.advance(ids[: len(ids) - len(ids) % (len(ids) // SHORTEST)])
     return scorer.read_again
 
 
-@pytest.mark.parametrize("engine", ["numpy", "torch"])
 @pytest.mark.parametrize("settings", CELLS, ids=lambda s: "-".join(map(str, s.values())))
-def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(
-    settings: dict[str, Any], engine: str
-) -> None:
-    network, ids = model(scale=8.0, **settings), symbols(LENGTH)  # with some that are unknown
-    by = NumpyEngine(network.weights) if engine == "numpy" else TorchEngine(network)
-    ours, theirs = (
-        CharScorer(by, VOCABULARY.start, wide=True).advance_details(ids),
-        in_sequence(network, ids),
-    )
-    np.testing.assert_allclose(ours.log_p, theirs.log_p, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(ours.entropy, theirs.entropy, rtol=0, atol=1e-4)
-    assert np.mean(ours.rank != theirs.rank) < 1e-3  # equals to rounding may change places
-    again, after = (CharScorer(by, VOCABULARY.start, wide=True) for _ in range(2))
-    np.testing.assert_allclose(again.advance(ids), ours.log_p, rtol=0, atol=1e-4)
-    whole = after.advance_predictions(ids)
-    np.testing.assert_allclose(whole[np.arange(LENGTH), ids], ours.log_p, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(after.advance(ids[:9]), again.advance(ids[:9]), rtol=0, atol=1e-4)
+def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(settings: dict[str, Any]) -> None:
+    network = reader(scale=8.0, **settings)
+    assert_as_in_sequence(network, NumpyEngine(network.weights))
 
 
 @pytest.mark.parametrize(
@@ -118,13 +73,13 @@ def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(
         (never_forgets("gru"), symbols(LENGTH, 1), LENGTH // 2, 2 * LENGTH),
         (never_forgets("lstm"), symbols(LENGTH, 1), LENGTH // 2, 2 * LENGTH),
         (almost_forgets(), np.full(LENGTH, 3), 1, LENGTH // 2),  # a small difference is mended too
-        (model(cell="gru"), np.ones(LENGTH, np.int64), 0, 0),  # of equal stretches
-        (model(cell="gru"), symbols(LENGTH), 0, 0),  # and of all kinds
+        (reader(cell="gru"), np.ones(LENGTH, np.int64), 0, 0),  # of equal stretches
+        (reader(cell="gru"), symbols(LENGTH), 0, 0),  # and of all kinds
     ],
     ids=["gru that never forgets", "lstm that never forgets", "almost forgets", "forgets", "forgets all"],
 )
 def test_what_is_not_forgotten_is_read_again_where_a_seam_shows_it(
-    network: CharModel, ids: Ids, least: int, most: int
+    network: NumpyModel, ids: Ids, least: int, most: int
 ) -> None:
     ours, theirs = network.scorer().advance(ids), in_sequence(network, ids).log_p
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-4)
@@ -132,14 +87,14 @@ def test_what_is_not_forgotten_is_read_again_where_a_seam_shows_it(
 
 
 @pytest.mark.parametrize("network", [never_settles(), never_forgets("gru")], ids=["chaos", "memory"])
-def test_no_text_is_read_again_more_than_twice(network: CharModel) -> None:
+def test_no_text_is_read_again_more_than_twice(network: NumpyModel) -> None:
     for n in (LENGTH, 2 * LENGTH):
         assert n // 2 < read_again(network, symbols(n, 1)) <= 2 * n
 
 
 def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> None:
     ids = np.full(LENGTH, 3)
-    wild, calm, slow = never_settles().scorer(), model(cell="gru").scorer(), almost_forgets().scorer()
+    wild, calm, slow = never_settles().scorer(), reader(cell="gru").scorer(), almost_forgets().scorer()
     ours = wild.advance(ids)
     assert np.abs(ours - in_sequence(never_settles(), ids).log_p).max() > 1e-2  # that is why
     rows = LENGTH // SHORTEST
@@ -154,7 +109,7 @@ def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> Non
 
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
 def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
-    network = model(cell=cell, scale=8.0)
+    network = reader(cell=cell, scale=8.0)
     ids = np.random.default_rng(2).integers(0, VOCABULARY.size, 2 * LENGTH)
     whole = network.scorer().advance(ids)
     for cuts in ([0, 100], [LEAST + 5], [7, LENGTH, LENGTH + 1]):  # a piece of nothing among them
@@ -166,7 +121,7 @@ def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
 def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     # Unknown characters cost more than others, in what was read so far too.
-    network, long = model(cell="gru"), text(LENGTH).replace("a", "ß")
+    network, long = reader(cell="gru"), text(LENGTH).replace("a", "ß")
     steps = list(scoring.score(network, text=long))
     score = scoring.perplexity(network, text=long)
     assert len(steps) > 20
@@ -194,7 +149,7 @@ def test_a_copy_of_the_process_has_threads_of_its_own() -> None:
         "_pool().submit(int).result()\nif child := os.fork(): raise SystemExit(os.waitpid(child, 0)[1])\n"
         "_pool().submit(int).result(timeout=30)\nos._exit(0)"
     )
-    subprocess.run(**own_python("-W", "ignore", "-c", code), check=True)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
 @pytest.mark.parametrize(("said", "most"), [("1", 1), ("2", 2), ("2,1", 2), ("many", 4), ("0", 4), ("", 4)])

@@ -16,7 +16,7 @@ from rnnviz.cli import main
 from rnnviz.networks import checkpoint, contamination, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text import corpora
-from tests.conftest import TEXT, tiny, tiny_card
+from tests.support.models import TEXT, tiny, tiny_card
 
 _RANDOM = random.Random(0)
 WORDS = ["".join(_RANDOM.choices("abcdefghijklmnopqrstuvwxyz", k=_RANDOM.randint(1, 9))) for _ in range(2000)]

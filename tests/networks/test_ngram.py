@@ -14,13 +14,7 @@ from rnnviz.networks import ngram
 from rnnviz.networks.kneser_ney import discounts
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text.vocabulary import Vocabulary
-
-TEXT = (
-    "She sells sea shells by the sea shore; the shells she sells are sea shells, I'm sure.\n"
-    "So if she sells sea shells on the sea shore, then I'm sure she sells sea-shore shells.\n"
-)
-ABRACADABRA = Vocabulary(("a", "b", "c", "d", "r"))
-ORDERS = range(1, 7)
+from tests.support.ngrams import ABRACADABRA, ORDERS, SEA_SHELLS, fitted
 
 
 class Reference:
@@ -65,10 +59,6 @@ class Reference:
         return [math.log(self.probability(w, context)) for w, context in zip(ids, contexts, strict=True)]
 
 
-def fitted(order: int, text: str = TEXT) -> NgramModel:
-    return NgramModel.fit(text, order=order)
-
-
 def test_a_bigram_model_worked_out_by_hand() -> None:
     model = NgramModel.fit("abab", order=2, vocabulary=Vocabulary(("a", "b")))
     # V = 3. Bigrams: <s>a 1, ab 2, ba 1. Different predecessors: a 2 (<s>, b), b 1 (a).
@@ -93,10 +83,12 @@ def assert_scores(model: NgramModel, training: Sequence[int], ids: Sequence[int]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("text", [TEXT, "The shore is sure; she?  Ωsea", "zzz", TEXT[40:70][::-1]])
+@pytest.mark.parametrize(
+    "text", [SEA_SHELLS, "The shore is sure; she?  Ωsea", "zzz", SEA_SHELLS[40:70][::-1]]
+)
 def test_equals_the_reference_on_text_seen_and_unseen(order: int, text: str) -> None:
     model = fitted(order)
-    assert_scores(model, model.vocabulary.encode(TEXT).tolist(), model.vocabulary.encode(text).tolist())
+    assert_scores(model, model.vocabulary.encode(SEA_SHELLS).tolist(), model.vocabulary.encode(text).tolist())
 
 
 @given(
@@ -110,7 +102,7 @@ def test_equals_the_reference_on_any_small_text(text: str, other: str, order: in
 
 
 @given(
-    text=st.one_of(st.just(TEXT), st.text(min_size=1, max_size=40)),
+    text=st.one_of(st.just(SEA_SHELLS), st.text(min_size=1, max_size=40)),
     context=st.lists(st.integers(0, 2000), max_size=8),
     order=st.integers(1, 6),
 )
@@ -133,10 +125,10 @@ def test_a_vocabulary_too_large_to_pack_six_symbols_in_64_bits() -> None:
     assert_scores(part, ids[:500].tolist(), ids[480:500].tolist())
 
 
-@given(cuts=st.lists(st.integers(0, len(TEXT)), max_size=6), order=st.integers(1, 6))
+@given(cuts=st.lists(st.integers(0, len(SEA_SHELLS)), max_size=6), order=st.integers(1, 6))
 def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
     model = fitted(order)
-    ids = model.vocabulary.encode(TEXT)
+    ids = model.vocabulary.encode(SEA_SHELLS)
     scorer = model.scorer()
     pieces = [scorer.advance(piece) for piece in np.split(ids, sorted(cuts))]
     np.testing.assert_array_equal(np.concatenate(pieces), model.score(ids))
@@ -144,7 +136,7 @@ def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(5)
-    ids = np.tile(model.vocabulary.encode(TEXT), 400)
+    ids = np.tile(model.vocabulary.encode(SEA_SHELLS), 400)
     scorer = model.scorer()
     pieces = [scorer.advance(piece) for piece in np.array_split(ids, 7)]
     np.testing.assert_array_equal(model.score(ids), np.concatenate(pieces))
@@ -163,7 +155,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("edit", [0, 1, 3, 30])
 def test_after_an_edit_only_the_rest_is_scored(order: int, edit: int) -> None:
     model = fitted(order)
-    ids = model.vocabulary.encode(TEXT[:edit] + "shore is sure")
+    ids = model.vocabulary.encode(SEA_SHELLS[:edit] + "shore is sure")
     rest = model.score(ids[edit:], ids[max(0, edit - order + 1) : edit])
     np.testing.assert_array_equal(rest, model.score(ids)[edit:])
 
@@ -178,7 +170,8 @@ def test_the_start_symbol_is_read_but_never_predicted() -> None:
 
 
 def test_a_shortened_model_is_that_of_the_same_text() -> None:
-    text = f"{TEXT}0123456789"  # what its end holds is nowhere else, so that no last n-gram counts one less
+    # What its end holds is nowhere else, so that no last n-gram counts one less.
+    text = f"{SEA_SHELLS}0123456789"
     vocabulary = Vocabulary.from_text(text, min_count=1)
     model = NgramModel.fit(text, order=5, vocabulary=vocabulary, name="shells", normaliser="typography")
     model.card = {"title": "Shells"}
@@ -207,7 +200,7 @@ def test_rare_characters_teach_the_unknown_symbol() -> None:
 
 
 def test_line_ends_are_normalised_before_counting() -> None:
-    windows = rnnviz.ngram(TEXT.replace("\n", "\r\n"), order=3, name="windows")
+    windows = rnnviz.ngram(SEA_SHELLS.replace("\n", "\r\n"), order=3, name="windows")
     assert (windows.name, windows.normaliser, fitted(3).name) == ("windows", "newlines", "")
     assert rnnviz.ngram("ab").order == 6
     assert "\r" not in windows.vocabulary

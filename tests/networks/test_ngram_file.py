@@ -9,16 +9,16 @@ import pytest
 
 from rnnviz.errors import CheckpointError
 from rnnviz.networks.ngram import NgramModel
-from tests.networks.test_ngram import ABRACADABRA, ORDERS, TEXT
+from tests.support.ngrams import ABRACADABRA, ORDERS, SEA_SHELLS
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("text", [TEXT, "machine", "a"])
+@pytest.mark.parametrize("text", [SEA_SHELLS, "machine", "a"])
 def test_storage_gives_back_the_same_model(order: int, text: str) -> None:
     model = NgramModel.fit(text, order=order, name="shells")
     tensors = model.to_tensors()
     again = NgramModel.from_tensors(tensors, model.vocabulary, order, name="shells", card={"title": "Shells"})
-    ids = model.vocabulary.encode(TEXT + "?!")
+    ids = model.vocabulary.encode(SEA_SHELLS + "?!")
     np.testing.assert_array_equal(again.score(ids), model.score(ids))
     assert (again.name, again.card, again.normaliser) == ("shells", {"title": "Shells"}, "newlines")
     assert (again.order, again.parameter_count) == (order, model.parameter_count)

@@ -6,22 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.networks.prediction import entropy, normalised, rank
-from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import Vocabulary
-from tests.closeness import assert_states
-from tests.conftest import TEXT, tiny
-from tests.scoring.pieces import costs as costs_of
-from tests.scoring.pieces import pieces
-from tests.scoring.recorded import recorded
+from tests.support.closeness import assert_states
+from tests.support.models import TEXT, changed, tiny
+from tests.support.pieces import costs as costs_of
+from tests.support.pieces import pieces
+from tests.support.recorded import recorded
 
 OTHER = "A traveller! He is 道 quiet; zzz Time.\n" * 3
 
@@ -43,7 +42,7 @@ def test_entropies_on_paper() -> None:
     assert (certain.tolist(), certain.dtype) == ([0.0], np.float32)
 
 
-def each_prediction(model: CharModel | NgramModel, ids: np.ndarray) -> np.ndarray:
+def each_prediction(model: NumpyModel | NgramModel, ids: np.ndarray) -> np.ndarray:
     """log P before each symbol, (T, V), by the parts that don't score."""
     if isinstance(model, NgramModel):
         return np.array([model.log_probs(ids[:t]) for t in range(len(ids))])
@@ -79,12 +78,10 @@ def test_nothing_is_more_likely_where_all_is_equally_likely() -> None:
 @pytest.mark.parametrize("cell", ["mlp", "gru", "lstm"])
 def test_equals_share_a_rank_however_the_text_is_read(cell: str, tmp_path: Path) -> None:
     """A readout of nothing but three different biases: whole groups of characters are equally likely."""
-    model = tiny(cell)
-    with torch.no_grad():
-        model.readout.weight.zero_()
-        model.readout.bias.copy_(torch.arange(model.vocabulary.size) % 3)
+    places = np.arange(tiny(cell).vocabulary.size)
+    model = changed(tiny(cell), readout_weight=0.0, readout_bias=places % 3)
     ids = model.vocabulary.encode(OTHER)
-    sizes = np.bincount(np.arange(model.vocabulary.size) % 3, minlength=3)
+    sizes = np.bincount(places % 3, minlength=3)
     more_probable = np.array([sizes[1] + sizes[2], sizes[2], 0])[ids % 3]
     (part,) = pieces(model, OTHER)
     kept = recorded(tmp_path, model, OTHER)

@@ -11,10 +11,10 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.explore.live_session import LIMIT, Ask, LiveSession
-from tests.closeness import assert_states, close
-from tests.conftest import TEXT, tiny, tiny_card
+from rnnviz.page.live_session import LIMIT, Ask, LiveSession
+from rnnviz.page.payload import unpack
+from tests.support.closeness import assert_states, close
+from tests.support.models import TEXT, tiny, tiny_card
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 

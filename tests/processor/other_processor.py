@@ -97,7 +97,7 @@ def states(read: Callable[..., Any]) -> Callable[..., Any]:
 
 REPLACED = {
     "rnnviz.networks.numpy_engine": {"matmul": matmul},
-    "rnnviz.networks.torch_engine": {"linear": linear, "states": states},
+    "rnnviz.lab.engines.torch_engine": {"linear": linear, "states": states},
 }
 """By module, the functions that are replaced as soon as it is imported."""
 

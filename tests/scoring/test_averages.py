@@ -7,8 +7,8 @@ import pytest
 
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.score import averages
-from tests.conftest import TEXT, tiny
-from tests.scoring.pieces import costs
+from tests.support.models import TEXT, tiny
+from tests.support.pieces import costs
 
 TEXTS = (TEXT[:200], TEXT[200:230], "qzx 时间")
 

@@ -16,8 +16,8 @@ from rnnviz.scoring.score import Compared
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT
-from tests.scoring.recorded import recorded
+from tests.support.models import TEXT
+from tests.support.recorded import recorded
 
 VOCABULARY = Vocabulary(("a", "b"))
 Measured = Callable[[str], dict[str, Compared]]

@@ -14,8 +14,8 @@ from rnnviz.scoring import column_files as columns_module
 from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.perplexity import running
 from rnnviz.scoring.record import Record
-from tests.conftest import tiny
-from tests.scoring.recorded import NGRAM, recorded, told
+from tests.support.models import tiny
+from tests.support.recorded import NGRAM, recorded, told
 
 
 @pytest.fixture(params=[1 << 18, 7, 64], ids="stretches of {}".format)

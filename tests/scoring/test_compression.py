@@ -22,13 +22,22 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import run
 from rnnviz.scoring import compression
-from rnnviz.scoring.compression import compress, compressing, decompress, decompressing, read_header
+from rnnviz.scoring.compression import (
+    Decoder,
+    Encoder,
+    Steps,
+    Unknown,
+    compress,
+    compressing,
+    decompress,
+    decompressing,
+    read_header,
+)
 from rnnviz.scoring.perplexity import perplexity
-from rnnviz.scoring.range_coding import Decoder, Encoder, Steps, Unknown
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
-from tests import needs
-from tests.conftest import TEXT, tiny
+from tests.support import needs
+from tests.support.models import TEXT, tiny
 
 needs.coder()
 

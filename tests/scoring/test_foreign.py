@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rnnviz.networks import checkpoint
 from rnnviz.networks.contamination import FEWEST, usual, why
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui.example_text import TEXTS
+from rnnviz.ui.shell.example_text import TEXTS
 
 CARD = {"held_out": {"perplexity": 4.0}}  # 2 bits
 CHINESE = {"held_out": {"perplexity": 2.0**7}}

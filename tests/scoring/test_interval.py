@@ -16,8 +16,7 @@ from rnnviz.scoring.interval import (
     interval,
     step,
 )
-from tests.scoring.recorded import told
-from tests.scoring.test_passages import noise
+from tests.support.recorded import noise, told
 
 
 def slow(n: int, seed: int, exponent: float) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Many files scored: each has the figures of one alone; what is wrong with one takes nothing from others."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ from rnnviz.errors import RnnvizError
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.many_files import Other, Scoring
 from rnnviz.scoring.score import RowsScore, Score
-from tests.closeness import close
-from tests.conftest import TEXT, tiny
-from tests.scoring.pieces import costs
+from tests.support.closeness import close
+from tests.support.models import TEXT, tiny
+from tests.support.pieces import costs
 
 LONG = TEXT * 8
 
@@ -61,8 +62,7 @@ def test_a_file_of_rows_may_be_read_as_one_text(files: list[str]) -> None:
 
 def test_models_that_read_a_text_differently_are_named_and_the_files_own_rows_stay(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("“Wait…” – he said.\r\n".encode() * 40)
-    plain, folding = tiny("gru"), tiny("lstm")
-    folding.normaliser, folding.name = "typography", "folding"
+    plain, folding = tiny("gru"), replace(tiny("lstm", name="folding"), normaliser="typography")
     found = []
     for model, other in ((plain, folding), (folding, plain)):
         scoring = Scoring(model, [Other("model", "", other)], compare=True)

@@ -5,19 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from rnnviz.scoring.passages import OCTAVES, Spread, _log_chi_square, all_text, next_stretch
+from rnnviz.scoring.interval import OCTAVES, Spread, _log_chi_square, all_text, next_stretch
+from tests.support.recorded import noise
 
 SLOPE = (-0.6, 0.2)
-
-
-def noise(n: int, seed: int, exponent: float) -> np.ndarray:
-    """Of mean 0; its mean over b positions varies as b ** exponent, -1 is independence."""
-    power = np.arange(1, 8 * n + 1) ** -((1 + exponent) / 2)
-    waves = np.fft.rfft(np.random.default_rng(seed).standard_normal(16 * n))
-    waves[1:] *= power
-    waves[0] = 0
-    drawn = np.fft.irfft(waves, 16 * n)
-    return drawn[:n] / drawn.std()
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from rnnviz.scoring.perplexity import UniformModel, perplexity, running, score
 from rnnviz.scoring.totals import Progress, Sum, costs
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
-from tests.closeness import close
-from tests.scoring.paper import AB, Paper
+from tests.support.closeness import close
+from tests.support.paper import AB, Paper
 
 UNKNOWN_CHARACTERS = UNICODE_SCALAR_VALUES - 2
 

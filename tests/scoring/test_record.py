@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
+from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
 from rnnviz.scoring.perplexity import (
@@ -29,11 +30,11 @@ from rnnviz.scoring.perplexity import (
 from rnnviz.scoring.record import record
 from rnnviz.scoring.totals import Progress
 from rnnviz.text.vocabulary import Vocabulary
-from tests import needs
-from tests.closeness import assert_states, close
-from tests.conftest import TEXT, tiny
-from tests.scoring.pieces import pieces
-from tests.scoring.recorded import NGRAM, recorded, told
+from tests.support import needs
+from tests.support.closeness import assert_states, close
+from tests.support.models import TEXT, tiny
+from tests.support.pieces import pieces
+from tests.support.recorded import NGRAM, recorded, told
 
 OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
 
@@ -221,3 +222,16 @@ def test_memory_is_flat_whatever_is_asked(tmp_path: Path) -> None:
         peaks.append(int(done.stdout))
     # The record has 64 MB; what is kept at a time is some columns of a quarter of a million characters.
     assert peaks[1] - peaks[0] < 40_000, peaks
+
+
+def test_a_precise_record_has_ranks_and_entropies_of_every_cell(tmp_path: Path) -> None:
+    for name in ("timemachine-mlp", "timemachine-rnn", "timemachine-gru", "timemachine-lstm"):
+        model = load(name)
+        usual = run(record(model, None, tmp_path / f"{name}-usual", text=TEXT))
+        precise = run(record(model, None, tmp_path / name, text=TEXT, precise=True))
+        for column in ("nll", "entropy"):
+            np.testing.assert_allclose(
+                precise.read(column, 0, len(TEXT)), usual.read(column, 0, len(TEXT)), atol=1e-4
+            )
+        assert precise.score.precise
+        assert not usual.score.precise

@@ -3,34 +3,31 @@
 import io
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, ExportError, TextError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.bootstrap import resample
 from rnnviz.scoring.compression import compress, decompress
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.scoring.sampling import resume, sample, stream
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.vocabulary import Vocabulary
-from tests import needs
-from tests.conftest import TEXT, tiny
-from tests.refused import refused
-from tests.scoring.paper import AB
-from tests.scoring.test_rows import file_of, scored
-from tests.scoring.test_trace import make
+from tests.support import needs
+from tests.support.models import TEXT, changed, tiny
+from tests.support.paper import AB, ConstantModel
+from tests.support.refused import refused
+from tests.support.rows import row_file, score_file_rows
+from tests.support.traces import spread_network
 
 GRU, LSTM, PAIRS = tiny("gru", name="gru"), tiny("lstm"), NgramModel.fit(TEXT, order=2, name="pairs")
 THREES = NgramModel.fit(TEXT, order=3)
 UNIFORM = UniformModel(Vocabulary(("a",)))
-READ = trace(make(), "abc")
+READ = trace(spread_network(), "abc")
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"length": -1}, r"^length counts characters and is at least 0; received -1$"),
     ({"temperature": -0.1}, r"^temperature is a number from 0 on; received -0\.1$"),
@@ -68,27 +65,11 @@ ASKED: list[tuple[Callable[[Trace], Any], str]] = [
 ]
 
 
-@dataclass
-class Own:
-    """A model of one's own, with these log P and nothing else."""
-
-    log_p: float
-    name: str = "own"
-    normaliser: str = "newlines"
-    vocabulary: Any = AB.vocabulary
-
-    def scorer(self) -> Any:
-        return self
-
-    def advance(self, ids: Any) -> Any:
-        return np.full(len(ids), self.log_p)
-
-
 def biased(name: str, by: float) -> Any:
     """The network with one of its logits raised."""
-    model = tiny("gru", name=name)
-    model.readout.bias[2] += by
-    return model
+    bias = tiny("gru").tensors["readout.bias"].copy()
+    bias[2] += by
+    return changed(tiny("gru", name=name), readout_bias=bias)
 
 
 OTHERS: list[tuple[Any, Any]] = [
@@ -157,12 +138,12 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "^change= goes with one text; rows are read without$",
     ),
     "no number": (
-        lambda _: perplexity(Own(math.nan), text="aab"),
+        lambda _: perplexity(ConstantModel(math.nan), text="aab"),
         CheckpointError,
         r"'own' gave no probability .* between 1 and 3: its weights",
     ),
     "no number in rows": (
-        lambda _: scored(Own(math.nan), file_of([{"text": None}, {"text": "a"}])),
+        lambda _: score_file_rows(ConstantModel(math.nan), row_file([{"text": None}, {"text": "a"}])),
         CheckpointError,
         "'own' gave no probability for a character in row 1 of rows.jsonl: its weights",
     ),
@@ -172,13 +153,13 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "no normaliser is called 'shouting'",
     ),
     "not precise": (
-        lambda _: perplexity(Own(-1.0), text="ab", precise=True),
+        lambda _: perplexity(ConstantModel(-1.0), text="ab", precise=True),
         ConfigError,
         "'own' has no method precise_scorer",
     ),
-    "no rows": (lambda _: scored(UNIFORM, file_of([])), EmptyTextError, r"rows\.jsonl has no rows"),
+    "no rows": (lambda _: score_file_rows(UNIFORM, row_file([])), EmptyTextError, r"rows\.jsonl has no rows"),
     "bad rows": (
-        lambda _: scored(UNIFORM, file_of(["{", "["])),
+        lambda _: score_file_rows(UNIFORM, row_file(["{", "["])),
         EmptyTextError,
         r"no row that can be scored; in the first of 2, row 0: line 1 is no JSON",
     ),
@@ -187,8 +168,12 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         f"a trace, asked {n}: {words}": (lambda _, ask=ask: ask(READ), ConfigError, words)
         for n, (ask, words) in enumerate(ASKED)
     },
-    "half a character typed": (lambda _: Tracer(make()).extend("ab\ud83d"), TextError, "half of a surrogate"),
-    "half of many": (lambda _: rnnviz.trace(make(), ["fine", "\ud800"]), TextError, "surrogate"),
+    "half a character typed": (
+        lambda _: Tracer(spread_network()).extend("ab\ud83d"),
+        TextError,
+        "half of a surrogate",
+    ),
+    "half of many": (lambda _: rnnviz.trace(spread_network(), ["fine", "\ud800"]), TextError, "surrogate"),
     "no file of a trace": (
         lambda tmp: Trace.load(tmp / "a.npz"),
         CheckpointError,
@@ -202,13 +187,17 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     # sampled
     **{
         f"a sample of {settings}": (
-            lambda _, settings=settings: stream(make(), "a", **{"length": 3, **settings}),
+            lambda _, settings=settings: stream(spread_network(), "a", **{"length": 3, **settings}),
             ConfigError,
             words,
         )
         for settings, words in SETTINGS
     },
-    "half a prompt": (lambda _: stream(make(), "a\ud83d", 3), TextError, "half of a surrogate pair"),
+    "half a prompt": (
+        lambda _: stream(spread_network(), "a\ud83d", 3),
+        TextError,
+        "half of a surrogate pair",
+    ),
     "a diverged model": (
         lambda _: sample(biased("broken", math.nan), "a", 3),
         CheckpointError,
@@ -236,17 +225,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         CheckpointError,
         "'broken' gives no probability",
     ),
-    # resampled
-    "nothing drawn from": (lambda _: resample([]), ConfigError, r"at least one; received \(0,\)"),
-    "a cube drawn from": (lambda _: resample(np.zeros((2, 2, 2))), ConfigError, "at least one; received"),
-    **{
-        f"resampled with {bad}": (
-            lambda _, bad=bad: resample([1.0, 2.0], **bad),
-            ConfigError,
-            "between 0 and 1",
-        )
-        for bad in ({"level": 1.0}, {"samples": 0}, {"block": 0})
-    },
 }
 
 

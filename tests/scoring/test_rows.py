@@ -1,9 +1,7 @@
 """The perplexity of rows: each that of its text alone, together that of all characters."""
 
-import io
-import json
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,13 @@ import pytest
 import rnnviz
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
-from rnnviz.scoring.perplexity import LanguageModel, UniformModel, perplexity
+from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.scoring.rows import RowScore, score_rows
-from rnnviz.scoring.score import RowsScore
 from rnnviz.scoring.totals import Progress
 from rnnviz.text import row_files
-from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT, tiny
+from tests.support.models import TEXT, tiny
+from tests.support.rows import row_file, score_file_rows
 
 
 @pytest.fixture(params=["tiny-gru", "tiny-lstm", "tiny-3gram"])
@@ -37,22 +34,11 @@ def pairs(count: int) -> list[dict[str, str]]:
     ]
 
 
-def file_of(rows: Sequence[Any], **options: Any) -> row_files.RowFile:
-    data = "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows)
-    return open_rows(io.BytesIO(data.encode()), name="rows.jsonl", column="text", **options)
-
-
-def scored(model: LanguageModel, file: row_files.RowFile, **options: Any) -> tuple[list[RowScore], RowsScore]:
-    found: list[RowScore] = []
-    score = run(score_rows(model, file, each=lambda batch: found.extend(batch.scores), **options))
-    return found, score
-
-
 @pytest.mark.parametrize("precise", [False, True])
 @pytest.mark.parametrize("given", [None, "before"])
 def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise: bool) -> None:
     rows = pairs(70)
-    found, score = scored(model, file_of(rows, given=given), precise=precise)
+    found, score = score_file_rows(model, row_file(rows, given=given), precise=precise)
     alone = [
         perplexity(model, text=row["text"], given=row["before"] if given else "", precise=precise)
         for row in rows
@@ -78,11 +64,11 @@ def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise:
 
 def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     model, rows, steps = tiny("gru"), pairs(40), list[Progress]()
-    _, at_once = scored(model, file_of(rows))
+    _, at_once = score_file_rows(model, row_file(rows))
     monkeypatch.setattr(row_files, "ROWS", 7)
     monkeypatch.setattr(row_files, "CHARACTERS", 900)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
-    score = run(score_rows(model, file_of(rows)), steps.append)
+    score = run(score_rows(model, row_file(rows)), steps.append)
     assert (score.file, score.model, score.encoding) == ("rows.jsonl", model.name, "utf-8")
     assert len(steps) >= 7
     assert [one.fraction for one in steps] == sorted(one.fraction for one in steps)
@@ -93,10 +79,9 @@ def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_row_is_normalised_as_its_text_is() -> None:
-    model = tiny("gru")
-    model.normaliser = "typography"
+    model = replace(tiny("gru"), normaliser="typography")
     text = "“The time”"
-    (one,), score = scored(model, file_of([{"text": text}]))
+    (one,), score = score_file_rows(model, row_file([{"text": text}]))
     assert (score.normalised, score.unknown) == (2, 2)
     assert one.perplexity == pytest.approx(perplexity(model, text=text).perplexity, rel=1e-4)
 
@@ -104,7 +89,7 @@ def test_a_row_is_normalised_as_its_text_is() -> None:
 def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
     good = pairs(4)
     bad = ['{"text": null}', "{", '{"text": ""}', '{"text": "\\r\\n"}', '{"other": 1}', '{"text": 1}']
-    found, score = scored(model, file_of([good[0], *bad, *good[1:]]))
+    found, score = score_file_rows(model, row_file([good[0], *bad, *good[1:]]))
     assert [one.row for one in found] == list(range(10))
     assert [one.fault is None for one in found] == [
         True,
@@ -127,7 +112,7 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
         (3, "it has no characters"),
         (6, "its text is a number, no text"),
     ]
-    _, alone = scored(model, file_of([*good, {"text": "\n"}]))
+    _, alone = score_file_rows(model, row_file([*good, {"text": "\n"}]))
     assert score.perplexity == pytest.approx(alone.perplexity, rel=1e-6)
 
 

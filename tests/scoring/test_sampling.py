@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring.sampling import sample, sampling_distribution, stream
 from rnnviz.scoring.tracer import trace
-from tests.scoring.test_trace import VOCABULARY, make
+from tests.support.models import changed
+from tests.support.traces import VOCABULARY, spread_network
 
 TEXT = "a cab,\na bad bead 世界 "
 
 
-NETWORKS = {cell: make(cell) for cell in ("mlp", "rnn", "gru", "lstm", "mingru")}
-MODELS: dict[str, CharModel | NgramModel] = {
+NETWORKS = {cell: spread_network(cell) for cell in ("mlp", "rnn", "gru", "lstm", "mingru")}
+MODELS: dict[str, NumpyModel | NgramModel] = {
     **NETWORKS,
     **{f"{n}-gram": NgramModel.fit(TEXT * 3, order=n, vocabulary=VOCABULARY) for n in (1, 2, 4)},
 }
@@ -31,9 +31,9 @@ every_model = pytest.mark.parametrize("name", list(MODELS))
 def next_probabilities(name: str, prompt: str) -> np.ndarray:
     """P (V,) after `prompt`, from the parts of the package that don't sample."""
     model = MODELS[name]
-    if isinstance(model, CharModel):
-        return np.exp(trace(model, prompt).log_probs[-1].astype(float))
-    return np.exp(model.log_probs(VOCABULARY.encode(prompt)))
+    if isinstance(model, NgramModel):
+        return np.exp(model.log_probs(VOCABULARY.encode(prompt)))
+    return np.exp(trace(model, prompt).log_probs[-1].astype(float))
 
 
 def by_hand(p: np.ndarray, temperature: float, top_k: int | None, top_p: float | None) -> np.ndarray:
@@ -136,9 +136,7 @@ def test_a_row_without_a_probability_is_refused(row: list[float]) -> None:
 
 
 def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
-    model = make.__wrapped__("gru")
-    with torch.no_grad():
-        model.readout.bias[0] = 50.0
+    model = changed(spread_network(), readout_bias=50.0 * (np.arange(VOCABULARY.size) == 0))
     assert trace(model, "a").top(1, 1)[0][0] == "<unk>"
     text = sample(model, "", 200, seed=0, temperature=3.0)
     assert set(text + sample(model, "", 20, temperature=0)) <= set(VOCABULARY.characters)

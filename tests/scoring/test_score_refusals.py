@@ -14,9 +14,9 @@ from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.column_files import ColumnFiles, filename
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import averages
-from tests.refused import refused
-from tests.scoring.recorded import NGRAM, Told, told
-from tests.scoring.test_refusals import Own
+from tests.support.paper import ConstantModel
+from tests.support.recorded import NGRAM, Told, told
+from tests.support.refused import refused
 
 
 def abc(folder: Path) -> Record:
@@ -104,9 +104,9 @@ UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "is not ascii",
     ),
     "no details": (
-        lambda tmp: kept(tmp, Own(-1.0), text="ab"),
+        lambda tmp: kept(tmp, ConstantModel(-1.0), text="ab"),
         ConfigError,
-        r"'own', Own, has no method advance_details\(ids\)",
+        r"'own', ConstantModel, has no method advance_details\(ids\)",
     ),
     "no text": (lambda tmp: kept(tmp), ConfigError, "received neither"),
 }

@@ -1,87 +1,22 @@
-"""Traces: equal to the model, to a plain loop and to scoring; unchanged by how the text came about."""
+"""Traces: costs and ranks as defined, windows, and the most probable characters."""
 
 import math
-from functools import cache
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from rnnviz import ModelConfig
-from rnnviz.networks.cells import CELLS
-from rnnviz.networks.torch_model import CharModel
-from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
-from tests.closeness import assert_states
-from tests.networks import textbook
-
-VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
-TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
-ARRAYS = ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entropy")
-KINDS = ("mlp", "rnn", "gru", "lstm", "mingru")
-
-
-@cache
-def make(cell: str = "gru", **options: Any) -> CharModel:
-    """A random model, its weights spread far enough that states and gates vary; not to be changed."""
-    torch.manual_seed(0)
-    options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
-    model = CharModel(ModelConfig(cell, VOCABULARY.size, **options), VOCABULARY, name=f"tiny-{cell}")  # type: ignore[arg-type]
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(2)
-    return model
-
-
-def by_the_textbook(model: CharModel, text: str) -> textbook.Read:
-    """The start symbol and a text."""
-    ids = torch.tensor([[VOCABULARY.start, *VOCABULARY.encode(text).tolist()]])
-    tensors = textbook.tensors_of(model)
-    return textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids))
-
-
-def assert_same(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:
-    assert one.text == other.text
-    for name in ARRAYS:
-        left, right = getattr(one, name), getattr(other, name)
-        if left is None:
-            assert right is None
-        else:
-            assert left.shape == right.shape
-            np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance, err_msg=name)
-    np.testing.assert_allclose(one.log_probs, other.log_probs, rtol=0, atol=tolerance)
-    for name, values in one.gates.items():
-        np.testing.assert_allclose(values, other.gates[name], rtol=0, atol=tolerance, err_msg=name)
-
-
-@pytest.mark.parametrize("text", [TEXT, ""])
-@pytest.mark.parametrize("cell", [*KINDS, "relu"])
-def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
-    model = make("rnn", activation="relu") if cell == "relu" else make(cell)
-    found, right = trace(model, text), by_the_textbook(model, text)
-    kind, steps = CELLS[model.config.cell], len(text)
-    arrays = {"hidden": found.hidden, **({"cell": found.cell} if kind.has_cell else {}), **found.gates}
-    assert tuple(arrays) == kind.quantities
-    for name, values in arrays.items():
-        assert (values.shape, values.dtype) == ((steps, 2, 10), np.float32)
-        expected = right.of(name)[1:, :, 0].numpy()
-        np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5, err_msg=name)
-    assert (found.cell is None) != kind.has_cell
-    assert found.log_probs.dtype == np.float32
-    log_probs = right.of("log_probs")[:, 0].numpy()
-    np.testing.assert_allclose(found.log_probs, log_probs, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(found.logits, right.logits[:, 0], rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(
-        found.entropy, -(np.exp(log_probs) * log_probs).sum(axis=1), rtol=1e-4, atol=1e-5
-    )
+from tests.support.closeness import assert_states
+from tests.support.models import drawn, network
+from tests.support.traces import KINDS, TEXT, VOCABULARY, assert_same_trace, spread_network
 
 
 def test_costs_ranks_and_perplexity_as_defined() -> None:
-    found = trace(make(), TEXT)
-    log_probs = by_the_textbook(make(), TEXT).of("log_probs")[:, 0].numpy()
+    found = trace(spread_network(), TEXT)
+    log_probs = found.log_probs.astype(float)
     unknown = math.log(UNICODE_SCALAR_VALUES - len(VOCABULARY.characters))
     total = 0.0
     for t, character in enumerate(TEXT):
@@ -99,7 +34,7 @@ def test_costs_ranks_and_perplexity_as_defined() -> None:
 
 @pytest.mark.parametrize("cell", KINDS)
 def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
-    found = trace(make(cell), TEXT)
+    found = trace(spread_network(cell), TEXT)
     for start, stop in ((0, 0), (0, 1), (3, 9), (len(TEXT) - 1, len(TEXT))):
         assert_states(found.log_probs_at(start, stop), found.log_probs[start:stop])
         for name, values in found.gates_at(start, stop).items():
@@ -114,12 +49,10 @@ def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
 @pytest.mark.parametrize("size", [30, 300])  # whole rows of the larger one are never sorted, but for ties
 def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: bool) -> None:
     vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + size))))
-    torch.manual_seed(0)
-    model = CharModel(ModelConfig("gru", vocabulary.size, 4), vocabulary)
-    with torch.no_grad():
-        model.readout.weight.mul_(not ties)
-        model.readout.bias.copy_(torch.arange(size + 1) % 10)
-    found = trace(model, "一丁")
+    config = ModelConfig("gru", vocabulary.size, 4)
+    tensors = drawn(config) | {"readout.bias": np.arange(size + 1) % 10}
+    tensors["readout.weight"] *= not ties
+    found = trace(network(config, vocabulary, tensors), "一丁")
     for k in (1, 5, 35, 1000):
         ids, probabilities = found.top_at(0, 3, k)
         expected = np.argsort(-found.log_probs, axis=1, kind="stable")[:, :k]
@@ -133,7 +66,7 @@ def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: 
 
 
 def test_a_large_vocabulary_takes_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = trace(make(), TEXT)
-    assert_same(expected, expected)  # its predictions are made
+    expected = trace(spread_network(), TEXT)
+    assert_same_trace(expected, expected)  # its predictions are made
     monkeypatch.setattr(import_module("rnnviz.scoring.tracer"), "LOGITS", VOCABULARY.size * 5)
-    assert_same(trace(make(), TEXT), expected)
+    assert_same_trace(trace(spread_network(), TEXT), expected)

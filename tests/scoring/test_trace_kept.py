@@ -1,29 +1,25 @@
 """Parts of a trace, its table, its file, and many traces at once."""
 
-import copy
 import io
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 import rnnviz
 from rnnviz.errors import ConfigError
-from rnnviz.networks.cells import CELLS
-from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.scoring import tracer
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from tests.closeness import assert_states
-from tests.scoring.test_trace import KINDS, TEXT, assert_same, make
+from tests.support.closeness import assert_states
+from tests.support.traces import KINDS, TEXT, assert_same_trace, spread_network
 
 
 @pytest.mark.parametrize("window", [slice(5, 12), slice(None), slice(4, 4), slice(9, 2), slice(-3, 10_000)])
 @pytest.mark.parametrize("cell", KINDS)
 def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str, window: slice) -> None:
-    whole, part = trace(make(cell), TEXT), trace(make(cell), TEXT)[window]
+    whole, part = trace(spread_network(cell), TEXT), trace(spread_network(cell), TEXT)[window]
     start, stop, _ = window.indices(len(TEXT))
     rows = slice(start, max(start, stop) + 1)
     assert (part.text, len(part)) == (TEXT[window], len(TEXT[window]))
@@ -42,7 +38,7 @@ def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str, window: slice
 
 
 def test_a_frame_has_a_row_for_each_character_unit_and_quantity() -> None:
-    found = trace(make("lstm"), TEXT)
+    found = trace(spread_network("lstm"), TEXT)
     frame = found.states_frame("cell", "forget")
     assert list(frame.columns) == ["position", "character", "layer", "unit", "quantity", "value"]
     assert len(frame) == len(TEXT) * 2 * 10 * 2
@@ -59,19 +55,19 @@ def test_a_frame_has_a_row_for_each_character_unit_and_quantity() -> None:
     table = few.pivot(index="position", columns="unit", values="value")
     np.testing.assert_array_equal(table[3], found.hidden[:, 1, 3])
     assert set(few.quantity) == {"hidden"}
-    assert len(trace(make(), "").states_frame()) == 0
+    assert len(trace(spread_network(), "").states_frame()) == 0
 
 
 def test_without_pandas_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ConfigError, match=r"pip install .*\[notebook\]"):
-        trace(make(), TEXT).states_frame()
+        trace(spread_network(), TEXT).states_frame()
     with pytest.raises(ConfigError, match=r"trace\.columns\(\)"):
-        trace(make(), TEXT).frame()
+        trace(spread_network(), TEXT).frame()
 
 
 def test_a_frame_has_a_row_for_each_character_with_what_was_expected_there() -> None:
-    found = trace(make("lstm"), TEXT)
+    found = trace(spread_network("lstm"), TEXT)
     frame = found.frame(k=2)
     assert list(frame) == [
         *("position", "character", "nll", "rank", "entropy", "top_1", "p_1", "top_2", "p_2")
@@ -92,14 +88,14 @@ def test_a_frame_has_a_row_for_each_character_with_what_was_expected_there() -> 
 @pytest.mark.parametrize("text", [TEXT, ""])
 @pytest.mark.parametrize("cell", KINDS)
 def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path) -> None:
-    found = trace(make(cell, layers=2), text)
+    found = trace(spread_network(cell, layers=2), text)
     found.save(tmp_path / "trace")  # no ending is added
     again = Trace.load(tmp_path / "trace")
-    assert_same(found, again)
+    assert_same_trace(found, again)
     assert (again.model_name, again.vocabulary) == (found.model_name, found.vocabulary)
     assert_states(again.logits, found.logits)
     assert not again.hidden.flags.writeable
-    assert_same(Trace.load(io.BytesIO(found[3:8].to_bytes())), found[3:8])
+    assert_same_trace(Trace.load(io.BytesIO(found[3:8].to_bytes())), found[3:8])
 
 
 TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]
@@ -108,52 +104,13 @@ TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]
 @pytest.mark.parametrize("cell", KINDS)
 def test_many_traces_are_those_of_one_by_one(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer, "ROWS", 3)
-    model = make(cell)
-    bare = NumpyModel(model.config, model.vocabulary, weights_of(model), model.name)
+    model = spread_network(cell)
     found = rnnviz.trace(model, TEXTS)
     assert [each.text for each in found] == [text.replace("\r\n", "\n") for text in TEXTS]
-    for one, same, each in zip(found, rnnviz.trace(bare, iter(TEXTS)), TEXTS, strict=True):
-        assert_same(one, trace(model, each), 1e-4)
-        assert_same(one, same)  # on a processor both are read by numpy
+    for one, each in zip(found, TEXTS, strict=True):
+        assert_same_trace(one, trace(model, each), 1e-4)
     assert rnnviz.trace(model, []) == []
     held = rnnviz.units.Clamp(3, 1.0)
     for one, each in zip(rnnviz.trace(model, TEXTS, change=held), TEXTS, strict=True):
-        assert_same(one, rnnviz.trace(model, each, change=held))
+        assert_same_trace(one, rnnviz.trace(model, each, change=held))
         assert (one.hidden[:, 0, 3] == 1).all()
-
-
-@pytest.mark.parametrize("cell", [*KINDS, "relu"])
-def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
-    model = make("rnn", activation="relu") if cell == "relu" else make(cell)
-    ids = model.vocabulary.encode(TEXT * 2)
-    inputs = np.insert(np.stack([ids, ids[::-1]], axis=1), 0, model.vocabulary.start, axis=0)
-    by_numpy = tracer._read(model, weights_of(model), list(inputs[1:].T))
-    for a, b in zip(tracer._by_torch(model, inputs), by_numpy, strict=True):
-        assert (np.abs(a - b) / np.maximum(1, np.abs(b))).max() < 1e-4  # a relu's states have no bound
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cell", KINDS)
-def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch's meta device computes nothing, but refuses what lies elsewhere; only states are copied back."""
-    copied: list[tuple[int, ...]] = []
-
-    def to_cpu(states: torch.Tensor) -> torch.Tensor:
-        assert states.device.type == "meta"
-        copied.append(tuple(states.shape))
-        return torch.zeros(states.shape)
-
-    model, weights = copy.deepcopy(make(cell)).to("meta"), weights_of(make(cell))
-    monkeypatch.setattr(torch.Tensor, "cpu", to_cpu)
-    tracer._read(model, weights, [model.vocabulary.encode(text) for text in (TEXT, "a")])
-    shape = (len(TEXT), model.config.layers, 2, model.config.hidden_size)
-    assert copied == [shape, shape][: 1 + CELLS[cell].has_cell]
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("name", ["timemachine-gru", "shakespeare-lstm"])
-def test_on_a_gpu_they_are_those_of_the_processor(name: str) -> None:
-    text = "The traveller put his hand upon the lever, and nobody spoke. "
-    on_gpu = rnnviz.trace(rnnviz.load(name, device="cuda"), [text, text * 4])
-    for one, other in zip(on_gpu, [text, text * 4], strict=True):
-        assert_same(one, trace(rnnviz.load(name, device="cpu"), other), 1e-4)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
-from tests.scoring.test_trace import ARRAYS, KINDS, TEXT, VOCABULARY, assert_same, make
+from tests.support.models import changed
+from tests.support.traces import ARRAYS, KINDS, TEXT, VOCABULARY, assert_same_trace, spread_network
 
 CHARACTERS = st.sampled_from(
     [*"abc ,.\n\r\t", "\r\n", "é", "e\u0301", "世", "界", "龍", "😀", "👩‍🚀", "\u202eא", "z", "\x00"]
@@ -43,7 +43,7 @@ def common(old: str, new: str) -> int:
 @pytest.mark.parametrize("cell", KINDS)
 @given(texts=edits())
 def test_after_any_edits_a_tracer_holds_a_fresh_trace(cell: str, texts: list[str]) -> None:
-    tracer, old = Tracer(make(cell)), ""
+    tracer, old = Tracer(spread_network(cell)), ""
     shown: list[tuple[Trace, dict[str, Any]]] = []
     for raw in texts:
         found = tracer.extend(raw)
@@ -52,7 +52,7 @@ def test_after_any_edits_a_tracer_holds_a_fresh_trace(cell: str, texts: list[str
         kept = common(old, text)
         assert tracer.computed == len(text) - kept
         assert tracer.changed == (kept, len(text))
-        assert_same(found, trace(make(cell), raw))
+        assert_same_trace(found, trace(spread_network(cell), raw))
         shown.append(
             (
                 found,
@@ -68,18 +68,18 @@ def test_after_any_edits_a_tracer_holds_a_fresh_trace(cell: str, texts: list[str
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_typing_a_long_text_equals_reading_it(cell: str) -> None:
     text = (TEXT * 30)[:700]
-    tracer = Tracer(make(cell))
+    tracer = Tracer(spread_network(cell))
     places = set()
     for end in range(len(text) + 1):
         found = tracer.extend(text[:end])
         assert tracer.computed == min(end, 1)
         places.add(found.entropy.ctypes.data)
     assert len(places) <= 3  # room for 256 rows, then twice as many and again: copying stays rare
-    assert_same(found, trace(make(cell), text))
+    assert_same_trace(found, trace(spread_network(cell), text))
 
 
 def test_an_array_taken_from_a_trace_outlives_it_unchanged() -> None:
-    tracer = Tracer(make("lstm"))
+    tracer = Tracer(spread_network("lstm"))
     row = tracer.extend("abcde").hidden[4:, 1]
     costs = tracer.extend("abcde").nll[2:]
     before, before_costs = row.copy(), costs.copy()
@@ -91,7 +91,7 @@ def test_an_array_taken_from_a_trace_outlives_it_unchanged() -> None:
 
 
 def test_arrays_are_read_only_and_stay_so() -> None:
-    found = trace(make("lstm"), "abc")
+    found = trace(spread_network("lstm"), "abc")
     arrays = [getattr(found, name) for name in ARRAYS] + [found.log_probs, *found.gates.values()]
     for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
@@ -103,28 +103,17 @@ def test_arrays_are_read_only_and_stay_so() -> None:
 
 
 def test_half_a_character_is_refused_and_the_tracer_goes_on() -> None:
-    tracer = Tracer(make())
+    tracer = Tracer(spread_network())
     tracer.extend("ab")
     with pytest.raises(TextError, match="half of a surrogate pair"):
         tracer.extend("ab\ud83d")
     found = tracer.extend("abc")
     assert tracer.computed == 1
-    assert_same(found, trace(make(), "abc"))
-
-
-def test_a_tracer_keeps_the_weights_it_began_with() -> None:
-    model = make.__wrapped__("gru")
-    tracer, before = Tracer(model), trace(model, "abc")
-    with torch.no_grad():
-        model.readout.bias.add_(torch.arange(VOCABULARY.size))
-    assert_same(tracer.extend("abc"), before)
-    assert np.abs(trace(model, "abc").log_probs - before.log_probs).max() > 0.1
+    assert_same_trace(found, trace(spread_network(), "abc"))
 
 
 def test_impossible_costs_overflow_to_infinity_without_a_warning() -> None:
-    model = make.__wrapped__("gru")
-    with torch.no_grad():
-        model.readout.bias[VOCABULARY.encode("a")[0]] = -3000.0
-    found = trace(model, "aa")
+    never = np.arange(VOCABULARY.size) == VOCABULARY.encode("a")[0]
+    found = trace(changed(spread_network(), readout_bias=-3000.0 * never), "aa")
     assert found.nll[0] > 2000
     assert math.isinf(found.perplexity[1])

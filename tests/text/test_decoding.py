@@ -16,17 +16,13 @@ from rnnviz.errors import DecodingError, TextError
 from rnnviz.text.characters import NORMALISERS, normalise
 from rnnviz.text.decoding import SourceText, binary_format, open_text
 from rnnviz.text.row_files import open_rows
-from tests import needs
-from tests.text.decoded import decode
-from tests.text.test_row_files import zstandard
+from tests.support import needs
+from tests.support.decoded import decode
+from tests.support.rows import zstandard
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
 FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? Nous fûmes déçus.\n"
-RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему.\n"
-SIMPLIFIED = "道可道，非常道。名可名，非常名。无名天地之始；有名万物之母。\n"
-JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n"
 CODECS = ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-be", "gb18030"]
-KOREAN = "모든 국민은 인간으로서의 존엄과 가치를 가지며, 행복을 추구할 권리를 가진다.\n"
 
 
 def test_a_mark_is_no_character_of_the_text() -> None:

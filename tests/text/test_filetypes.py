@@ -19,8 +19,8 @@ import pytest
 
 from rnnviz.errors import DecodingError
 from rnnviz.text.decoding import binary_format, open_text
-from tests.text.decoded import decode
-from tests.text.test_encodings import TEXTS
+from tests.support.decoded import decode
+from tests.support.texts import TEXTS
 
 
 def zipped(*names: str) -> bytes:

@@ -18,10 +18,10 @@ from rnnviz.text.decoding import open_text
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import Vocabulary, code_points
-from tests.refused import refused
-from tests.text.decoded import decode
-from tests.text.test_decoding import JAPANESE, KOREAN, RUSSIAN, SIMPLIFIED
-from tests.text.test_row_files import ROWS, comma, lines, parquet, rows_of
+from tests.support.decoded import decode
+from tests.support.refused import refused
+from tests.support.rows import ROWS, comma, json_lines, opened_rows, parquet
+from tests.support.texts import RUSSIAN, TEXTS
 
 CUT_OFF = "道".encode()[:2]
 LONG_RUSSIAN = (RUSSIAN * 50).encode()
@@ -124,7 +124,12 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             DecodingError,
             rf"was cut off inside its last character: byte {len(text.encode()):,} \(0xE9\)",
         )
-        for text in (SIMPLIFIED * 3, RUSSIAN, JAPANESE * 30_000, "plain\n" * 50_000 + KOREAN * 9)
+        for text in (
+            TEXTS["simplified"] * 3,
+            RUSSIAN,
+            TEXTS["japanese"] * 30_000,
+            "plain\n" * 50_000 + TEXTS["korean"] * 9,
+        )
     },
     "a stray byte in UTF-8": (
         lambda _: decode(LONG_RUSSIAN + b"caf\xe9\n" + LONG_RUSSIAN * 40),
@@ -137,7 +142,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "is UTF-8 but damaged: byte 0 ",
     ),
     "what no encoding explains": (
-        lambda _: decode(SIMPLIFIED.encode("gb18030") * 2000 + b"\xff\xff\n"),
+        lambda _: decode(TEXTS["simplified"].encode("gb18030") * 2000 + b"\xff\xff\n"),
         DecodingError,
         r"this text is not UTF-8 \(byte 0 is 0xB5\) and no other encoding",
     ),
@@ -202,16 +207,18 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     # rows
     **{
         f"columns of {row} as {name}": (
-            lambda _, row=row, options=options, name=name, kind=kind: rows_of(kind([row]), name, **options),
+            lambda _, row=row, options=options, name=name, kind=kind: opened_rows(
+                kind([row]), name, **options
+            ),
             ConfigError,
             words,
         )
         for row, options, words in IN_DOUBT
-        for name, kind in (("a.jsonl", lines), ("a.parquet", parquet))
+        for name, kind in (("a.jsonl", json_lines), ("a.parquet", parquet))
     },
     **{
         f"no such {option} in {name}": (
-            lambda _, data=data, name=name, option=option: rows_of(data, name, **{option: "body"}),
+            lambda _, data=data, name=name, option=option: opened_rows(data, name, **{option: "body"}),
             ConfigError,
             rf"{name} has no column 'body'; it has 'id', 'text'",
         )
@@ -219,26 +226,26 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         for option in ("column", "given")
     },
     "rows in a .txt": (
-        lambda _: rows_of(b"", "a.txt"),
+        lambda _: opened_rows(b"", "a.txt"),
         ConfigError,
         r"a\.txt is no file of rows by its ending",
     ),
     "no such file of rows": (lambda tmp: open_rows(tmp / "absent.jsonl"), TextError, "there is no file"),
     "rows in UTF-16": (
-        lambda _: rows_of(lines(ROWS), "a.jsonl", encoding="utf-16"),
+        lambda _: opened_rows(json_lines(ROWS), "a.jsonl", encoding="utf-16"),
         DecodingError,
         "is not utf-16",
     ),
     **{
         f"{name} in no encoding": (
-            lambda _, name=name, data=data: rows_of(data, name, encoding="rot13"),
+            lambda _, name=name, data=data: opened_rows(data, name, encoding="rot13"),
             ConfigError,
             "no text encoding is called 'rot13'",
         )
-        for name, data in (("a.jsonl", lines(ROWS)), ("a.csv.gz", gzip.compress(comma(ROWS))))
+        for name, data in (("a.jsonl", json_lines(ROWS)), ("a.csv.gz", gzip.compress(comma(ROWS))))
     },
     "an encoding of Parquet": (
-        lambda _: rows_of(parquet(ROWS), "a.parquet", encoding="utf-8"),
+        lambda _: opened_rows(parquet(ROWS), "a.parquet", encoding="utf-8"),
         ConfigError,
         "a Parquet file has no encoding to name",
     ),

@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +17,10 @@ from rnnviz.text import files, row_files
 from rnnviz.text.decoding import CHUNK
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows
-from tests import needs
+from tests.support import needs
+from tests.support.rows import ROWS, comma, json_lines, opened_rows, parquet, zstandard
 
-ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]
 TEXTS = [str(row["text"]) for row in ROWS]
-
-
-def lines(rows: Iterable[Any]) -> bytes:
-    return "\n".join(map(json.dumps, rows)).encode()
-
-
-def comma(rows: Iterable[dict[str, Any]], delimiter: str = ",") -> bytes:
-    rows = list(rows)
-    return "\r\n".join(delimiter.join(map(str, r)) for r in [rows[0], *(r.values() for r in rows)]).encode()
-
-
-def parquet(rows: list[dict[str, Any]], **options: Any) -> bytes:
-    out = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows), out, **options)
-    return out.getvalue()
-
-
-def zstandard(data: bytes) -> bytes:
-    return bytes(pa.compress(data, codec="zstd", asbytes=True))
-
-
-def rows_of(data: bytes, name: str, **options: Any) -> RowFile:
-    return open_rows(io.BytesIO(data), name=name, **options)
 
 
 def texts(file: RowFile) -> list[str]:
@@ -59,24 +35,24 @@ def faults(file: RowFile) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("a.jsonl", lines(ROWS)),
-        ("a.ndjson", b"\xef\xbb\xbf" + lines(ROWS) + b"\n\n"),
-        ("a.jsonl.gz", gzip.compress(lines(ROWS), mtime=0)),
-        ("a.JSONL.zst", zstandard(lines(ROWS))),
+        ("a.jsonl", json_lines(ROWS)),
+        ("a.ndjson", b"\xef\xbb\xbf" + json_lines(ROWS) + b"\n\n"),
+        ("a.jsonl.gz", gzip.compress(json_lines(ROWS), mtime=0)),
+        ("a.JSONL.zst", zstandard(json_lines(ROWS))),
         ("a.csv", comma(ROWS)),
         ("a.csv", comma(ROWS, ";")),
         ("a.csv", comma(ROWS).decode().encode("utf-16")),
         ("a.csv.gz", gzip.compress(comma(ROWS).decode().encode("utf-16"), mtime=0)),
         ("a.csv", comma(ROWS).replace(b"\r\n", b"\r")),
-        ("a.jsonl", lines(ROWS).replace(b"\n", b"\r")),
+        ("a.jsonl", json_lines(ROWS).replace(b"\n", b"\r")),
         ("a.csv", b"sep=;\r\n" + comma(ROWS, ";")),
         ("a.csv", b'\xef\xbb\xbf"sep=|"\n' + comma(ROWS, "|")),
         ("a.csv", "sep=\t\n".encode("utf-16") + comma(ROWS, "\t").decode().encode("utf-16-le")),
-        ("a.jsonl", lines(ROWS).decode().replace("\n", "\r\n").encode("utf-16")),
-        ("a.jsonl", lines(ROWS).decode().encode("utf-16-le")),
-        ("a.jsonl", codecs.BOM_UTF16_BE + lines(ROWS).decode().encode("utf-16-be")),
-        ("a.jsonl.gz", gzip.compress(lines(ROWS).decode().encode("utf-16"), mtime=0)),
-        ("a.jsonl", lines(ROWS).decode().encode("utf-32")),
+        ("a.jsonl", json_lines(ROWS).decode().replace("\n", "\r\n").encode("utf-16")),
+        ("a.jsonl", json_lines(ROWS).decode().encode("utf-16-le")),
+        ("a.jsonl", codecs.BOM_UTF16_BE + json_lines(ROWS).decode().encode("utf-16-be")),
+        ("a.jsonl.gz", gzip.compress(json_lines(ROWS).decode().encode("utf-16"), mtime=0)),
+        ("a.jsonl", json_lines(ROWS).decode().encode("utf-32")),
         ("a.tsv", comma(ROWS, "\t")),
         ("a.csv.gz", gzip.compress(b"\xef\xbb\xbf" + comma(ROWS), mtime=0)),
         ("a.csv.zst", zstandard(comma(ROWS))),
@@ -115,8 +91,8 @@ def _dicts(own: Any) -> list[dict[str, Any]]:
 def test_the_column_of_the_texts_is_found_where_one_alone_may_be_it(
     row: dict[str, Any], options: dict[str, str], column: str
 ) -> None:
-    for data, name in ((lines([row]), "a.jsonl"), (parquet([row]), "a.parquet")):
-        file = rows_of(data, name, **options)
+    for data, name in ((json_lines([row]), "a.jsonl"), (parquet([row]), "a.parquet")):
+        file = opened_rows(data, name, **options)
         assert (file.column, file.found) == (column, "column" not in options)
 
 
@@ -127,7 +103,7 @@ def test_what_is_wrong_with_a_row_costs_that_row() -> None:
         b"NaN", b"\0", b'{"text": "\xff"}',
     ]  # fmt: skip
     data = b"\n".join(part for row in bad for part in (row, b'{"text": "good"}'))
-    file = rows_of(data, "a.jsonl", column="text")
+    file = opened_rows(data, "a.jsonl", column="text")
     assert faults(file)[::2] == [
         "null", "type", "type", "missing", "broken", "broken", "broken", "surrogate", "broken", "broken",
         "broken", "broken", "broken", "broken",
@@ -139,15 +115,15 @@ def test_what_is_wrong_with_a_row_costs_that_row() -> None:
     assert said[4].startswith("line 9 is no JSON: Expecting")
     assert said[-1] == "line 27 is not UTF-8"
     assert all("\n" not in one and len(one) < 250 for one in said)
-    assert faults(rows_of(b'{"text": "a", "before": null}', "a.jsonl", given="before")) == ["null"]
+    assert faults(opened_rows(b'{"text": "a", "before": null}', "a.jsonl", given="before")) == ["null"]
 
 
 def test_what_is_wrong_with_a_record_costs_that_record() -> None:
     data = b'id,text\n1,good one\n2\n3,"quoted, ""twice""\nand broken"\n\n4,a,b\n5,\n6,a\rb\n7,a b\n'
-    file = rows_of(data, "a.csv")
+    file = opened_rows(data, "a.csv")
     assert texts(file) == ["good one", "", 'quoted, "twice"\nand broken', "", "", "", "a b"]
     assert faults(file) == ["", "broken", "", "broken", "", "broken", ""]
-    unclosed = rows_of(b'id,text\n1,a b\n2,"no end\n3,c\n', "a.csv")
+    unclosed = opened_rows(b'id,text\n1,a b\n2,"no end\n3,c\n', "a.csv")
     assert texts(unclosed) == ["a b", "no end\n3,c\n"], "as CSV has it"
 
 
@@ -168,7 +144,7 @@ def test_what_is_wrong_with_a_record_costs_that_record() -> None:
     ],
 )
 def test_the_separator_is_what_all_rows_have(data: str, column: str, found: int) -> None:
-    assert len(texts(rows_of(data.encode(), "a.csv", column=column))) == found
+    assert len(texts(opened_rows(data.encode(), "a.csv", column=column))) == found
 
 
 def test_line_ends_are_found_wherever_a_file_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,26 +152,26 @@ def test_line_ends_are_found_wherever_a_file_is_cut(monkeypatch: pytest.MonkeyPa
         data = end.join(["id,text", "1,one two", '2,"a', 'b"', "3,", ""]).encode()
         for chunk in range(1, 20):
             monkeypatch.setattr(row_files, "CHUNK", chunk)
-            assert texts(rows_of(data, "a.csv", column="text")) == ["one two", f"a{end}b", ""]
+            assert texts(opened_rows(data, "a.csv", column="text")) == ["one two", f"a{end}b", ""]
 
 
 def test_columns_of_one_name_are_told_apart() -> None:
-    file = rows_of(b"text,text, text \na b,c d,e f\n", "a.csv", column="text (2)")
+    file = opened_rows(b"text,text, text \na b,c d,e f\n", "a.csv", column="text (2)")
     assert (file.columns, texts(file)) == (("text", "text (2)", "text (3)"), ["c d"])
 
 
 def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_files, "LONGEST", 1000)
     long = {"text": "x " * 2000}
-    file = rows_of(lines([ROWS[0], long, ROWS[1]]), "a.jsonl")
+    file = opened_rows(json_lines([ROWS[0], long, ROWS[1]]), "a.jsonl")
     assert (texts(file), faults(file)) == ([TEXTS[0], "", TEXTS[1]], ["", "long", ""])
-    file = rows_of(parquet([{"text": "a b"}, long]), "a.parquet")
+    file = opened_rows(parquet([{"text": "a b"}, long]), "a.parquet")
     assert faults(file) == ["", "long"]
-    batches = rows_of(comma([{"text": "a b"}, long]), "a.csv").batches()
+    batches = opened_rows(comma([{"text": "a b"}, long]), "a.csv").batches()
     assert next(batches).texts == ["a b"], "a line of CSV may hide where the next begins"
     with pytest.raises(TextError, match=r"a\.csv has a line longer than 1,000 characters"):
         next(batches)
-    endless = rows_of(b"text\n" + b"x" * 400_000 + b"\nafter", "b.jsonl", column="text")
+    endless = opened_rows(b"text\n" + b"x" * 400_000 + b"\nafter", "b.jsonl", column="text")
     found = endless.lines("strict")
     assert [len(next(found)), 1000 < len(next(found)) < 100_000] == [5, True], "it is never held whole"
     assert endless.bytes_read < 100_000, "it is told at once"
@@ -204,15 +180,15 @@ def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_first_row_does_not_choose_the_column_alone() -> None:
     first, others = {"id": "x" * row_files.CHARACTERS}, [{"id": str(n), "text": "a b"} for n in range(10)]
-    assert rows_of(lines([first, *others]), "a.jsonl", column=None).column == "text"
+    assert opened_rows(json_lines([first, *others]), "a.jsonl", column=None).column == "text"
 
 
 def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_files, "ROWS", 10)
     monkeypatch.setattr(row_files, "CHARACTERS", 100)
     rows = [{"text": "a " * (n % 40)} for n in range(200)]
-    for data, name in ((lines(rows), "a.jsonl"), (parquet(rows), "a.parquet")):
-        file, start = rows_of(data, name), 0
+    for data, name in ((json_lines(rows), "a.jsonl"), (parquet(rows), "a.parquet")):
+        file, start = opened_rows(data, name), 0
         for batch in file.batches(own=True):
             assert batch.start == start
             assert sum(map(len, batch.texts[:-1])) < 100, "the row that fills it is its last"
@@ -229,9 +205,9 @@ MANY = [{"text": f"{n} {n * 7919 % 1000} words"} for n in range(20_000)]
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> None:
-    data = (gzip.compress if ending == ".gz" else zstandard)(lines(MANY))
+    data = (gzip.compress if ending == ".gz" else zstandard)(json_lines(MANY))
     for name in ("a.jsonl", "a.csv"):
-        file = rows_of(data[: len(data) * 2 // 3], f"{name}{ending}", column=None)
+        file = opened_rows(data[: len(data) * 2 // 3], f"{name}{ending}", column=None)
         found: list[str] = []
         steps = file.batches()
         with pytest.raises(TextError, match=rf"{name}{ending} is damaged or cut off: after [\d,]+ bytes"):
@@ -241,7 +217,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
             there = zlib.decompressobj(31).decompress(data[: len(data) * 2 // 3])
             lost = len(there) - sum(len(json.dumps({"text": text})) + 1 for text in found)
             assert lost <= CHUNK, "all that can be unpacked but for one piece"
-            assert rows_of(data[:3000], f"{name}.gz", column=None).columns, "however short"
+            assert opened_rows(data[:3000], f"{name}.gz", column=None).columns, "however short"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +225,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
     [
         ("a.jsonl.gz", b"no gzip", "can't be unpacked as gzip"),
         ("a.jsonl.zst", b"no zst!", "can't be unpacked as Zstandard"),
-        ("a.jsonl.gz", gzip.compress(lines(ROWS), mtime=0)[:20], "can't be unpacked as gzip"),
+        ("a.jsonl.gz", gzip.compress(json_lines(ROWS), mtime=0)[:20], "can't be unpacked as gzip"),
         ("a.parquet", parquet(ROWS)[:-40], "is no Parquet file, or it is damaged or cut off"),
         ("a.parquet", PLAIN[:100] + bytes(20) + PLAIN[120:], "is no Parquet file, or it is damaged"),
         ("a.parquet", b"PAR1", "is no Parquet file"),
@@ -262,7 +238,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
 )
 def test_a_damaged_file_is_a_sentence(name: str, data: bytes, message: str) -> None:
     with pytest.raises((TextError, DecodingError), match=message) as error:
-        texts(rows_of(data, name))
+        texts(opened_rows(data, name))
     assert str(error.value).startswith(name)
     assert "\n" not in str(error.value)
 
@@ -294,7 +270,7 @@ def test_a_decompression_bomb_is_noticed_early(ending: str, monkeypatch: pytest.
     monkeypatch.setattr(files, "FREE", 1 << 20)
     bomb = (gzip.compress if ending == ".gz" else zstandard)(b" " * (8 << 20))
     with pytest.raises(TextError, match="unpacks to more than 300 times its size"):
-        texts(rows_of(bomb, f"a.csv{ending}"))
+        texts(opened_rows(bomb, f"a.csv{ending}"))
 
 
 def test_a_parquet_bomb_is_noticed_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,7 +278,7 @@ def test_a_parquet_bomb_is_noticed_before_it_is_unpacked(monkeypatch: pytest.Mon
     bomb = parquet([{"text": "x " * 5000}] * 1000)
     assert len(bomb) < 10_000
     with pytest.raises(TextError, match=r"unpacks to more than 1 MB of text in 1,?\d* rows"):
-        texts(rows_of(bomb, "a.parquet"))
+        texts(opened_rows(bomb, "a.parquet"))
 
 
 # ---- names -------------------------------------------------------------------------------------------------
@@ -311,18 +287,18 @@ def test_a_parquet_bomb_is_noticed_before_it_is_unpacked(monkeypatch: pytest.Mon
 def test_the_name_says_the_format(tmp_path: Path) -> None:
     assert [format_of(n) for n in ("a.txt", "a.gz", "a.parquet.gz", "a.tar.gz", "jsonl")] == [None] * 5
     assert [is_packed_rows(n) for n in ("a.jsonl", "a.jsonl.gz", "a.parquet")] == [False, True, True]
-    assert texts(rows_of(lines(ROWS), "a.txt", format="jsonl")) == TEXTS
+    assert texts(opened_rows(json_lines(ROWS), "a.txt", format="jsonl")) == TEXTS
 
 
 def test_an_encoding_is_declared_where_a_file_has_one() -> None:
     latin = comma([{"text": "Größe und Ärger"}]).decode().encode("cp1252")
     for name, data in (("a.csv", latin), ("a.csv.gz", gzip.compress(latin, mtime=0))):
-        file = rows_of(data, name, encoding="cp1252")
+        file = opened_rows(data, name, encoding="cp1252")
         assert texts(file) == ["Größe und Ärger"]
         assert (file.encoding, file.certainty) == ("cp1252", "declared")
     for encoding in ("latin-1", "utf-16"):
         line = '{"text": "Größe und"}'.encode(encoding)
-        assert texts(rows_of(line, "a.jsonl", encoding=encoding)) == ["Größe und"]
+        assert texts(opened_rows(line, "a.jsonl", encoding=encoding)) == ["Größe und"]
 
 
 def test_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
@@ -348,7 +324,7 @@ def test_a_link_that_leads_round_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_line_of_very_many_fields_has_few_columns_and_gives_any_that_is_named() -> None:
-    data = lines([{f"c{n}": "a" for n in range(row_files.FIELDS + 5)}])
-    file = rows_of(data, "a.jsonl", column=(last := f"c{row_files.FIELDS + 4}"))
+    data = json_lines([{f"c{n}": "a" for n in range(row_files.FIELDS + 5)}])
+    file = opened_rows(data, "a.jsonl", column=(last := f"c{row_files.FIELDS + 4}"))
     assert (len(file.columns), file.columns[0]) == (row_files.FIELDS, "c0")
     assert [rows.texts for rows in file.batches()] == [["a"]], last

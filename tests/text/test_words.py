@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.text.word_count import WordCount
+from rnnviz.scoring.totals import WordCount
 
 
 def counted(*pieces: str) -> int | None:

@@ -7,21 +7,13 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
-from babel.messages.pofile import read_po
 
 from rnnviz import errors as known
 from rnnviz import i18n, sentences
+from tests.support.catalogue import Id, catalogue, entries, forms
 
 PACKAGE = Path(i18n.__file__).resolve().parent
-
-Id = str | tuple[str, ...]
-
-
-def forms(value: object) -> list[str]:
-    """A message's texts: one, or one for each plural form."""
-    return [value] if isinstance(value, str) else list(value)  # type: ignore[call-overload]
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +25,6 @@ def used() -> dict[Id, str]:
         found[message] = file
     assert len(found) > 100
     return found
-
-
-def catalogue(language: str) -> Catalog:
-    with i18n.catalogue_path(language).open("rb") as file:
-        return read_po(file, locale=language)
-
-
-def entries(language: str) -> dict[Id, Message]:
-    return {m.id if isinstance(m.id, str) else tuple(m.id): m for m in catalogue(language) if m.id}
 
 
 def test_the_catalogue_holds_what_the_code_says_and_nothing_else(used: dict[Id, str]) -> None:

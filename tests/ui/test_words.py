@@ -8,7 +8,7 @@ from babel.messages.extract import extract_from_dir
 
 from rnnviz import i18n
 from rnnviz.sentences import catalogue
-from tests.ui.test_i18n import entries, forms
+from tests.support.catalogue import entries, forms
 
 PACKAGE = Path(i18n.__file__).resolve().parent
 GLOSSARY = PACKAGE.parent / "docs" / "words.md"

@@ -62,3 +62,25 @@ class Component:
 def asked(key: str) -> Any:
     """The ask of the view at `key` since the last run, any JSON value, once; None without an ask."""
     return st.session_state.pop(f"{key}.{ASK}", None)
+
+
+_PRESENTING = "html[data-rv-presenting]"
+
+
+def presenting_style(key: str) -> str:
+    """CSS that hides all but the component of this key during the presentation.
+
+    That is a page which shows only its view, for a projector. static/present.js begins and ends it, without a
+    run of the script.
+    """
+    block = f'{_PRESENTING} [data-testid="stMainBlockContainer"]'
+    shown = f".st-key-{key}"
+    return f"""
+{_PRESENTING} :is(
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"]
+) {{
+  display: none;
+}}
+{block} {{ padding: 0.5rem 1.5rem 0; max-width: none; }}
+{block} [data-testid="stVerticalBlock"] > :not(:has({shown}), {shown}) {{ display: none; }}
+"""

@@ -1,7 +1,7 @@
 """The app's views, one line each, and the address of their browser files.
 
 A page's `static/` holds its view: view.js (exports the class View), view.css, and view.html, the initial
-elements. All views share `ui/browser/static/`. The server keeps the folders' layout in `rnnviz/ui`, so
+elements. All views share `ui/browser/static/`. The server keeps the folders' layout in `rnnviz`, so
 relative imports hold in browsers, in Node and for the type checker. Plotly's file comes from its package.
 
 The address contains a digest of all files: a browser caches them for good, and a changed file changes the
@@ -20,11 +20,10 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.ui.browser.modules import plotly
+from rnnviz.page.modules import PACKAGE, plotly
 
-UI = Path(__file__).parents[1]
-KIT = UI / "browser" / "static"
-KATEX = UI / "browser" / "katex"  # a library, unchanged from its npm package
+KIT = PACKAGE / "ui" / "browser" / "static"
+KATEX = PACKAGE / "ui" / "browser" / "katex"  # a library, unchanged from its npm package
 
 # Browsers refuse modules served as text/plain, the type of .js in some Windows registries.
 for _ending in (".js", ".mjs"):
@@ -36,7 +35,7 @@ mimetypes.add_type("font/woff2", ".woff2")
 class View:
     """A view.
 
-    files    its folder in rnnviz/ui
+    files    its folder in the package
     root     the CSS class of the element that it draws in
     missing  the sentence shown where the browser can't fetch its files
     """
@@ -49,19 +48,19 @@ class View:
     @property
     def folder(self) -> Path:
         """The folder of the view's browser files."""
-        return UI / self.files
+        return PACKAGE / self.files
 
 
 _HOW = "files are missing here: start the app with `streamlit run app.py`."
 VIEWS = {
     view.name: view
     for view in (
-        View("live", "pages/explore/static", "rnnviz", f"The live view's {_HOW}"),
-        View("viewer", "pages/perplexity/static", "rnnviz-viewer", f"The text viewer's {_HOW}"),
-        View("board", "pages/inside/static", "rnnviz-board", f"The board's {_HOW}"),
-        View("training", "pages/train/static", "rnnviz-training", f"The training view's {_HOW}"),
-        View("learn", "pages/learn/static", "rnnviz-learn", f"The lecture's {_HOW}"),
-        View("address", "browser/address", "rnnviz-address", f"The address's {_HOW}"),
+        View("live", "ui/pages/explore/static", "rnnviz", f"The live view's {_HOW}"),
+        View("viewer", "ui/pages/perplexity/static", "rnnviz-viewer", f"The text viewer's {_HOW}"),
+        View("board", "lab/pages/inside/static", "rnnviz-board", f"The board's {_HOW}"),
+        View("training", "lab/pages/train/static", "rnnviz-training", f"The training view's {_HOW}"),
+        View("learn", "ui/pages/learn/static", "rnnviz-learn", f"The lecture's {_HOW}"),
+        View("address", "ui/browser/address", "rnnviz-address", f"The address's {_HOW}"),
     )
 }
 FOLDERS = (KIT, KATEX, *(view.folder for view in VIEWS.values()))
@@ -70,7 +69,7 @@ FOLDERS = (KIT, KATEX, *(view.folder for view in VIEWS.values()))
 def _digest() -> str:
     found = hashlib.sha256()
     for path in (path for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.is_file()):
-        found.update(str(path.relative_to(UI)).encode() + b"\0" + path.read_bytes())
+        found.update(str(path.relative_to(PACKAGE)).encode() + b"\0" + path.read_bytes())
     with suppress(PackageNotFoundError):
         found.update(version("plotly").encode())
     return found.hexdigest()[:12]
@@ -81,7 +80,7 @@ ADDRESS = f"/views/{_digest()}"
 
 def address(folder: Path) -> str:
     """The URL path of a folder of FOLDERS, without the server's name."""
-    return f"{ADDRESS}/{folder.relative_to(UI).as_posix()}"
+    return f"{ADDRESS}/{folder.relative_to(PACKAGE).as_posix()}"
 
 
 class _Settled(StaticFiles):

@@ -20,11 +20,11 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
-from rnnviz.ui import context
-from rnnviz.ui.jobs import free_memory
+from rnnviz.ui.jobs import store
 
 log = logging.getLogger("rnnviz")
 
@@ -183,7 +183,7 @@ class Slots:
             job.end(state, result, error)
             self.changed.notify_all()
         try:
-            free_memory.give_back()
+            store.give_back_memory()
         finally:
             with self.changed:
                 self._jobs.remove(job)
@@ -299,6 +299,12 @@ def _finish(job: Job) -> Any:
         steps.close()
 
 
+def session_id() -> str:
+    """The id of the session that runs the script; "" outside of a run."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
+
+
 def of_session(page: str) -> Jobs:
     """This session's jobs on one of the app's pages."""
     key = f"{page}.jobs"
@@ -310,7 +316,7 @@ def of_session(page: str) -> Jobs:
 
 def _presence() -> Callable[[], bool]:
     """A function that says whether this session has a browser, from any thread; without a server, always."""
-    session = context.session()
+    session = session_id()
     if not session or not runtime.exists():
         return lambda: True
     missing: float | None = None  # when the browser was first found absent; calls may be far apart

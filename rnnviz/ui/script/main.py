@@ -7,19 +7,19 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz import registry
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import address, error_messages, fields, model_cache, sharing, sidebar
-from rnnviz.ui.context import Context
-from rnnviz.ui.formatting import together
-from rnnviz.ui.pages.explore.strings import unnamed
-from rnnviz.ui.pages.inside.target_names import found
-from rnnviz.ui.server import file_watchers, reconnect
+from rnnviz.page import shown_units
+from rnnviz.page.formatting import together
+from rnnviz.ui.serving import sharing, streamlit_workarounds
+from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
+from rnnviz.ui.shell.model_cache import Context
 
 HERE = Path(__file__).parents[1]
 
-file_watchers.stop()
-reconnect.ask_again()
+streamlit_workarounds.stop_file_watchers()
+streamlit_workarounds.ask_again()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",
@@ -32,7 +32,7 @@ st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
     """Sentences on a network's named units, on targets without one, and on a missing MLP."""
-    said = [found(info.card), unnamed(info.card)]
+    said = [shown_units.follows(info.card), shown_units.unnamed(info.card)]
     if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
         said.append(_("Without memory: no MLP of this text here."))
     return together(filter(None, said))
@@ -76,7 +76,7 @@ def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str)
     return st.Page(safely, title=title, icon=f":material/{icon}:", url_path=name, default=first, help=about)
 
 
-def with_model(name: str, *, ngrams: bool = False, temperature: bool = False) -> Callable[[], None]:
+def of_model(module: str, *, ngrams: bool = False, temperature: bool = False) -> Callable[[], None]:
     """The function that draws a page for the chosen model.
 
     ngrams       whether the page works with n-gram models too
@@ -86,7 +86,7 @@ def with_model(name: str, *, ngrams: bool = False, temperature: bool = False) ->
     def run() -> None:
         context = choose(ngrams, temperature)
         if context is not None:
-            importlib.import_module(f"rnnviz.ui.pages.{name}.page").page(context)
+            importlib.import_module(module).page(context)
 
     return run
 
@@ -96,39 +96,31 @@ def learn() -> None:
     importlib.import_module("rnnviz.ui.pages.learn.page").page()
 
 
-def train() -> None:
-    """Draw the reader's runs, which need no chosen model."""
-    importlib.import_module("rnnviz.ui.pages.train.page").page(slot, pages[0])
+def of_another_house(page: registry.Page) -> Callable[[], None]:
+    """The function that draws a registered page."""
+    if page.of_model:
+        return of_model(page.module, temperature=True)
+    return lambda: importlib.import_module(page.module).page(slot, pages[0])
 
 
 pages = [
     entry(
         "explore",
-        with_model("explore"),
+        of_model("rnnviz.ui.pages.explore.page"),
         _("Explore"),
         "waves",
         _("Type, and see what the network holds in its hidden state and expects next."),
     ),
     entry(
         "perplexity",
-        with_model("perplexity", ngrams=True),
+        of_model("rnnviz.ui.pages.perplexity.page", ngrams=True),
         _("Perplexity"),
         "description",
         _("Upload text files and see how well a model predicts them."),
     ),
-    entry(
-        "inside",
-        with_model("inside", temperature=True),
-        _("Inside"),
-        "neurology",
-        _("Ask the network's units what they respond to, what is remembered, and what depends on them."),
-    ),
-    entry(
-        "train",
-        train,
-        _("Train"),
-        "model_training",
-        _("Train a network of your own and watch its hidden state take shape."),
+    *(
+        entry(page.name, of_another_house(page), _(page.title), page.icon, _(page.about))
+        for page in registry.pages()
     ),
     entry(
         "learn",
@@ -151,4 +143,4 @@ with top:
     fields.refused()
 with share:
     address.mount()
-reconnect.run_again_for_timers_left()
+streamlit_workarounds.run_again_for_timers_left()

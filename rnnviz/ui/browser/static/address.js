@@ -1,4 +1,4 @@
-// The page's address. Only this module writes it: ui/address.py lists the page's values, each view adds its own.
+// The page's address. Only this module writes it: ui/shell/address.py lists the page's values, each view adds its own.
 // A frequent change, such as typing, replaces the current entry of the browser's history. Another model, part or
 // example begins a new entry.
 

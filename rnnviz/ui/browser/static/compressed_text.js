@@ -1,4 +1,4 @@
-// A text compressed for an address, in the format of rnnviz/ui/compressed_text.py, which unpacks it.
+// A text compressed for an address, in the format of rnnviz/ui/shell/address.py, which unpacks it.
 
 /** @param {string} text @returns {Promise<string>} */
 export async function pack(text) {

@@ -1,4 +1,4 @@
-// The bytes of an answer, in the format of rnnviz/ui/browser/payload.py, which writes them.
+// The bytes of an answer, in the format of rnnviz/page/payload.py, which writes them.
 
 /** @import { WireArray } from "./types" */
 

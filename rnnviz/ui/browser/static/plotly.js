@@ -5,7 +5,7 @@
 /** @type {Promise<string> | undefined} */
 let plotly;
 
-let whence = async () => new URL("../../plotly/plotly.min.js", import.meta.url).href;
+let whence = async () => new URL("../../../plotly/plotly.min.js", import.meta.url).href;
 
 /** Set another source of the library. @param {() => Promise<string>} from its address, or "" if there is none */
 export function servePlotly(from) {

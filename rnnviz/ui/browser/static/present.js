@@ -1,5 +1,5 @@
 // The presentation: the page shows only its view, large enough for a projector. The address has `present=1`, as on
-// the Learn page. P begins and ends it, Escape ends it. rnnviz/ui/presenting.py has the page's part.
+// the Learn page. P begins and ends it, Escape ends it. component.py beside this folder has its style.
 
 import { find, put } from "./dom.js";
 

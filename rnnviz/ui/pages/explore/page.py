@@ -2,25 +2,35 @@
 
 A keystroke's ask comes over the view's own connection (browser/view_socket.py). Any other ask reruns one
 fragment with one component. The session's LiveSession answers both, in bytes.
+
+An address holds the view's state, as a Bookmark: a text, and the view on it.
 """
 
-from dataclasses import asdict, replace
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from rnnviz.errors import TextError
 from rnnviz.i18n import language
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.ui import address, model_cache, model_suggestion, presenting, sidebar
-from rnnviz.ui.browser.component import ASK, Component, asked
+from rnnviz.page import shown_units
+from rnnviz.page.initial_data import first, fixed, opening
+from rnnviz.page.live_session import Ask, LiveSession
+from rnnviz.ui.browser.component import ASK, Component, asked, presenting_style
 from rnnviz.ui.browser.view_socket import Answer, ViewSocket
-from rnnviz.ui.context import Context
+from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.worker import OVER
-from rnnviz.ui.pages.explore import bookmark
-from rnnviz.ui.pages.explore.bookmark import Bookmark
-from rnnviz.ui.pages.explore.initial_data import first, fixed, opening
-from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
+from rnnviz.ui.shell import address, model_cache, sidebar
+from rnnviz.ui.shell.address import LONGEST_TEXT, unpack_text
+from rnnviz.ui.shell.error_messages import describe
+from rnnviz.ui.shell.model_cache import Context
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import Network
 
 KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's probabilities, unchanged
@@ -29,8 +39,8 @@ _LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
 
 
 def page(context: Context) -> None:
-    st.html(f"<style>{_STYLE}{presenting.style(KEY)}</style>")
-    bookmark.arrive(context.network)
+    st.html(f"<style>{_STYLE}{presenting_style(KEY)}</style>")
+    keep_bookmark(context.network)
     # Listed here, not in the fragment, which some asks rerun: the list reads files' headers.
     networks = [info for info in model_cache.listed()[0] if info.kind != "ngram"]
     _live(context, networks, model_cache.memoryless(context.network, networks))
@@ -38,7 +48,7 @@ def page(context: Context) -> None:
 
 @st.fragment
 def _live(context: Context, networks: list[ModelInfo], memoryless: NumpyModel | None) -> None:
-    state, arrived = st.session_state, bookmark.arrived()
+    state, arrived = st.session_state, kept_bookmark()
     session, text = _session(context, memoryless, arrived)
     static, digest = _static(session, networks)
     # Without an ask this is a full run of the page: send everything, the text too.
@@ -138,3 +148,72 @@ _STYLE = """
 body { --rv-indent: 0px; }
 body:has([data-testid="stExpandSidebarButton"]) { --rv-indent: 4.2rem; }
 """
+
+
+BOOKMARKED = ("text", "at", "pin", "why", "unit", "layer", "quantity", "order", "rows", "memoryless")
+BY_SURPRISAL = "none"
+"""The address's `unit` where surprisal colours the text of a model that begins with a named unit."""
+
+_ARRIVED = "explore.arrived"  # a key of st.session_state: the bookmark for the live view's next run
+
+
+@dataclass(frozen=True)
+class Bookmark:
+    """A parsed address.
+
+    text   its text; None without one, or if it can't be read
+    looks  the view on the text, as an ask
+    view   the same as JSON for the browser, with the caret, the pin and any error
+    """
+
+    text: str | None
+    looks: Ask
+    view: dict[str, Any]
+
+
+def keep_bookmark(model: Network) -> None:
+    """Keep the bookmark of an arrival by an address with any of BOOKMARKED, or by Back or Forward.
+
+    Each whole run of the page calls this.
+    """
+    if any(address.asked(name) is not None for name in BOOKMARKED) or address.went_back():
+        st.session_state[_ARRIVED] = read_bookmark(model)
+
+
+def read_bookmark(model: Network) -> Bookmark:
+    """The address's bookmark, valid whatever the address holds. Missing values are those with which the
+    `model`'s view begins.
+    """
+    number, packed = address.asked_number, address.asked("text")
+    text, wrong = None, ""
+    if packed is not None:
+        try:
+            text = unpack_text(packed)
+        except TextError as error:
+            wrong = describe(error).replace("\\", "")  # Markdown's escapes: the browser shows plain text
+    looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
+    looks |= {name: number(name) for name in ("layer", "unit")}
+    given = {name: value for name, value in looks.items() if value is not None}
+    begin = first(shown_units.named_units(model))
+    if address.asked("unit") == BY_SURPRISAL:
+        given = begin | {"unit": None} | given
+    elif number("unit") is not None or not given:  # else: a quantity or a layer alone, which has no unit
+        given = begin | given
+    cut = number("of") if text is not None else None
+    asked = Ask.from_json(given | {"memoryless": number("memoryless") == 1})
+    view: dict[str, Any] = {
+        "wrong": wrong,  # the reason why the text can't be read
+        "cut": cut if cut and cut > LONGEST_TEXT else None,  # the whole text's length, if the address cuts it
+        "caret": number("at"),
+        "pin": number("pin"),
+        "why": number("why") == 1,
+        "rows": number("rows") or 0,
+    }
+    view |= {name: getattr(asked, name) for name in ("quantity", "layer", "order", "unit", "memoryless")}
+    return Bookmark(text, asked, view)
+
+
+def kept_bookmark() -> Bookmark | None:
+    """The bookmark that `keep_bookmark` has kept; a second call returns None."""
+    found: Bookmark | None = st.session_state.pop(_ARRIVED, None)
+    return found

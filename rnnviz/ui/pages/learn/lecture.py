@@ -17,7 +17,7 @@ from rnnviz.lecture import controls, symbols
 from rnnviz.lecture.controls import State, whole
 from rnnviz.lecture.scenes import Scene, place, scenes
 from rnnviz.lecture.steps import OPEN, PICK, Step
-from rnnviz.ui.room.room import Question
+from rnnviz.ui.serving.room.room import Question
 
 ADDRESS = 500
 """Characters of a step's address, at most."""

@@ -2,23 +2,32 @@
 
 The component's own connection answers the lecturer's asks. An ask that concerns the room, or that begins or
 ends the presentation, reruns one fragment.
+
+Ask the room: the class answers a step's question with phones, while the room is open.
+
+wish     {"open": true} opens the room, false closes it; {"reveal": number}, {"again": number},
+         {"address": …} while it is open
+answer   {"door": …} the room's address and QR code, or null; {"trouble": …} the reason why there is none
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 import streamlit as st
 
+from rnnviz.errors import RnnvizError
+from rnnviz.figures.themes import themes
 from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
-from rnnviz.ui import presenting
+from rnnviz.page.formatting import presenting_words
 from rnnviz.ui.browser.component import Component, asked
-from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.error_messages import describe
-from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.pages.learn.lecture import Lecture
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.room.classroom import OpenRoom
+from rnnviz.ui.serving.room.room import Question
+from rnnviz.ui.shell.error_messages import describe
 
 KEY = "learn"
 _component = Component("learn")
@@ -40,7 +49,7 @@ def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: ViewSocket = st.session_state[_LINK]
     wish = asked(KEY)
-    room = poll.taken(wish, plainly)
+    room = room_wish(wish, plainly)
     static = {
         "words": words(),
         "symbols": symbols.said(),
@@ -56,7 +65,7 @@ def _scene() -> None:
 
     def drawn(said: Any) -> bytes:
         data = lecture.answer(said, static, plainly)
-        poll.stage(lecture.asked())
+        stage_question(lecture.asked())
         return data
 
     with link.lock:
@@ -80,7 +89,7 @@ def words() -> dict[str, str]:
         "back": _("Step back (↑)"),
         "scene.next": _("Next scene (→)"),
         "scene.back": _("Previous scene (←)"),
-        **presenting.words(),
+        **presenting_words(),
         "code": _("Code"),
         "code.help": _("Code for this step (C; Escape closes it)"),
         "code.label": _("Code that runs by itself"),
@@ -104,7 +113,7 @@ def words() -> dict[str, str]:
         "late": _("The answer takes longer than usual …"),
         "pair": _("{name}: {value}"),
         "edit": _("{value}: row {i}, column {j}; press Enter to change it"),
-        **poll.words(),
+        **room_words(),
     }
 
 
@@ -132,3 +141,62 @@ _PRESENT = """
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none; }
 [data-testid="stMainBlockContainer"] { padding: 0.4rem 1.25rem 0; }
 """
+
+
+def room_wish(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
+    """Apply a browser's wish to the room and return the answer; `describe` words errors."""
+    fields = wish.get("room") if isinstance(wish, Mapping) else None
+    try:
+        opened = _opened_room(fields if isinstance(fields, Mapping) else {})
+    except RnnvizError as error:
+        return {"door": None, "trouble": describe(error)}
+    return {"door": None if opened is None else opened.door()}
+
+
+def _opened_room(fields: Mapping[str, Any]) -> OpenRoom | None:
+    if fields.get("open") is False:
+        classroom.close()
+    if fields.get("open") is True:
+        classroom.open_room(language()).asks = True
+    opened = classroom.current()
+    if opened is None or not opened.asks:
+        return None
+    opened.room.speak(language())
+    opened.move(fields.get("address"))
+    for name, do in (("reveal", opened.room.reveal), ("again", opened.room.again)):
+        if type(number := fields.get(name)) is int:
+            do(number)
+    return opened
+
+
+def stage_question(question: Question | None) -> None:
+    """Make the current step's question the room's; None: there is none."""
+    opened = classroom.current()
+    if opened is not None and opened.asks:
+        opened.stage(question)
+
+
+def room_words() -> dict[str, str]:
+    """The stage's words on the room, by the names that static/room.js uses."""
+    return {
+        "room.ask": _("Ask the room"),
+        "room.help": _("Open a page for the class's phones, which answer the lecture's questions"),
+        "room.open": _("Room: {phones}"),
+        "room.scan": _("Scan this, or type the address:"),
+        "room.how": _(
+            "Phones must be in the same network as this computer. "
+            "A firewall or a guest Wi-Fi may keep them out."
+        ),
+        "room.trust": _("No account, no name. Answers are counted, and forgotten when the room closes."),
+        "room.phones": _("phones in the room"),
+        "room.address": _("Another address of this computer"),
+        "room.start": _("Start (Space)"),
+        "room.close": _("Close the room"),
+        "room.answers": _("Answers as CSV"),
+        "room.answered": _("{n} of {phones} answered"),
+        "room.reveal": _("Reveal (Space)"),
+        "room.again": _("Ask again"),
+        "room.votes": _("{n} votes"),
+        "room.next": _("Next letter (Space)"),
+        "room.lost": _("The room can't be reached. Trying again …"),
+    }

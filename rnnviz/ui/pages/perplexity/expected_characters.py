@@ -21,8 +21,7 @@ from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import weights_of
 
 if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.networks.numpy_model import Model
     from rnnviz.scoring.column_files import ColumnFiles
 
 EXACT = 20_000
@@ -54,7 +53,7 @@ class Prediction:
 class Expected:
     """The predictions of one model along a text."""
 
-    def __init__(self, model: CharModel | NumpyModel | NgramModel, text: ColumnFiles) -> None:
+    def __init__(self, model: Model, text: ColumnFiles) -> None:
         self.model, self._text = model, text
         self._tops = lru_cache(_KEPT)(self._top)
         self._states: dict[int, State] = {}  # by the first character of each stretch near the beginning

@@ -14,18 +14,18 @@ from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.contamination import UNKNOWN
+from rnnviz.page.formatting import rounded, title, titles
 from rnnviz.scoring.score import Compared, Score, best
-from rnnviz.ui import model_cache, model_suggestion
-from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import describe, plain, together
-from rnnviz.ui.formatting import rounded, title, titles
-from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs import model_suggestion, pending
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
-from rnnviz.ui.render_finding import told
+from rnnviz.ui.shell import model_cache
+from rnnviz.ui.shell.error_messages import describe, plain, together
+from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.render_finding import told
 
 SECOND = "second"  # the key of the choice of the second model
 AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button
@@ -155,7 +155,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
     jobs.wait([one.job.key for one in started if one.job is not None], PATIENCE)
     found = look(False)
     if busy := list(dict.fromkeys(one.job.key for one in found if one.job and one.waits)):
-        progress.bar(jobs, busy, "against")
+        pending.progress_bar(jobs, busy, "against")
     elif any(one.value is None for one in found):
         st.info(_("Press **Compare** to score this text with the others."), icon=":material/leaderboard:")
     _table(scored, chosen, [row.cost(one) for row, one in zip(chosen, found, strict=True)])

@@ -8,21 +8,14 @@ from threading import Event
 import streamlit as st
 
 from rnnviz.i18n import N_, _
+from rnnviz.page.formatting import title
 from rnnviz.text.row_files import is_packed_rows
-from rnnviz.ui import clear_data, error_messages, sidebar
-from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import describe, plain
-from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import title
-from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs import clear_data, pending
 from rnnviz.ui.jobs.pending import Pending, want, working
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     answer,
-    calculation,
-    compression,
     download,
-    encodings,
     model_comparison,
     scoring_jobs,
     surprise,
@@ -30,6 +23,10 @@ from rnnviz.ui.pages.perplexity import (
 )
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.shell import error_messages, sidebar
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
+from rnnviz.ui.shell.model_cache import Context
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 
@@ -88,7 +85,7 @@ def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
     waiting = [one.job for _text, one in found if one.value is None and one.job is not None]
     busy = list(dict.fromkeys(job.key for job in waiting if job.state in ("waiting", "running", "done")))
     if busy:
-        progress.bar(jobs, busy, "scoring")
+        pending.progress_bar(jobs, busy, "scoring")
     refused = [
         (text, one) for text, one in found if one.value is None and one.job and one.job.key not in busy
     ]
@@ -123,11 +120,11 @@ def _section(
     if chosen == "against":
         model_comparison.show(context, jobs, text, scored)
     elif chosen == "sum":
-        calculation.show(context, scored)
+        answer.show_calculation(context, scored)
     elif chosen == "take":
         download.show([one.score for _text, one in done], text, scored)
     elif chosen == "compression" and scored.complete:
-        compression.show(context, text, scored)
+        download.show_compressed(context, text, scored)
     elif chosen == "origin":
         model_comparison.pick_second(context, text, scored.score)
         if scored.complete:
@@ -150,7 +147,7 @@ def _without_figures(context: Context, found: Sequence[Found]) -> None:
             unread.append(text)
     error_messages.together(said)
     for text in unread:
-        encodings.mend(text)
+        text_sources.mend_encoding(text)
 
 
 # Curves and text use a projector's full width.

@@ -22,11 +22,11 @@ from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import Compared, Score
 from rnnviz.scoring.totals import Progress
 from rnnviz.text.decoding import SourceText
-from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
+from rnnviz.ui.shell import model_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,21 +18,16 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
-from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
+from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL, themes
 from rnnviz.i18n import _, language
+from rnnviz.page.formatting import rounded, signed
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
 from rnnviz.sentences import HUGE
 from rnnviz.text.characters import visible
-from rnnviz.ui import model_cache
 from rnnviz.ui.browser.component import Component, asked
-from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.context import Context
-from rnnviz.ui.error_messages import describe, plain
-from rnnviz.ui.fields import Field
-from rnnviz.ui.formatting import rounded, signed
-from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs import pending
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
@@ -41,9 +36,13 @@ from rnnviz.ui.pages.perplexity.model_comparison import Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
+from rnnviz.ui.shell import model_cache
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
+from rnnviz.ui.shell.model_cache import Context
 
 if TYPE_CHECKING:
-    from rnnviz.ui.context import Model
+    from rnnviz.networks.numpy_model import Model
 
 KEPT = 3  # texts that a session keeps open beside the newest
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
@@ -72,7 +71,7 @@ def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
         "other texts."
     ).format(name=plain(name))
     icon = ":material/inventory_2:"
-    progress.offer(jobs, key, said, _("Read it again"), f"read-again-{name}", icon)
+    pending.offer(jobs, key, said, _("Read it again"), f"read-again-{name}", icon)
 
 
 def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None) -> None:

@@ -17,16 +17,106 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
-from rnnviz.text.decoding import open_text
+from rnnviz.text.decoding import binary_format, open_text
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui import address, example_text, paste_field
-from rnnviz.ui.compressed_text import LONGEST, unpack
-from rnnviz.ui.error_messages import describe, plain
-from rnnviz.ui.fields import Field
+from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
-from rnnviz.ui.pages.perplexity import uploads
+from rnnviz.ui.shell import address, example_text, fields
+from rnnviz.ui.shell.address import LONGEST_TEXT, unpack_text
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.fields import Field
+
+FIELD = "files"
+NAMED = 80  # characters of the files' names in the address
+# Keys of st.session_state.
+_FOLDER = "perplexity.folder"  # whether the field takes a folder, not files
+_KEPT = "perplexity.uploads"  # files by id
+_EMPTIED = "perplexity.uploads.emptied"  # how often the field listed files that the server had lost
+_GONE = "perplexity.uploads.gone"  # names of files that the server has lost
+_SHOWN = "perplexity.uploads.shown"  # ids of the files that the field lists
+
+
+def uploaded_files() -> list[Any]:
+    """Draw the upload field and, below it, earlier uploads. Returns all files.
+
+    Files are kept while the reader visits other pages; Streamlit's own field would drop them.
+    """
+    state = st.session_state
+    folder = state.get(_FOLDER, False)
+    field = _field()
+    given = st.file_uploader(
+        _("A folder with text files") if folder else _("Text files: drop them here or choose them"),
+        accept_multiple_files="directory" if folder else True,
+        key=field,
+        on_change=_changed,
+        help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
+    )
+    st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
+    if lost(state[field]):
+        _take(given)
+        state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # a new field, which doesn't list the lost files
+        state.setdefault(_GONE, _("Your files"))
+        st.rerun()
+    _take(given)
+    kept: dict[str, Any] = state[_KEPT]
+    if named := address.asked("files"):
+        state[_GONE] = named
+    if kept:
+        state.pop(_GONE, None)
+    if _GONE in state:
+        said = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
+        st.warning(said.format(names=plain(state[_GONE], NAMED)), icon=":material/upload_file:")
+    address.say(files=", ".join(file.name for file in kept.values())[:NAMED] or None)
+    earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
+    if earlier:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(_("Uploaded before:"), width="content")
+            for file in earlier:
+                st.button(
+                    plain(file.name),
+                    key=f"forget-{file.file_id}",
+                    icon=":material/close:",
+                    help=_("Remove this file"),
+                    on_click=_drop,
+                    args=(file.file_id,),
+                )
+    return [file for file in (*earlier, *given) if not _hidden(file)]
+
+
+def _hidden(file: Any) -> bool:
+    """Whether a file in an uploaded folder, or a folder on its path, is hidden, as system files are."""
+    return any(part.startswith(".") for part in file.name.split("/")[1:])
+
+
+def _field() -> str:
+    name = clear_data.fresh(f"{FIELD}.folder" if st.session_state.get(_FOLDER) else FIELD)
+    return f"{name}.{emptied}" if (emptied := st.session_state.get(_EMPTIED)) else name
+
+
+def lost(given: list[Any]) -> bool:
+    """Whether the browser lists files that the server has lost, as after a restart."""
+    return any(not hasattr(file, "getvalue") for file in given)
+
+
+def _drop(id: str) -> None:
+    st.session_state[_KEPT].pop(id, None)
+    clear_data.drop(id)
+
+
+def _changed() -> None:
+    given = [file for file in st.session_state[_field()] or [] if not lost([file])]
+    gone = st.session_state.get(_SHOWN, set()) - {file.file_id for file in given}
+    for id in gone:
+        st.session_state[_KEPT].pop(id, None)
+
+
+def _take(given: list[Any]) -> None:
+    state = st.session_state
+    state[_SHOWN] = {file.file_id for file in given}
+    state.setdefault(_KEPT, {}).update({file.file_id: file for file in given})
+
 
 # Keys of st.session_state.
 ENCODINGS = "perplexity.encodings"  # chosen encodings, by the file's checksum
@@ -36,7 +126,7 @@ _FORMS = "perplexity.forms"  # rewritten texts, by their first form and by what 
 CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
 PART = Field("corpus-part", "held out")
 SOURCES = Field[tuple[str, ...]]("sources", ())
-PASTED = Field("pasted", "", address="text", title=N_("Text"), check=unpack)
+PASTED = Field("pasted", "", address="text", title=N_("Text"), check=unpack_text)
 _TAB = "perplexity.source"  # the label of the tab in view
 _SEEN = "perplexity.sources.seen"  # the checksums of each source's texts at the last run
 
@@ -105,9 +195,9 @@ def chosen() -> tuple[list[Text], list[Text]]:
     PASTED.now(usual=PASTED.get())  # Back doesn't clear a long text, which no address holds
     upload, paste, corpus = _tabs()
     with upload:
-        files = uploads.files()
+        files = uploaded_files()
     with paste, st.form("paste", border=False):
-        pasted = paste_field.field("pasted", height=140, placeholder=_("Paste or type a text here."))
+        pasted = fields.paste_field("pasted", height=140, placeholder=_("Paste or type a text here."))
         st.form_submit_button(_("Score this text"), type="primary")
     with corpus:
         picked = _from_corpus()
@@ -121,7 +211,7 @@ def chosen() -> tuple[list[Text], list[Text]]:
     st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in held}
     there = {name: [as_asked(text) for text in found] for name, found in there.items()}
     wanted = _scored(there)
-    kept = pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= LONGEST else None
+    kept = pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= LONGEST_TEXT else None
     address.say(text=kept)  # so that a reload finds it
     return _distinct(wanted), _distinct(chain.from_iterable(there.values()))
 
@@ -319,3 +409,91 @@ def _fetching(name: str, check: Check) -> Steps[bool]:
     yield Step(0.0)
     corpora.fetch(name, progress=lambda received, expected: check())
     return True
+
+
+# Labels by Python's names of encodings; after the dot, the languages that use it.
+COMMON_ENCODINGS = {
+    "utf-8": "UTF-8",
+    "gb18030": "GB18030 / GBK · 简体中文",
+    "big5": "Big5 · 繁體中文",
+    "shift_jis": "Shift-JIS · 日本語",
+    "euc_jp": "EUC-JP · 日本語",
+    "euc_kr": "EUC-KR · 한국어",
+    "cp1252": "Windows-1252 · Western",
+    "iso8859-1": "Latin-1 · Western",
+    "cp1250": "Windows-1250 · Central European",
+    "cp1251": "Windows-1251 · Кириллица",
+    "koi8-r": "KOI8-R · Кириллица",
+    "cp1253": "Windows-1253 · Ελληνικά",
+    "cp1254": "Windows-1254 · Türkçe",
+    "cp1255": "Windows-1255 · עברית",
+    "cp1256": "Windows-1256 · العربية",
+    "utf-16-le": "UTF-16 LE",
+    "utf-16-be": "UTF-16 BE",
+    "utf-32-le": "UTF-32 LE",
+    "utf-32-be": "UTF-32 BE",
+}
+
+
+def encoding_control(text: Text, found: str | None, certainty: str | None) -> None:
+    """Draw the encoding `found` of a file, its certainty ("declared", "verified" or "guessed"), and the
+    choice of another.
+    """
+    if text.data is None:
+        return
+    how, why = {
+        "declared": (
+            _("declared"),
+            _("The file begins with a byte order mark, which names its encoding."),
+        ),
+        "verified": (
+            _("verified"),
+            _(
+                "Every byte is valid UTF-8. A text in another encoding hardly ever is, unless it is plain "
+                "ASCII."
+            ),
+        ),
+        "guessed": (
+            _("guessed"),
+            _(
+                "The file doesn't name its encoding, and this one fits best. "
+                "Choose another if the text looks wrong."
+            ),
+        ),
+    }[str(certainty)]
+    label = COMMON_ENCODINGS.get(str(found), str(found)).split(" · ")[0]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="encoding"):
+        st.markdown(
+            _("Encoding **{encoding}**, {how}").format(encoding=plain(label), how=how),
+            help=why if text.encoding is None else _("You chose this encoding."),
+            width="content",
+        )
+        encoding_picker(text, beside=True)
+
+
+def mend_encoding(text: Text) -> None:
+    """Draw the choice of an encoding for a file that could not be read; nothing for a binary one."""
+    if text.data and not binary_format(text.data[:512]):
+        encoding_picker(text)
+
+
+def encoding_picker(text: Text, *, beside: bool = False) -> None:
+    key = f"encoding-{text.content[:16]}-{text.name}"
+    words = {"": _("Detect automatically")}
+    for encoding in (*COMMON_ENCODINGS, *filter(None, [text.encoding])):
+        words[encoding] = _("Read as {encoding}").format(encoding=COMMON_ENCODINGS.get(encoding, encoding))
+
+    def picked(content: str) -> None:  # Streamlit keeps a callback's arguments: the checksum, not the text
+        st.session_state.setdefault(ENCODINGS, {})[content] = st.session_state[key] or None
+
+    st.session_state[key] = text.encoding or ""
+    st.selectbox(
+        _("Encoding") if beside else _("Encoding of {name}").format(name=plain(text.name)),
+        list(words),
+        key=key,
+        format_func=words.__getitem__,
+        on_change=picked,
+        args=(text.content,),
+        label_visibility="collapsed" if beside else "visible",
+        width=300,
+    )

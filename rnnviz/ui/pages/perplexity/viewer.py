@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.i18n import _
+from rnnviz.page import payload
+from rnnviz.page.formatting import uncoloured
+from rnnviz.page.payload import pack
 from rnnviz.scoring.breakdown import Difference
 from rnnviz.scoring.record import Record
-from rnnviz.ui.browser import payload
-from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.formatting import uncoloured
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
 
 CHUNK = 4_096  # characters of a chunk, on average

@@ -7,7 +7,7 @@ import { together } from "../../../browser/static/alt_text.js";
 /** @import { Better, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const READ = 500; // characters whose change starts a new search: FIRST of rnnviz/ui/model_suggestion.py
+const READ = 500; // characters whose change starts a new search: FIRST of rnnviz/ui/jobs/model_suggestion.py
 const REST = 600; // milliseconds without a key before the search begins
 const SOON = 250; // milliseconds between two asks for its result
 

@@ -10,7 +10,7 @@ import { Notes } from "./notes.js";
 /** @import { Arrival, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const LONGEST = 2000; // characters of a text in an address, as in rnnviz/ui/compressed_text.py
+const LONGEST = 2000; // characters of a text in an address, as in rnnviz/ui/shell/address.py
 
 export class Bookmark {
   /** @type {string | undefined} the model's opening text, which the address omits */

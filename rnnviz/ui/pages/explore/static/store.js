@@ -202,7 +202,7 @@ export class Store {
     const { low, high } = this.fixed.quantities[quantity];
     const value = low + (this.states[(t - this.start) * this.units + unit] / this.lastLevel) * (high - low);
     if (quantity !== "cell") return value;
-    return (value * this.fixed.reach.cell[value < 0 ? 0 : 1][layer][unit]) / high; // scaled by the unit's reach, see unit_order.py
+    return (value * this.fixed.reach.cell[value < 0 ? 0 : 1][layer][unit]) / high; // scaled by the unit's reach, see shown_units.py
   }
 
   /**

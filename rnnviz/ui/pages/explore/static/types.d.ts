@@ -28,7 +28,7 @@ export interface Fixed {
   named: Named[];
   unnamed: string; // the sentence on the reason why no unit is named
   first: { quantity: string; layer: number; unit: number | null };
-  reach: Record<string, number[][][]>; // each unit's reach, (2, L, H) by state: unit_order.py
+  reach: Record<string, number[][][]>; // each unit's reach, (2, L, H) by state: shown_units.py
   quantities: Record<string, Scale>;
   symbols: string[];
   ngram: string | null;
@@ -100,7 +100,7 @@ export interface Arrays {
   rows?: Uint16Array;
 }
 
-/** An example text, see examples.py. */
+/** An example text, see `Example` in page/initial_data.py. */
 export interface Example {
   name: string;
   text: string;
@@ -116,7 +116,7 @@ export interface Better {
   bits: number | null;
 }
 
-/** The view of an address, see bookmark.py. */
+/** The view of an address, see `Bookmark` in page.py. */
 export interface Arrival {
   quantity: string;
   layer: number;

@@ -25,13 +25,13 @@ export interface Answer extends Header {
   error?: string;
 }
 
-/** The room's part of an answer, see poll.py. */
+/** The room's part of an answer, see page.py. */
 export interface RoomAnswer {
   door: RoomDoor | null;
   trouble?: string;
 }
 
-/** The room's address and QR code, see `OpenRoom.door` in ui/room/classroom.py. */
+/** The room's address and QR code, see `OpenRoom.door` in ui/serving/room/classroom.py. */
 export interface RoomDoor {
   short: string;
   url: string;
@@ -40,7 +40,7 @@ export interface RoomDoor {
   at: number;
 }
 
-/** The room's part of an ask, see poll.py. */
+/** The room's part of an ask, see page.py. */
 export interface RoomWish {
   open?: boolean;
   reveal?: number;
@@ -48,7 +48,7 @@ export interface RoomWish {
   address?: string;
 }
 
-/** The room's state, see `look` in ui/room/classroom.py. */
+/** The room's state, see `look` in ui/serving/room/classroom.py. */
 export interface RoomLive {
   edition: number;
   phones: number;

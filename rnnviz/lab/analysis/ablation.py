@@ -1,0 +1,570 @@
+"""Ablation: how much worse a network predicts without each of its units.
+
+Copies of the network, each without another unit, read the text as a batch: sixty-four cost little more than
+one.
+
+    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it (nats a character)
+
+Silencing a unit leads to states that no text leads to, so a loss is an upper limit: the unit matters at most
+as much. Holding a unit at its mean is the milder question.
+
+A ranking by loss describes the network only if another text ranks the units alike. Most losses lie close
+together, so a stable ranking takes much text. Rank correlations of the losses between the two halves of a
+text, units held at their means (`Ablation.replication`):
+
+    characters           4,000   8,000   16,000   32,000   64,000
+    timemachine-gru                         0.2      0.4      0.7
+    chinese-gru            0.2     0.2      0.4      0.5
+    python-gru             0.3     0.1      0.2      0.3      0.4
+    shakespeare-lstm       0.2     0.1
+
+Shape letters: n characters, U units, H units of a layer, B texts side by side, m passages, R random
+directions, K columns of losses: the requested units, then the random directions. S sides: 1, the whole text;
+with a target 2, outside and inside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
+from rnnviz.checks import checked
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.lab.analysis import directions, targets
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.bootstrap import Resampled, from_correlation, resample
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.interventions import Intervention, side_by_side
+from rnnviz.lab.analysis.ranking import correlation, ranks
+from rnnviz.lab.analysis.targets import Target
+from rnnviz.networks.config import check_layer
+from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Clock, Share, run
+from rnnviz.reprs import Brief, Pictured
+from rnnviz.scoring import totals
+from rnnviz.text.characters import normalise
+
+FIRST = 4_000
+"""Characters before the first test whether a ranking replicates; each further test reads twice as many."""
+
+PASSAGES, PASSAGE = 1000, 100
+"""Passages at most, and characters of a passage at most: losses are summed by passage, and intervals resample
+passages.
+"""
+
+REPLICATES = 0.5
+"""The lowest rank correlation between two halves of a text at which a ranking is shown."""
+
+SAMPLES = 500
+"""Resampled texts for an interval."""
+
+FORESEEABLE = 1e7
+"""The largest `Ablation.needed` that a sentence names; beyond, no text is long enough."""
+
+LISTED = 16
+"""Units in the picture."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Within(Brief):
+    """Losses inside a target and outside, nats a character; each a Resampled (U,).
+
+    A character counts as inside if the target held at the character before: the prediction was made there.
+    `difference` is inside less outside.
+    """
+
+    target: str
+    characters: int
+    inside: Resampled
+    outside: Resampled
+    difference: Resampled
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ablation(Brief, Pictured, Finding):
+    """The loss without each unit, on one text.
+
+    units   (U,) of `layer`, in the requested order
+    nats    -log P of the text by the whole network
+    sums    (S, m, U) nats lost without each unit, summed by passage; `counts` (S, m) are the passages'
+            characters
+    target  the name of the target that separates the two sides; None with one side
+    random  the same for random directions, numbered by their seeds; None without controls
+    ranked  whether all units of the layer were requested: the sentences then name the leaders
+    """
+
+    layer: int
+    units: Ids
+    nats: float
+    sums: Doubles
+    counts: Doubles
+    target: str | None = None
+    random: Ablation | None = None
+    ranked: bool = True
+
+    @cached_property
+    def characters(self) -> int:
+        """Characters read; fewer than the text has where the ranking replicated before its end."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def passages(self) -> Doubles:
+        """(m, U) nats lost in each passage, summed."""
+        return np.asarray(self.sums.sum(axis=0))
+
+    @cached_property
+    def loss(self) -> Doubles:
+        """(U,) nats a character lost without the unit; 0: no prediction depends on the unit."""
+        return np.asarray(self.sums.sum(axis=(0, 1)) / self.characters)
+
+    @property
+    def baseline(self) -> float:
+        """The perplexity of the whole network."""
+        return totals.of_sum(self.nats, self.characters)
+
+    @cached_property
+    def perplexity(self) -> Doubles:
+        """(U,) perplexity without each unit."""
+        without = self.nats + self.sums.sum(axis=(0, 1))
+        return np.array([totals.of_sum(float(nats), self.characters) for nats in without])
+
+    @property
+    def order(self) -> Ids:
+        """The units, largest loss first."""
+        return self.units[self._order]
+
+    @property
+    def _order(self) -> Ids:
+        return np.argsort(-self.loss, kind="stable")
+
+    @cached_property
+    def replication(self) -> float:
+        """The rank correlation (Spearman) of losses between the first half of the passages and the second.
+
+        nan for fewer than three units or two passages.
+        """
+        half = len(self.passages) // 2
+        if half == 0 or len(self.units) < 3:
+            return math.nan
+        one, other = self.passages[:half].sum(axis=0), self.passages[half:].sum(axis=0)
+        return float(correlation(ranks(one[:, None]), ranks(other))[0])
+
+    @property
+    def replicates(self) -> bool:
+        """Whether two halves of the text rank the units alike enough for a ranking to mean something."""
+        return self.replication >= REPLICATES
+
+    @property
+    def needed(self) -> float:
+        """About how many characters a ranking needs until it `replicates`, at least; inf where the halves
+        don't correlate. Follows the prophecy formula (Spearman 1910; Brown 1910): noise falls with the
+        length.
+
+        Halves of a short text share a subject and agree better than two texts do, so this is a lower limit:
+        for python-gru the estimate after 4,000 characters is 8,000, and 64,000 are not enough.
+        """
+        r = self.replication
+        return self.characters * (1 - r) / r * REPLICATES / (1 - REPLICATES) if r > 0 else math.inf
+
+    @cached_property
+    def interval(self) -> Resampled:
+        """`loss` (U,) with its interval over passages."""
+        return whole(self.sums, self.counts)
+
+    @cached_property
+    def within(self) -> Within | None:
+        """The losses inside the target and outside; None without a target."""
+        return within(self.target, self.sums, self.counts)
+
+    @cached_property
+    def lead(self) -> Resampled | None:
+        """(U,) each unit's loss less that of the costliest random direction, nats a character, with an
+        interval over passages; None without random directions.
+        """
+        if self.random is None:
+            return None
+        return whole(self.sums - self.random.sums[..., self.random._order[:1]], self.counts)
+
+    @property
+    def beyond(self) -> int | None:
+        """The number of units whose loss surely exceeds every random direction's: the interval of `lead` is
+        above 0. None without a lead or an interval.
+        """
+        return int((self.lead.low > 0).sum()) if self.lead is not None and self.lead.enough else None
+
+    def facts(self) -> Json:
+        """What --json prints."""
+        return {
+            "layer": self.layer,
+            "characters": self.characters,
+            "perplexity": self.baseline,
+            "replication": self.replication,
+            "replicates": self.replicates,
+            "characters_needed": self.needed,
+            "target": self.target,
+            "inside": self.within and self.within.characters,
+            "units": [self._unit(place) for place in range(len(self.units))],
+            "random_directions": [] if self.random is None else self.random.loss.tolist(),
+            "beyond_random": self.beyond,
+        }
+
+    def _unit(self, place: int) -> Json:
+        out: Json = {
+            "unit": int(self.units[place]),
+            "loss": float(self.loss[place]),
+            "interval": [float(self.interval.low[place]), float(self.interval.high[place])],
+            "perplexity": float(self.perplexity[place]),
+        }
+        for name, side in self._sides():
+            out[name] = float(side.estimate[place])
+            out[f"{name}_interval"] = [float(side.low[place]), float(side.high[place])]
+        return out
+
+    def _sides(self) -> list[tuple[str, Resampled]]:
+        names = ("inside", "outside", "difference") if self.within is not None else ()
+        return [(name, getattr(self.within, name)) for name in names]
+
+    def table(self) -> Table:
+        """A row a unit: in the requested order, or largest loss first; no rows where the ranking doesn't
+        replicate.
+        """
+        sides = self._sides()
+        heads = ["unit", "loss", "interval", "perplexity", *(name for name, _side in sides)]
+        listed = self._order if self.ranked else np.arange(len(self.units))
+        rows: list[list[Value]] = [
+            [
+                Number(int(self.units[place]), "count"),
+                Number(float(self.loss[place]), "signed", 5),
+                between(self.interval, place, 5),
+                Number(float(self.perplexity[place])),
+                *(Number(float(side.estimate[place]), "signed", 5) for _name, side in sides),
+                *(between(side, place, 5) for _name, side in sides[2:]),
+            ]
+            for place in listed
+            if self.replicates or not self.ranked
+        ]
+        columns = [words(f"head.{name}") for name in (*heads, *["interval-difference"][: len(sides)])]
+        return Table(columns, rows)
+
+    def sentences(self) -> list[Said]:
+        """The unit with the largest loss, or why no ranking is shown."""
+        first = self._order[0]
+        random = np.array([math.nan]) if self.random is None else self.random.loss
+        return say(
+            self._codes(),
+            characters=count(self.characters),
+            baseline=Number(self.baseline),
+            unit=int(self.units[first]),
+            without=Number(float(self.perplexity[first])),
+            replication=Number(self.replication, digits=2),
+            least=Number(REPLICATES, digits=1),
+            needed=count(float(f"{self.needed:.1g}")),
+            beyond=self.beyond,
+            units=len(self.units),
+            controls=len(random),
+            low=Number(float(random.min()), "signed", 5),
+            high=Number(float(random.max()), "signed", 5),
+            mean=Number(float(random.mean()), "signed", 5),
+        )
+
+    def _codes(self) -> Iterator[str]:
+        """Codes of the true sentences, in their order."""
+        if not self.ranked:
+            yield "ablation.whole"
+        elif math.isnan(self.replication):
+            yield "ablation.too-short"
+            return
+        elif not self.replicates:
+            yield "ablation.no-ranking"
+            yield "ablation.needed" if self.needed <= FORESEEABLE else "ablation.unforeseeable"
+            return
+        else:
+            yield "ablation.most"
+        if self.beyond is not None:
+            yield "ablation.beyond"
+        if self.random is not None:
+            yield "ablation.random"
+
+    def panels(self) -> list[Panel]:
+        """Bars of the largest losses beside random directions; empty without a ranking."""
+        if not (self.ranked and self.replicates):
+            return []
+        listed, drawn, random = self._order[:LISTED], self.interval, self.random
+        units = self.units[listed].tolist()
+        level = () if random is None else (("ablation.level", len(random.units), float(random.loss.max())),)
+        picture = Bars(
+            [str(unit) for unit in units],
+            self.loss[listed].tolist(),
+            words("ablation.x"),
+            [(words(code, controls=controls), most) for code, controls, most in level],
+            errors=(drawn.high - drawn.low)[listed] / 2 if drawn.enough else None,
+        )
+        notice = [words("ablation.notice"), words("ablation.notice-click")]
+        title, limits = words("ablation.title"), words("ablation.limits")
+        return [Panel("ablation", title, picture, notice, limits, pick="bar", picks=units)]
+
+
+@checked
+def ablate(
+    model: Network,
+    text: str,
+    *,
+    layer: int | None = None,
+    units: Sequence[int] | Sequence[Unit] | None = None,
+    to: Literal["zero", "mean"] | float = "zero",
+    batch: int = 64,
+    until: float | None = None,
+    target: str | Target | Mask | None = None,
+    controls: int = 0,
+    progress: Callable[[Share], None] | None = None,
+) -> Ablation:
+    """Read `text` once without each of `units`; None: all units of `layer`.
+
+    layer     counted from 0; left out: that of the Units, or 0
+    to        the missing unit's hidden state from the start symbol on: 0, its mean over the text, or a number
+    batch     units whose copies read side by side
+    until     stop once the rank correlation of two halves reaches this, tested after 4,000 characters, 8,000,
+              and so on; None: read all
+    target    a name, a regular expression or a mask (n,), see `rnnviz.units.target`: adds the losses inside
+              and outside
+    controls  random directions, each held as the units are: `Ablation.random`
+    progress  called about ten times a second with the share done
+
+    Returns losses (U,), nats a character. 2,000 characters without each of 256 units of a GRU take some
+    seconds. Raises ConfigError for an absent layer or unit or an unfit target, EmptyTextError for no text.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> units.ablate(rnnviz.load("timemachine-gru"), "The machine", units=[3, 17]).loss.shape
+    (2,)
+    """
+    steps = ablating(
+        model,
+        text,
+        layer=layer,
+        units=units,
+        to=to,
+        batch=batch,
+        until=until,
+        target=target,
+        controls=controls,
+    )
+    return run(steps, progress)
+
+
+def ablating(
+    model: Network,
+    text: str,
+    *,
+    layer: int | None = None,
+    units: Sequence[int] | Sequence[Unit] | None = None,
+    to: Literal["zero", "mean"] | float = "zero",
+    batch: int = 64,
+    until: float | None = None,
+    target: str | Target | Mask | None = None,
+    controls: int = 0,
+) -> Generator[Share, None, Ablation]:
+    """`ablate` as a generator that yields the share done and returns the Ablation; closing cancels."""
+    weights = weights_of(model)
+    layer, which = _chosen(weights, layer, units)
+    text = normalise(text, model.normaliser)
+    _check(to, batch)
+    inside = holding(text, target)
+    ids = model.vocabulary.encode(text)
+    inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
+
+    clock, total = Clock(), (len(which) + controls + 1) * len(ids)
+    added, parts = np.zeros(weights.layers[layer].units), []
+    for start, top, own in stretches(NetworkReader(weights, texts=1), inputs, layer):
+        parts.append(costs(weights, top, ids[start : start + len(top)])[:, 0])
+        added += own.sum(axis=0, dtype=np.float64)
+        if clock.due():
+            yield Share((start + len(top)) / total)
+    whole = np.concatenate(parts)  # (n,) nats of the whole network
+    random = [directions.random(len(added), seed, layer=layer) for seed in range(controls)]
+    mean, held = added / len(ids), [*which.tolist(), *random]
+
+    def without(one: int | Direction) -> Intervention:
+        own = mean @ one.vector if isinstance(one, Direction) else mean[one]
+        return Intervention(one, "clamp", float(own if to == "mean" else 0 if to == "zero" else to), layer)
+
+    groups = []
+    for first in range(0, len(held), batch):
+        changes = side_by_side([without(one) for one in held[first : first + batch]])
+        columns = slice(first, min(first + batch, len(held)))
+        texts = columns.stop - first
+        groups.append((columns, NetworkReader(weights, texts=texts, changes=changes)))
+
+    extra = np.empty((len(ids), len(held)))  # nats lost at each character
+    done, begin, found, name = len(ids), 0, None, None if inside is None else inside.name
+    for end in _rounds(len(ids), until):
+        for columns, reader in groups:
+            for start, top, _ in stretches(reader, inputs[begin:end], layer):
+                here = slice(begin + start, begin + start + len(top))
+                extra[here, columns] = costs(weights, top, ids[here]) - whole[here, None]
+                done += top.shape[0] * top.shape[1]
+                if clock.due():
+                    yield Share(done / total)
+        nats = float(totals.costs(-whole[:end], ids[:end], model.vocabulary).sum())
+        sums, counts = by_passage(extra[:end], passage_of(len(ids)), inside)
+        asked, rest = sums[..., : len(which)], sums[..., len(which) :]
+        beside = Ablation(layer, np.arange(controls), nats, rest, counts, name) if controls else None
+        found = Ablation(layer, which, nats, asked, counts, name, beside, units is None)
+        begin = end
+        if until is not None and found.replication >= until:
+            break
+    assert found is not None
+    yield Share(1.0)
+    return found
+
+
+def _check(to: object, batch: int) -> None:
+    if batch < 1:
+        raise ConfigError("a batch has at least 1 unit; received {batch}", batch=batch)
+    if isinstance(to, str) and to not in ("zero", "mean"):
+        raise ConfigError("a missing unit is 'zero', its 'mean', or a number; received {to!r}", to=to)
+
+
+def holding(text: str, target: str | Target | Mask | None) -> Target | None:
+    """The target in a normalised text; None without one. Raises EmptyTextError for no text, ConfigError for a
+    graded target or one of another length.
+    """
+    if not text:
+        raise EmptyTextError("a text of no characters has no perplexity; choose another text")
+    if target is None:
+        return None
+    found = targets.target(target, text)
+    if found.graded or len(found) != len(text):
+        raise ConfigError(
+            "give a target that is true or false at each of the {count:,} characters; received {name}, for "
+            "{characters:,}",
+            count=len(text),
+            name=found.name,
+            characters=len(found),
+        )
+    return found
+
+
+def _rounds(n: int, until: float | None) -> list[int]:
+    """The numbers of characters after which replication is tested; the last is n."""
+    if until is None:
+        return [n]
+    passage = passage_of(n)
+    ends = [FIRST << k for k in range(n.bit_length()) if FIRST << k < n]
+    return [*(end // passage * passage for end in ends), n]
+
+
+def _chosen(
+    weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
+) -> tuple[int, Integers]:
+    """The layer, and which of its units."""
+    if directions.within(units):
+        raise ConfigError(
+            "units are ablated one by one; for a direction use rnnviz.units.effect(model, text, "
+            "Zero(direction))"
+        )
+    if units is not None:
+        of = Intervention(units, layer=layer)
+        of.changes(weights)  # raises for an absent unit
+        return of.layer, np.array(of.units)
+    which = 0 if layer is None else layer
+    check_layer(which, len(weights.layers))
+    return which, np.arange(weights.layers[which].units)
+
+
+def stretches(
+    reader: NetworkReader, inputs: Ids, layer: int, texts: int = 0
+) -> Generator[tuple[int, Floats, Floats], None, None]:
+    """Yield stretches of time steps: the first step, the top layer's H (n, B, H), and H (n, H) of `layer` in
+    text 0. The stretches are as long as `texts` side by side would make them.
+    """
+    B = reader.hidden.shape[2]
+    step = int(np.clip(LOGITS // (max(B, texts) * len(reader.weights.bias)), 1, 64))
+    for begin in range(0, len(inputs), step):
+        hidden, _ = reader.states(inputs[begin : begin + step])
+        yield begin, hidden[1:, -1], hidden[1:, layer, 0]
+
+
+def costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:
+    """-log P (n, B) in nats of the symbols `ids` (n,), given the states (n, B, H) before them."""
+    n, B, H = top.shape
+    logits, log_sum = weights.predict(top.reshape(n * B, H))
+    came = logits.reshape(n, B, -1)[np.arange(n), :, ids]
+    return np.asarray(log_sum.reshape(n, B) - came)
+
+
+def passage_of(n: int) -> int:
+    """The characters of one passage in a text of n."""
+    return int(np.clip(n // PASSAGES, 1, PASSAGE))
+
+
+def by_passage(extra: Doubles, passage: int, target: Target | None) -> tuple[Doubles, Doubles]:
+    """The losses (n, K), nats, summed by passage and side, (S, m, K); and the characters in each sum, (S,
+    m).
+    """
+    at, side = np.arange(len(extra)) // passage, np.zeros(len(extra), np.int64)
+    if target is not None:
+        # Shifted by one: row t of a target holds after character t, where t + 1 is predicted.
+        side[1:] = target.values[: len(extra) - 1]
+    sums = np.zeros((1 if target is None else 2, int(at[-1]) + 1, extra.shape[1]))
+    np.add.at(sums, (side, at), extra)
+    counts = np.zeros(sums.shape[:2])
+    np.add.at(counts, (side, at), 1)
+    return sums, counts
+
+
+def whole(sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Resampled:
+    """The mean loss a character (K,) over all sides: `sums` (S, m, K) over `counts` (S, m), with an interval
+    over passages. The columns `typical` determine the length of the bootstrap's blocks.
+    """
+    sums, counts = sums.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True)
+    return _sides(sums, counts, typical).of(lambda losses: losses[..., 0, :])
+
+
+def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Within | None:
+    """The mean losses inside and outside a target, and their difference; None without a target."""
+    if target is None:
+        return None
+    sides = _sides(sums, counts, typical)
+    return Within(
+        target,
+        int(counts[1].sum()),
+        sides.of(lambda losses: losses[..., 1, :]),
+        sides.of(lambda losses: losses[..., 0, :]),
+        sides.of(lambda losses: losses[..., 1, :] - losses[..., 0, :]),
+    )
+
+
+def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
+    """The mean loss a character of each side (S, K); nan for a side without characters."""
+    S, _m, K = sums.shape
+    block = max(_block(side[:, typical]) for side in sums)
+
+    def rate(means: Doubles) -> Doubles:
+        losses = means[..., S:].reshape(*means.shape[:-1], S, K)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(losses / means[..., :S, None])
+
+    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).of(rate)
+
+
+def _block(sums: Doubles) -> int:
+    """The passages of a bootstrap block for losses (m, K): the median over the sixteen columns that vary
+    most.
+    """
+    columns = np.argsort(-sums.var(axis=0))[:16].tolist()
+    return int(np.median([from_correlation(sums[:, column]) for column in columns]))
+
+
+def between(drawn: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Said | Number:
+    """An interval as text; a dash without one."""
+    low, high = float(drawn.low[place]), float(drawn.high[place])
+    return Number(None) if math.isnan(low) else span(low, high, digits)

@@ -1,0 +1,230 @@
+"""Connectivity: which earlier characters a prediction rests on.
+
+    ‖∂ log P(x_{t+1} | x_1 .. x_t) / ∂ e_s‖        e_s the embedding (or one-hot vector) of character s ≤ t
+
+A derivative is the effect of an infinitely small change, not a contribution: in a saturated network a
+decisive character can have a gradient near 0.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.arrays import Doubles, Floats, Ids, read_only
+from rnnviz.checks import checked
+from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
+from rnnviz.lab.analysis.backward import Exponents, norms, sweep
+from rnnviz.lab.analysis.linearisation import Reading, place, read
+from rnnviz.networks.numpy_model import Network
+from rnnviz.reprs import Drawn
+from rnnviz.text.characters import visible
+
+MAX_SQUARE = 1_000
+"""Characters of a T × T connectivity, at most."""
+
+MAX_ROW = 10_000
+"""Characters before one prediction, at most."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Connectivity(Drawn):
+    """Connectivity of each prediction of a text of T characters. All arrays are read-only.
+
+    targets  (T,)    the symbols whose log P was differentiated, one a row
+    norms    (T, T)  float32, nats; row t, column s (both from 0): the prediction after t + 1 characters, with
+             respect to character s; 0 above the diagonal and below 1e-45
+    log10    (T, T)  float32, the decimal logarithm of the norm, without that lower limit; -inf where the norm
+             is 0
+    start    (T,)    float32, the norms with respect to the start symbol
+    """
+
+    text: str
+    targets: Ids
+    norms: Floats
+    log10: Floats
+    start: Floats
+
+    def __repr__(self) -> str:
+        return f"<Connectivity of {len(self):,} characters>"
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @cached_property
+    def normalised(self) -> Floats:
+        """(T, T) `norms` without the start symbol, each row divided by its sum; a row of zeros stays one."""
+        return shares(self.log10)
+
+    def panels(self) -> list[Panel]:
+        """The square: row t is the connectivity of the prediction of character t; row 0 is empty."""
+        with np.errstate(divide="ignore"):
+            log10 = np.roll(np.log10(self.normalised), 1, axis=0)
+        log10[:1] = -np.inf  # np.roll put the last prediction here, which is of no character in the text
+        picture = Square(log10, words("connectivity.read"), words("connectivity.predicted"))
+        notice, limits = words("connectivity.notice"), words("connectivity.limits")
+        title = words("connectivity.title", characters=count(len(self)))
+        return [Panel("square", title, picture, [notice], limits, link="xy", pick="at")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConnectivityRow(Finding):
+    """Connectivity of one prediction to each of the t characters before it. All arrays are read-only.
+
+    target  the symbol whose log P was differentiated
+    norms   (t,) float32, for each character; `start`, for the start symbol
+    log10   (t,) float32, the decimal logarithm of `norms`; -inf where the norm is 0
+    """
+
+    text: str
+    target: int
+    norms: Floats
+    log10: Floats
+    start: float
+
+    def __repr__(self) -> str:
+        return f"<ConnectivityRow after {len(self):,} characters>"
+
+    def __len__(self) -> int:
+        return len(self.norms)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """(t,) `norms` divided by their sum."""
+        return shares(self.log10)
+
+    def facts(self) -> Json:
+        """The values that --json prints: one entry a character, counted from 0."""
+        columns = zip(self.text, self.norms.tolist(), self.shares.tolist(), strict=True)
+        characters = [
+            {"position": t, "character": c, "norm": norm, "share": share}
+            for t, (c, norm, share) in enumerate(columns)
+        ]
+        return {"at": len(self), "characters": characters}
+
+    def table(self) -> Table:
+        """A row a character."""
+        heads = ("position", "character", "gradient", "share")
+        return Table(
+            [words(f"head.{name}") for name in heads],
+            [
+                (
+                    count(each["position"]),
+                    visible(each["character"]),
+                    Number(each["norm"], "significant"),
+                    Number(each["share"], "percent"),
+                )
+                for each in self.facts()["characters"]
+            ],
+        )
+
+    def sentences(self) -> list[Said]:
+        """The limit of a gradient: saturation hides effects."""
+        return say(["connectivity.saturated"])
+
+
+@overload
+def connectivity(
+    model: Network, text: str, *, at: None = None, character: str | None = None
+) -> Connectivity: ...
+@overload
+def connectivity(model: Network, text: str, *, at: int, character: str | None = None) -> ConnectivityRow: ...
+@checked
+def connectivity(
+    model: Network, text: str, *, at: int | None = None, character: str | None = None
+) -> Connectivity | ConnectivityRow:
+    """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t: which characters each prediction rests on.
+
+    text       T characters, at most 1,000; for one prediction 10,000
+    at         one prediction after `at` characters, 1 .. T, as a row; None: all predictions
+    character  the character whose log P is differentiated; None: the actual one, after the last character the
+               most probable one
+
+    Returns norms (T, T), or (at,). Follows Madsen, "Visualizing memorization in RNNs" (Distill, 2019). Raises
+    ConfigError for a model that is no network, an `at` outside the text or more than one `character`,
+    EmptyTextError, TextError for a text that is too long, CheckpointError if the network's states overflow.
+
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> rnnviz.gradients.connectivity(model, "machine").norms.shape
+    (7, 7)
+    >>> rnnviz.gradients.connectivity(model, "machine", at=4, character="h").norms.shape
+    (4,)
+    """
+    if at is not None:
+        return connectivity_row(model, text, at=at, character=character)
+    reading = read(model, text, limit=MAX_SQUARE, square=True)
+    T = len(reading.text)
+    targets = reading.targets(character)
+    seeds = reading.seeds(targets, slice(1, None))
+    found = np.zeros((T, T + 1))  # the first column is the start symbol's
+
+    def on_input(t: int, begin: int, x: Floats, exponents: Exponents) -> None:
+        found[T - begin - len(x) : T - begin, t] = norms(x, exponents)[::-1]
+
+    sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
+    values, log10 = _both(found[:, 1:])
+    return Connectivity(reading.text, targets[1:], values, log10, _both(found[:, 0])[0])
+
+
+def connectivity_row(
+    model: Network, text: str, *, at: int | None = None, character: str | None = None
+) -> ConnectivityRow:
+    """One row of `connectivity`: the prediction after `at` characters of `text`, or after all of it."""
+    reading = read(model, text, stop=at, limit=MAX_ROW)
+    return _row(reading, len(reading.text), character)
+
+
+class Rows:
+    """Rows of `connectivity` for one text of at most 10,000 characters, each computed on request. The text is
+    read once for all rows, which saves half the work of each. Raises as `connectivity_row` does.
+
+    >>> import rnnviz
+    >>> rows = Rows(rnnviz.load("timemachine-gru"), "machine")
+    >>> rows.row(4).norms.shape, rows.row(7, character="s").target != rows.row(7).target
+    ((4,), True)
+    """
+
+    def __init__(self, model: Network, text: str) -> None:
+        self._reading = read(model, text, limit=MAX_ROW)
+
+    def row(self, at: int, *, character: str | None = None) -> ConnectivityRow:
+        """The row of the prediction after `at` characters, as `connectivity_row` gives it."""
+        return _row(self._reading, place(self._reading.text, at), character)
+
+
+def _row(reading: Reading, t: int, character: str | None) -> ConnectivityRow:
+    """The row after t characters of a reading of at least t characters."""
+    targets = reading.targets(character)
+    gradients = np.zeros((t + 1, reading.layers[0].layer.W_x.shape[1]), np.float32)
+    powers = np.zeros(t + 1, np.int32)
+
+    def on_input(step: int, begin: int, x: Floats, exponents: Exponents) -> None:
+        gradients[step], powers[step] = x[0], exponents[0]
+
+    sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, on_input=on_input)
+    values, log10 = _both(norms(gradients, powers))
+    return ConnectivityRow(reading.text[:t], int(targets[t]), values[1:], log10[1:], float(values[0]))
+
+
+def shares(logs: npt.NDArray[np.floating[Any]]) -> Floats:
+    """Each row's shares from its decimal logarithms (…, T); all 0 where the gradient is 0 throughout."""
+    with np.errstate(under="ignore"):
+        # The largest entry of each row becomes 1, so that no power overflows.
+        scaled = np.exp2((logs - largest(logs)) / math.log10(2))
+        scaled /= np.maximum(scaled.sum(axis=-1, keepdims=True), np.float32(1e-30))
+    return read_only(scaled.astype(np.float32))
+
+
+def largest(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
+    """The largest entry of each row of logarithms, (…, 1), as a finite number."""
+    found = logs.max(axis=-1, keepdims=True)
+    return np.asarray(np.where(np.isfinite(found), found, found.dtype.type(0)))
+
+
+def _both(found: Doubles) -> tuple[Floats, Floats]:
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        return read_only(found.astype(np.float32)), read_only(np.log10(found).astype(np.float32))

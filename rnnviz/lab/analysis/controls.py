@@ -1,0 +1,253 @@
+"""The control of a search: the same search in untrained copies of the network.
+
+untrained(model)            untrained copies of a network; fresh= initialises them
+echoes(model, text, …)      the best unit's values in each copy, one copy in memory at a time
+controlled(model, trace, …) searches for several targets, each with its evidence
+find(model, text, what)     all of this in one call
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
+from typing import Any, TypedDict, TypeVar, Unpack, overload
+
+import numpy as np
+
+from rnnviz.arrays import Array, Floats
+from rnnviz.checks import checked
+from rnnviz.errors import ConfigError
+from rnnviz.lab.analysis.evidence import needs_fits, weigh
+from rnnviz.lab.analysis.search_result import Replication, Search, holm, shifts_for
+from rnnviz.lab.analysis.searching import SHIFTS, Searcher
+from rnnviz.lab.analysis.targets import Target
+from rnnviz.lab.analysis.targets import target as labels
+from rnnviz.lab.engines import untrained as networks
+from rnnviz.lab.engines.untrained import Fresh
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Share, mapped, run
+from rnnviz.networks.verdicts import COPIES
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import tracing
+from rnnviz.text.decoding import TextOrPath, text_of
+
+What = str | Target | Array
+W = TypeVar("W", bound=What)
+
+
+READING, ECHOES = 0.2, 0.7
+"""The share of the work that reading takes; and the share of the rest that the copies take."""
+
+
+@checked
+def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = None) -> list[Network]:
+    """So many networks of the shape of `model` with random weights, always the same ones.
+
+    A network that rnnviz trained began with weights like theirs. For any other network the copies have
+    torch's default initial weights. Where yours began with others, give `fresh`, a function of a seed that
+    adapts a new network. Raises ConfigError where `fresh` returns a network of another shape or vocabulary.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> trace = rnnviz.trace(model, "The Time Traveller smiled at us. " * 9)
+    >>> copies = [rnnviz.trace(copy, trace.text) for copy in units.untrained(model)]
+    >>> found = units.probe(trace, "word-start", untrained=copies)
+    >>> found.verdict, len(found.untrained)
+    ('short', 3)
+    """
+    return [networks.untrained(model, seed, fresh) for seed in range(copies)]
+
+
+def echoes(
+    model: Network,
+    text: str,
+    targets: Sequence[Target],
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    copies: int = COPIES,
+    fresh: Fresh | None = None,
+) -> Generator[Share, None, list[tuple[Floats, ...]]]:
+    """For each of `targets` the values (T,) of each untrained copy's best-ranked unit, signed: higher where
+    the target holds.
+
+    `text` is normalised, as `Trace.text` is, and as long as the targets. Graded targets ignore `edges`;
+    `fresh` is that of `untrained`. Raises the errors of `Searcher.search`.
+    """
+    found = []
+    for number, copy in enumerate(untrained(model, copies, fresh=fresh)):
+        traced = yield from mapped(tracing(copy, text), partial(of_all, number, copies))
+        searcher = Searcher(traced, layer=layer, quantity=quantity)
+        columns = [searcher.best_column(one, 0 if one.graded else edges) for one in targets]
+        found.append([column.astype(np.float32) for column in columns])
+    return list(zip(*found, strict=True)) if found else [() for _ in targets]
+
+
+def controlled(
+    model: Network,
+    traced: Trace,
+    targets: Sequence[Target],
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    shifts: int = SHIFTS,
+    seed: int = 0,
+    copies: int = COPIES,
+    fresh: Fresh | None = None,
+) -> Generator[Share, None, list[Search | None]]:
+    """A search of `traced`, by `model`, for each of `targets`, with its evidence; None for a constant target.
+    The searches form a family, see `holm`. Arguments and errors as in `search` and `echoes`.
+    """
+    needs_fits()
+    searcher = Searcher(traced, layer=layer, quantity=quantity, seed=seed)
+    varying = [target for target in targets if target.varies or not len(target)]
+    near = [0 if target.graded else edges for target in varying]
+    found = []
+    for one, e in zip(varying, near, strict=True):
+        found.append(searcher.search(one, edges=e, shifts=shifts))
+        yield Share(0.0)
+    steps = echoes(
+        model,
+        traced.text,
+        varying,
+        layer=layer,
+        quantity=quantity,
+        edges=edges,
+        copies=copies,
+        fresh=fresh,
+    )
+    columns = yield from mapped(steps, lambda now: Share(ECHOES * now.fraction))
+    weighed = []
+    for one, search, e, each in zip(varying, found, near, columns, strict=True):
+        weighed.append(run(weigh(searcher, search, one, each, edges=e)))
+        yield Share(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
+    left = iter(weighed)
+    return [next(left) if target.varies or not len(target) else None for target in targets]
+
+
+class _Options(TypedDict, total=False):
+    layer: int | None
+    quantity: str
+    edges: int
+    shifts: int | None
+    seed: int
+    copies: int
+    fresh: Fresh | None
+    progress: Callable[[Share], None] | None
+
+
+@overload
+def find(model: Network, text: TextOrPath, target: What, **options: Unpack[_Options]) -> Search: ...
+@overload
+def find(model: Network, text: TextOrPath, target: list[W], **options: Unpack[_Options]) -> list[Search]: ...
+@overload
+def find(
+    model: Network, text: TextOrPath, target: What, *, models: Sequence[Network], **options: Unpack[_Options]
+) -> Replication: ...
+@overload
+def find(
+    model: Network,
+    text: TextOrPath,
+    target: list[W],
+    *,
+    models: Sequence[Network],
+    **options: Unpack[_Options],
+) -> list[Replication]: ...
+@checked
+def find(
+    model: Network,
+    text: TextOrPath,
+    target: What | list[W],
+    *,
+    models: Sequence[Network] | None = None,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    shifts: int | None = None,
+    seed: int = 0,
+    copies: int = COPIES,
+    fresh: Fresh | None = None,
+    progress: Callable[[Share], None] | None = None,
+) -> Search | Replication | list[Search] | list[Replication]:
+    """The units of `model` that follow a target in `text`: ranked, controlled, with a verdict.
+
+    text      T characters; a str is the text itself, a `pathlib.Path` a file
+    target    a name or a regular expression, see `rnnviz.units.target`; or a mask (T,) over the normalised
+              text; or a list of these: a Search for each, all held to Holm's levels for the whole list
+    models    other networks, such as those of other seeds, searched for the same: a Replication counts the
+              networks that remember the target
+    layer     the layer to search; None: all layers
+    quantity  "hidden", "cell" of an LSTM, or a gate's name
+    edges     a unit must also be off within so many characters before and after
+    shifts    shifts of the target along the text, the null distribution; None: 1,000, or more where a list
+              needs them
+    seed      chooses the shifts
+    copies    untrained copies of the network, searched for the same; `fresh` is that of `untrained`
+    progress  called with the share done
+
+    The Search has all units in `found`, the best-ranked first: .unit, .score (AUC or correlation, on text
+    that did not choose the unit) and .p beside shifted targets. `best` is the first of them, `above_chance`
+    those that chance doesn't explain, `verdict` what may be said:
+
+        "short"      too little text, fewer than 20,000 characters: nothing
+        "nothing"    no unit is above chance
+        "character", "context", "untrained", "chance"   not surely more than that tells
+        "open"       above chance; what is simpler was not measured
+        "remembers"  more than the last characters and the untrained network tell
+
+    print(found) says it in words; a notebook shows it as a table with its picture.
+
+    50,000 characters of a GRU with 256 units take some ten seconds, most of them for the copies. Raises
+    ConfigError for an unfit `target`, a target that is constant over the text, and numbers out of range;
+    TextError and DecodingError for an unreadable file.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model, text = rnnviz.load("timemachine-gru"), "The Time Traveller smiled at us. " * 9
+    >>> found = units.find(model, text, "word-start", copies=1)
+    >>> found.target, found.verdict
+    ('word-start', 'short')
+    >>> again = units.find(model, text, "word-start", models=[rnnviz.load("timemachine-lstm")], copies=1)
+    >>> [search.verdict for search in again.searches], again.remember
+    (['short', 'short'], 0)
+    """
+    every = target if isinstance(target, list) else [target]
+    if not every:
+        raise ConfigError("no target was given: name at least one, such as ['quotes']")
+    given = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
+    networks, searched = [model, *(() if models is None else models)], []
+    weights_of(model)  # refuses what is no network
+    text = text_of(text, model.vocabulary.characters)
+    for number, one in enumerate(networks):
+        steps = _finding(one, text, every, shifts=shifts, fresh=fresh, **given)
+        found = run(mapped(steps, partial(_of_network, number, len(networks))), progress)
+        searched.append(holm(found) if isinstance(target, list) else found)
+    if models is None:
+        return searched[0] if isinstance(target, list) else searched[0][0]
+    names = tuple(one.name for one in networks)
+    replicated = [Replication(names, each) for each in zip(*searched, strict=True)]
+    return replicated if isinstance(target, list) else replicated[0]
+
+
+def _of_network(number: int, networks: int, done: Share) -> Share:
+    return of_all(number, networks, done.fraction)
+
+
+def _finding(
+    model: Network, text: str, what: Sequence[What], *, shifts: int | None, **given: Any
+) -> Generator[Share, None, list[Search]]:
+    """A search for each target, with its evidence; `given` are arguments of `controlled`."""
+    traced = yield from mapped(tracing(model, text), lambda share: Share(READING * share))
+    sought = [labels(one, traced.text) for one in what]
+    for one in sought:
+        one.check(len(traced))
+    enough = max(SHIFTS, shifts_for(len(sought))) if shifts is None else shifts
+    steps = controlled(model, traced, sought, shifts=enough, **given)
+    found = yield from mapped(steps, lambda now: Share(READING + (1 - READING) * now.fraction))
+    return [search for search in found if search is not None]
+
+
+def of_all(number: int, copies: int, share: float) -> Share:
+    """The share of the work on all copies, with a `share` of copy `number` done."""
+    return Share((number + share) / copies)

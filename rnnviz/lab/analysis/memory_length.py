@@ -1,0 +1,259 @@
+"""Memory length: the share of a prediction's gradient beyond each lag, and the lag within which half of it
+lies.
+
+    share_t(k) = ‖∂ log P(x_{t+1}) / ∂ e_{t-k}‖ / Σ_{j<K} ‖∂ log P(x_{t+1}) / ∂ e_{t-j}‖        k = 0 .. K - 1
+
+Each prediction's gradient is divided by its own sum, and those shares are averaged. Only predictions with K
+characters before them count, so that a longer text adds more of the same and nothing else. An exponential
+fitted to the median gradient would depend on the length: its half-life grows as ever smaller tails join.
+
+Shape letters: n predictions, K lags, S resampled texts.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnnviz.arrays import Doubles, Floats, Integers
+from rnnviz.checks import checked
+from rnnviz.errors import ConfigError
+from rnnviz.findings import Finding, Json, Lines, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.lab.analysis.backward import Exponents, norms, sweep
+from rnnviz.lab.analysis.bootstrap import Resampled, resample
+from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, largest
+from rnnviz.lab.analysis.linearisation import Reading, read
+from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.progress import Clock, Share, run
+from rnnviz.reprs import Pictured
+
+LAGS = 100
+"""The default number of lags: characters whose gradient a prediction counts."""
+
+SAMPLES = 1000
+"""Resampled texts for an interval."""
+
+ROUNDING = 1e-6
+"""A share of the gradient at or below this is rounding."""
+
+LISTED = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
+"""Lags in a table, as far as computed; FURTHER are the lags in a sentence."""
+
+FURTHER = (10, 20, 50)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reach(Pictured, Finding):
+    """The memory length of a text's predictions, over the K characters before each.
+
+    predictions  n, each with K characters before it
+    beyond       (K,) the share of the gradient beyond lag k: on characters read more than k before the last;
+                 a Resampled, with an interval over passages
+    half         () the number of last characters that hold half of the gradient, not rounded; a Resampled too
+    """
+
+    predictions: int
+    beyond: Resampled
+    half: Resampled
+
+    def __repr__(self) -> str:
+        return f"<Reach of {self.predictions:,} predictions, half within {float(self.half.estimate):.1f}>"
+
+    @property
+    def lags(self) -> int:
+        """K, the number of lags."""
+        return len(self.beyond.estimate)
+
+    def facts(self) -> Json:
+        """What --json prints."""
+        half, beyond = self.half, self.beyond
+        return {
+            "predictions": self.predictions,
+            "lags": self.lags,
+            "half_within": float(half.estimate),
+            "half_within_interval": [float(half.low), float(half.high)],
+            "beyond": beyond.estimate.tolist(),
+            "beyond_low": beyond.low.tolist(),
+            "beyond_high": beyond.high.tolist(),
+            "block": half.block,
+        }
+
+    def table(self) -> Table:
+        """A row a lag."""
+        rows = [
+            (count(lag), self._beyond(lag, 2)["share"], words("span", **self._beyond(lag, 2)))
+            for lag in LISTED
+            if lag < self.lags - 1
+        ]
+        return Table([words(f"head.{name}") for name in ("lag", "beyond", "interval")], rows)
+
+    def sentences(self) -> list[Said]:
+        """The lag within which half of the gradient lies, its interval, and the share further back."""
+        half = self.half
+        within = float(half.estimate)
+        shares = [words("reach.share", lag=lag, **self._beyond(lag)) for lag in FURTHER if lag < self.lags]
+        return say(
+            self._codes(),
+            last=max(round(within), 1),
+            lags=count(self.lags),
+            predictions=count(self.predictions),
+            half=Number(within, digits=1),
+            interval=span(float(half.low), float(half.high), 1),
+            shares=shares,
+        )
+
+    def _codes(self) -> Iterator[str]:
+        """Codes of the true sentences, in their order."""
+        if self.beyond.estimate[0] <= ROUNDING:
+            yield "reach.last-alone"
+            return
+        yield "reach.half" if self.half.estimate >= 1.5 else "reach.half-last"
+        if not self.half.enough:
+            yield "reach.unsure"
+            return
+        yield "reach.interval"
+        if self.lags > min(FURTHER):
+            yield "reach.further"
+
+    def panels(self) -> list[Panel]:
+        """The share beyond each lag."""
+        return fading([(words("reach.beyond"), self)])
+
+    def _beyond(self, lag: int, digits: int = 1) -> dict[str, Number]:
+        """The share beyond a lag and the ends of its interval, in per cent."""
+        beyond = self.beyond
+        ends = {"share": beyond.estimate, "low": beyond.low, "high": beyond.high}
+        # A share of 0 may become slightly negative in a resampled text, by rounding.
+        return {name: Number(100 * max(float(of[lag]), 0.0), digits=digits) for name, of in ends.items()}
+
+
+def fading(found: Iterable[tuple[object, Reach]]) -> list[Panel]:
+    """The share beyond each lag of several networks, by name; no picture where no gradient reaches beyond the
+    last character.
+    """
+    curves = [
+        (name, np.where(one.beyond.estimate > ROUNDING, one.beyond.estimate, np.nan))
+        for name, one in found
+        if one.beyond.estimate[0] > ROUNDING
+    ]
+    if not curves:
+        return []
+    lags = count(max(len(curve) for _name, curve in curves))
+    title, notice, limits = (words(f"reach.{name}", lags=lags) for name in ("title", "notice", "limits"))
+    picture = Lines(curves, words("reach.lag"), words("reach.beyond"), log=True)
+    return [Panel("reach", title, picture, [notice], limits)]
+
+
+def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
+    """The Reach of a whole connectivity, over its predictions with `lags` characters before them.
+
+    Raises ConfigError if no prediction has so many, or for `lags` below 2.
+
+    >>> import rnnviz
+    >>> square = rnnviz.gradients.connectivity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled")
+    >>> reach_of(square, lags=10).predictions
+    16
+    """
+    _check(len(found), lags)
+    logs = found.log10.astype(np.float64)
+    rows = np.stack([logs.diagonal(-lag)[lags - 1 - lag :] for lag in range(lags)], axis=1)  # (n, K)
+    return _reach(10.0 ** (rows - largest(rows)))
+
+
+@checked
+def memory_length(
+    model: Network,
+    text: str,
+    *,
+    lags: int = LAGS,
+    character: str | None = None,
+    progress: Callable[[Share], None] | None = None,
+) -> Reach:
+    """The share of the gradient beyond each lag, averaged over predictions, and the lag within which half of
+    it lies.
+
+    text       at most 10,000 characters; each prediction with `lags` characters before it counts
+    lags       K, the characters whose gradient counts
+    character  as in `connectivity`
+    progress   called about ten times a second with the share done, `.fraction`
+
+    Returns `beyond` (lags,), `half` in characters, and intervals of both. A thousand characters of a GRU with
+    256 units take two seconds. Raises ConfigError for a text that is too short, or `lags` below 2, and the
+    errors of `connectivity`.
+
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> found = rnnviz.gradients.memory_length(model, "The Time Traveller smiled", lags=10)
+    >>> found.predictions, found.beyond.estimate.shape, found.beyond.enough
+    (16, (10,), False)
+    """
+    return run(reach(model, text, lags=lags, character=character), progress)
+
+
+def reach(
+    model: Network, text: str, *, lags: int = LAGS, character: str | None = None
+) -> Generator[Share, None, Reach]:
+    """`memory_length` as a generator that yields the share done and returns the Reach; closing cancels."""
+    reading = read(model, text, limit=MAX_ROW)
+    T = len(reading.text)
+    _check(T, lags)
+    targets, clock = reading.targets(character), Clock()
+    found = np.zeros((T + 1 - lags, lags))
+    yield Share(0.0)
+    for begin in range(lags, T + 1, lags):
+        end = min(begin + lags, T + 1)
+        _back(reading, targets, begin, end, found[begin - lags : end - lags])
+        if clock.due():
+            yield Share((end - lags) / len(found))
+    yield Share(1.0)
+    return _reach(found)
+
+
+def _back(reading: Reading, targets: Integers, begin: int, end: int, out: Doubles) -> None:
+    """Fill `out` (end - begin, K) with the norms of the predictions after begin .. end - 1 characters."""
+    lags, last = out.shape[1], end - 1
+
+    def on_input(t: int, row: int, x: Floats, exponents: Exponents) -> None:
+        lengths = norms(x, exponents)
+        after = last - np.arange(row, row + len(x))  # row k is the prediction after last - k
+        near = after - t < lags
+        out[after[near] - begin, after[near] - t] = lengths[near]
+
+    seeds = reading.seeds(targets, slice(begin, end))
+    sweep(reading.layers, seeds[::-1], last, first=begin - lags + 1, joining=True, on_input=on_input)
+
+
+def _check(count: int, lags: int) -> None:
+    if lags < 2 or count < lags:
+        raise ConfigError(
+            "lags is from 2 to the number of characters; received {lags} lags and {count:,} characters",
+            lags=lags,
+            count=count,
+        )
+
+
+def _reach(found: Doubles) -> Reach:
+    """The Reach of norms (n, K), each row in any scale."""
+    total = found.sum(axis=1, keepdims=True)
+    shares = np.divide(found, total, out=np.zeros_like(found), where=total > 0)[total[:, 0] > 0]
+    if not len(shares):
+        shares = np.eye(1, found.shape[1])
+    drawn = resample(shares, samples=SAMPLES)
+    return Reach(len(shares), drawn.of(_beyond), drawn.of(_half))
+
+
+def _beyond(shares: Doubles) -> Doubles:
+    """(…, K) the sum of `shares` after each lag."""
+    return np.maximum(1 - np.cumsum(shares, axis=-1), 0)
+
+
+def _half(shares: Doubles) -> Doubles:
+    """(…) the point at which the running sum of `shares` (…, K) reaches 1/2, in characters; the share at lag
+    k spreads evenly from k to k + 1.
+    """
+    within = np.cumsum(shares, axis=-1)
+    # 1e-12: a sum that should be 1/2 may fall just short of it by rounding
+    first = np.argmax(within >= 0.5 - 1e-12, axis=-1)[..., None]
+    here = np.take_along_axis(shares, first, axis=-1)
+    before = np.take_along_axis(within, first, axis=-1) - here
+    return np.asarray((first + (0.5 - before) / np.maximum(here, 1e-300))[..., 0])

@@ -1,0 +1,95 @@
+"""`python -m rnnviz ablate`: how much worse a network predicts without each of its units.
+
+A row a unit, largest loss first. No rows where the two halves of the text rank the units too differently:
+another text would then have other units on top.
+"""
+
+from typing import Annotated, Any
+
+import rnnviz
+from rnnviz.cli.bind import Help
+from rnnviz.cli.output import (
+    Named,
+    Shown,
+    Source,
+    Unclosed,
+    network,
+    numbers,
+    print_findings,
+    progress_bar,
+    source_text,
+)
+from rnnviz.findings import count, words
+from rnnviz.text.characters import normalise
+
+
+def held(written: str) -> Any:
+    """A number, or "zero" or "mean", for argparse. Raises ValueError."""
+    return written if written in ("zero", "mean") else float(written)
+
+
+def ablate(
+    of: Named,
+    source: Source,
+    shown: Shown,
+    *,
+    layer: Annotated[int, "the layer, counted from 0"] = 0,
+    units: Annotated[
+        list[int] | None,
+        Help("these units alone, counted from 0 (default: all)", metavar="N,N", convert=numbers),
+    ] = None,
+    to: Annotated[
+        Any,
+        Help(
+            "what the missing unit is held at: zero, its mean over the text, or a number",
+            metavar="zero|mean|NUMBER",
+            convert=held,
+        ),
+    ] = "mean",
+    target: Annotated[
+        str | None,
+        Help(
+            "show losses where this holds and where it doesn't, such as quotes (default: no)", metavar="NAME"
+        ),
+    ] = None,
+    unclosed: Unclosed = "paragraph",
+    controls: Annotated[
+        int,
+        Help("random directions that are held like the units, for comparison", metavar="N", least=0),
+    ] = 16,
+    until: Annotated[
+        float,
+        Help(
+            "stop reading once two halves of what was read rank the units with this correlation; asked "
+            "after 4,000 characters, 8,000 and so on",
+            metavar="R",
+        ),
+    ] = 0.5,
+    characters: Annotated[int, Help("characters to read at most", metavar="N", least=1)] = 64_000,
+) -> None:
+    """Measure how much worse a network predicts without each unit.
+
+    examples:
+      python -m rnnviz ablate --model timemachine-rnn --corpus timemachine
+      python -m rnnviz ablate --model python-gru --corpus python-source --units 281,294 --target quotes \\
+          --unclosed line --json
+    """
+    from rnnviz.lab.analysis import targets
+
+    model = network(of)
+    text = normalise(source_text(source), model.normaliser)[:characters]
+    inside = None if target is None else targets.named(target, text, unclosed=unclosed)
+    with progress_bar("Reading without each unit", shown) as progress:
+        found = rnnviz.units.ablate(
+            model,
+            text,
+            layer=layer,
+            units=units,
+            to=to,
+            until=until if units is None else None,
+            target=inside,
+            controls=controls,
+            progress=progress,
+        )
+    heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
+    print_findings([found], shown, heading, model=of.model)

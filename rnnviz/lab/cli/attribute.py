@@ -1,0 +1,72 @@
+"""`python -m rnnviz attribute`: the contribution of each character before a prediction.
+
+A row a character: integrated gradients and occlusion, in nats, beside the norm of the gradient.
+"""
+
+from typing import Annotated, Literal
+
+from rnnviz.cli.bind import Help
+from rnnviz.cli.output import Json, Named, Text, given_text, network, print_findings
+from rnnviz.findings import Number, count, words
+
+
+def attribute(
+    source: Text,
+    of: Named,
+    shown: Json,
+    *,
+    at: Annotated[
+        int | None,
+        Help("look at the prediction after so many characters (default: after all of them)", metavar="N"),
+    ] = None,
+    character: Annotated[
+        str | None,
+        Help(
+            "the character whose probability is looked at (default: the one that came; after the last "
+            "character the most probable one)",
+            metavar="C",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None, Help("compare with the probability of this one (default: none)", metavar="C")
+    ] = None,
+    instead: Annotated[
+        Literal["average", "zero", "unknown", "out"],
+        "what stands in a character's place: the average embedding, a zero one, that of an unknown "
+        "character; out, for occlusion alone, leaves it out",
+    ] = "average",
+    last: Annotated[
+        int | None,
+        Help(
+            "ask about the last N characters (default: all, at most 1,000; for integrated gradients as many "
+            "as its sum is right for)",
+            metavar="N",
+        ),
+    ] = None,
+) -> None:
+    """Show what each character before a prediction adds to it, three ways.
+
+    examples:
+      python -m rnnviz attribute --model timemachine-gru "The Time Trav" --character e
+      python -m rnnviz attribute --model python-gru --file code.py --at 300 --against ")" --json
+    """
+    from rnnviz.lab.analysis.attribution import contributions
+    from rnnviz.networks.progress import run
+
+    steps = contributions(
+        network(of),
+        given_text(source),
+        at=at,
+        character=character,
+        against=against,
+        instead=instead,
+        last=last,
+    )
+    found = run(steps)
+    heading = words(
+        "attribution.heading",
+        characters=count(len(found.row)),
+        y=found.y,
+        whole=Number(found.integrated.whole),
+    )
+    print_findings([found], shown, heading, model=of.model)

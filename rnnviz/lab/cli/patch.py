@@ -1,0 +1,148 @@
+"""`python -m rnnviz patch`: put the state after some characters of one text into the reading of another.
+
+A row a prediction of the target from the patch on: KL, the actual character's loss, and the most probable
+characters without and with the patch; beside them random moves of the same length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import rnnviz
+from rnnviz.cli.bind import Help, OneOf
+from rnnviz.cli.output import Json, Named, Source, Unclosed, network, numbers, print_findings, source_text
+from rnnviz.errors import ConfigError
+from rnnviz.findings import words
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
+
+_FORMS = "random:SEED, difference:TARGET or probe:TARGET"
+
+
+EITHER = OneOf()
+
+
+@dataclass(frozen=True)
+class Along:
+    """Units, or a direction and the text that it is found in."""
+
+    units: Annotated[
+        list[int] | None,
+        Help(
+            "patch these units of the layer, counted from 0 (default: all)",
+            metavar="N,N",
+            convert=numbers,
+            one_of=EITHER,
+        ),
+    ] = None
+    direction: Annotated[
+        str | None,
+        Help(
+            f"a direction of the layer instead of units: {_FORMS}. All but random are found in the states "
+            "of --corpus or --file: the difference of the mean states inside a target, such as quotes, and "
+            "outside; a linear probe's weights",
+            metavar="KIND:OF",
+            one_of=EITHER,
+        ),
+    ] = None
+    characters: Annotated[int, Help("characters of that text to read at most", metavar="N", least=1)] = 20_000
+    unclosed: Unclosed = "paragraph"
+
+
+def patch(
+    of: Named,
+    along: Along,
+    shown: Json,
+    *,
+    where: Source | None = None,
+    source: Annotated[str, Help("the text whose state is taken", metavar="TEXT")],
+    at: Annotated[
+        int | None, Help("after so many of its characters (default: all of them)", metavar="N")
+    ] = None,
+    into: Annotated[str, Help("the text that it is put into", metavar="TEXT")],
+    to: Annotated[int, Help("after so many of that text's characters", metavar="N")],
+    layer: Annotated[int | None, "patch one layer, counted from 0 (default: all)"] = None,
+    quantity: Annotated[
+        Literal["state", "hidden", "cell"],
+        "state: H, and C of an LSTM; hidden or cell: one of them (default: state; a direction: hidden)",
+    ] = "state",
+    unrelated: Annotated[
+        str | None,
+        Help(
+            "for comparison, take the same patch from random places of this text (default: none)",
+            metavar="TEXT",
+        ),
+    ] = None,
+    length: Annotated[int, "characters to go on with from there"] = 80,
+    temperature: Annotated[float, "of that continuation"] = 1.0,
+    seed: Annotated[int, "of that continuation and of the controls"] = 0,
+) -> None:
+    """Put the state after one text's beginning into the reading of another text.
+
+    examples:
+      python -m rnnviz patch --model shakespeare-lstm --source "Too slowly, my lord" \\
+          --into "And so my lord, and all the time" --to 14
+      python -m rnnviz patch --model python-gru --source "name = 'the" --into "name = the value" --to 10 \\
+          --units 3,17 --json
+      python -m rnnviz patch --model python-gru --source "name = 'the" --into "name = the value" --to 10 \\
+          --direction difference:quotes --corpus python-source --unclosed line
+    """
+    from rnnviz.scoring import sampling
+
+    model = network(of)
+    read = rnnviz.trace(model, source)
+    direction = _direction(along, where, model, layer or 0, "cell" if quantity == "cell" else "hidden")
+    done = rnnviz.units.patch(
+        model,
+        read,
+        len(read) if at is None else at,
+        into,
+        to,
+        layer=layer,
+        units=along.units if direction is None else direction,
+        quantity=quantity,
+    )
+    controls = done.controls(model, unrelated, seed=seed)
+    drawn: dict[str, Any] = {"temperature": temperature, "seed": seed}
+    plain = sampling.resume(done.into, done.to, length, **drawn)
+    patched = done.continuation(length, **drawn)
+    more = {"continuation": plain, "continuation_patched": patched}
+    heading = words("patch.goes-on", plain=repr(plain), patched=repr(patched))
+    print_findings([controls], shown, heading, lambda _found: more, model=of.model)
+
+
+def _direction(
+    asked: Along, where: Source | None, model: NumpyModel, layer: int, quantity: str
+) -> rnnviz.units.Direction | None:
+    """The direction of --direction in a layer; None without the option.
+
+    Raises ConfigError for an unknown form, a missing or superfluous text, and the errors of finding a
+    direction.
+    """
+    from rnnviz.lab.analysis import directions, targets
+
+    if asked.direction is None:
+        if where is not None:
+            raise ConfigError("--corpus and --file are what a --direction is found in; give one, or neither")
+        return None
+    kind, _, of = asked.direction.partition(":")
+    if kind not in ("random", "difference", "probe") or not of or (kind == "random" and not of.isdecimal()):
+        raise ConfigError(
+            "a direction is {forms}; received {written!r}", forms=_FORMS, written=asked.direction
+        )
+    if kind == "random":
+        if where is not None:
+            raise ConfigError("a random direction needs no text; leave --corpus and --file out")
+        return directions.random(model.config.hidden_size, int(of), layer=layer, quantity=quantity)
+    if where is None:
+        raise ConfigError(
+            "--direction {direction} is found in the states of a text: give one with --corpus or --file",
+            direction=asked.direction,
+        )
+    read = rnnviz.trace(model, source_text(where)[: asked.characters])
+    target = targets.named(of, read.text, unclosed=asked.unclosed)
+    if kind == "difference":
+        return directions.mean_difference(read, target, layer=layer, quantity=quantity)
+    return rnnviz.units.probe(read, target, layer=layer, quantity=quantity, controls=0).direction(layer)

@@ -1,0 +1,72 @@
+"""`python -m rnnviz probe`: linear probes of all units for quotes, indentation and the like.
+
+A row a target, with scores on the part of the text that the probe was not fitted on: of the probe; of the
+best 1, 2, 4 and 8 units; of a probe for random labels; of the character just read; of the last few
+characters; of the same probe on untrained copies. Then whether one unit holds the target, a few, or it is
+spread; and the verdict.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import rnnviz
+from rnnviz.cli.bind import Help
+from rnnviz.cli.output import Named, Shown, Source, network, print_findings, progress_bar, source_text
+from rnnviz.findings import Finding, count, words
+from rnnviz.lab.cli.units import Question, say_start
+from rnnviz.networks.verdicts import COPIES
+
+
+def probe(
+    of: Named,
+    source: Source,
+    question: Question,
+    shown: Shown,
+    *,
+    characters: Annotated[int, Help("characters to read at most", least=1)] = 50_000,  # all states are kept
+    controls: Annotated[int, Help("probes for labels that mean nothing", metavar="N", least=0)] = 5,
+    seed: Annotated[int, "chooses those labels"] = 0,
+    untrained: Annotated[
+        int, Help("probe N untrained copies of the network too, 0 for none", metavar="N", least=0)
+    ] = COPIES,
+    weights: Annotated[bool, "with --json: the probe's weight of every unit too"] = False,
+) -> None:
+    """Fit a linear probe on all units: does one unit hold a target, or many together?
+
+    example:
+      python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
+    """
+    from rnnviz.lab.analysis.search_result import Unanswered
+
+    model = network(of)
+    traced = rnnviz.trace(model, source_text(source)[:characters])
+    targets = question.targets(traced.text)
+    if untrained:
+        say_start(model, shown)
+    copies = [rnnviz.trace(copy, traced.text) for copy in rnnviz.units.untrained(model, untrained)]
+    for quantity in question.quantity or ["hidden"]:
+        found: list[Finding] = []
+        for target in targets:
+            if len(target) and not target.varies:
+                found.append(Unanswered(target))
+                continue
+            with progress_bar(target.name, shown) as progress:
+                found.append(
+                    rnnviz.units.probe(
+                        traced,
+                        target,
+                        layer=question.layer,
+                        quantity=quantity,
+                        untrained=copies,
+                        controls=controls,
+                        seed=seed,
+                        progress=progress,
+                    )
+                )
+        heading = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
+        print_findings(found, shown, heading, _weights if weights else lambda one: {}, model=of.model)
+
+
+def _weights(found: Finding) -> dict[str, Any]:
+    return {"weights": found.weights.tolist()} if hasattr(found, "weights") else {}

@@ -1,0 +1,191 @@
+"""`python -m rnnviz units`: units of a network that respond to quotes, indentation, capitals and the like.
+
+A row a target: the unit that ranked best on one part of the text, and its score on a second part. Then its
+score on a third, which neither ranked nor confirmed, with its 95 % interval. On the second part, too: the
+unit's chance level; the number of units above theirs; the scores of the character just read, of the best
+short context, and of the best unit of an untrained copy. Last, the share of resampled texts in which the unit
+ranks first, and the verdict. Targets searched together are held to Holm's levels.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import rnnviz
+from rnnviz.cli.bind import Help, not_below
+from rnnviz.cli.output import (
+    Named,
+    Quiet,
+    Shown,
+    Source,
+    Unclosed,
+    command_line,
+    network,
+    print_findings,
+    progress_bar,
+    read_text,
+    source_text,
+)
+from rnnviz.errors import ConfigError
+from rnnviz.findings import count, words
+from rnnviz.networks.checkpoint import find, read_info
+from rnnviz.networks.modelfile import rewrite
+from rnnviz.networks.verdicts import COPIES
+from rnnviz.text.characters import normalise
+
+if TYPE_CHECKING:
+    from rnnviz.lab.analysis.search_result import Search
+    from rnnviz.lab.analysis.targets import Target
+    from rnnviz.networks.numpy_model import NumpyModel
+
+SHIFTS, PER_TARGET = 1_000, 40
+"""Shifts for the chance level; and for each target of a family, if that gives more. Half as many would just
+reach the strictest of Holm's levels.
+"""
+
+
+@dataclass(frozen=True)
+class Question:
+    """The targets of a search, and the units searched."""
+
+    target: Annotated[
+        list[str] | None,
+        Help(
+            "what to look for, again for more: quotes, brackets, capital … or, read by Python's tokeniser, "
+            "py-string, py-comment, py-brackets, py-bracket-depth, py-indentation, py-blocks (default: all "
+            "that suit the text). The others are rules of thumb: on Python's library, the tokeniser differs "
+            "from them on 1 % of the characters for quotes, 8 % for brackets, 5 % for indentation",
+            metavar="NAME",
+        ),
+    ] = None
+    pattern: Annotated[list[str] | None, Help("look for matches of a pattern", metavar="REGEX")] = None
+    layer: Annotated[int | None, "look at one layer, counted from 0 (default: all)"] = None
+    quantity: Annotated[
+        list[str] | None, "hidden, cell, or a gate's name, again for more (default: hidden)"
+    ] = None
+    unclosed: Unclosed = "paragraph"
+
+    def targets(self, text: str) -> list[Target]:
+        """The targets over a text: the requested ones, or all that suit it."""
+        from rnnviz.lab.analysis.targets import kinds, named, pattern_target
+
+        names = self.target if self.target or self.pattern else kinds(text)
+        found = [named(name, text, unclosed=self.unclosed) for name in names or []]
+        return found + [pattern_target(pattern, text) for pattern in self.pattern or []]
+
+
+def units(
+    of: Named,
+    source: Source,
+    question: Question,
+    shown: Shown,
+    *,
+    characters: Annotated[int, Help("characters to read at most", least=1)] = 200_000,  # all states are kept
+    edges: Annotated[int, "ask that the unit be off within so many characters before and after"] = 0,
+    shifts: Annotated[
+        int | None,
+        f"shifts for the chance line (default: {SHIFTS}, or {PER_TARGET} for each target if more)",
+    ] = None,
+    seed: Annotated[int, "chooses the shifts"] = 0,
+    untrained: Annotated[
+        int, Help("search N untrained copies of the network too, 0 for none", metavar="N", least=0)
+    ] = COPIES,
+    card: Annotated[bool, "put what is found, and this command, into the card of the model's file"] = False,
+    typed: Annotated[
+        Path | None,
+        Help(
+            "with --card: sentences that one might type, a line each; the card says at what share of their "
+            "characters the unit found is right",
+            metavar="FILE",
+        ),
+    ] = None,
+) -> None:
+    """Find the units of a network that respond to something in a text."""
+    from rnnviz.lab.analysis import search_result
+
+    model = network(of)
+    not_below("untrained", untrained, int(card))  # a card needs at least one control
+    if typed and not card:
+        raise ConfigError("--typed is for the card; give --card too")
+    lines = read_text(str(typed), None).splitlines() if typed else []
+    sentences = [rnnviz.trace(model, line) for line in lines]
+    text = source_text(source)
+    read = normalise(text[:characters], model.normaliser)
+    targets = question.targets(read)
+    varying = [one for one in targets if one.varies or not read]
+    quantities = question.quantity or ["hidden"]
+    family = len(targets) * len(quantities)
+    if untrained:
+        say_start(model, shown)
+    if shifts is None:
+        shifts = max(SHIFTS, PER_TARGET * family)
+    not_below("shifts", shifts, search_result.shifts_for(family))
+    found: list[Search] = []
+    for quantity in quantities if varying else ():
+        with progress_bar(f"{quantity}, beside untrained copies", shown) as progress:
+            found += rnnviz.units.find(
+                model,
+                read,
+                varying,
+                layer=question.layer,
+                quantity=quantity,
+                edges=edges,
+                shifts=shifts,
+                seed=seed,
+                copies=untrained,
+                progress=progress,
+            )
+    found = search_result.holm(found)  # all quantities together are one family
+    left = iter(found)
+    for quantity in quantities:
+        print_findings(
+            [next(left) if one in varying else search_result.Unanswered(one) for one in targets],
+            shown,
+            words("read", model=model.name, quantity=quantity, n=count(len(read))),
+            model=of.model,
+            family=family,
+        )
+    if card:
+        same = [one for one in targets if one not in varying]
+        _keep(of, source, question.unclosed, found, text, sentences, same, typed)
+
+
+def _keep(
+    of: Named,
+    source: Source,
+    unclosed: Unclosed,
+    searches: Sequence[Search],
+    text: str,
+    sentences: Sequence[rnnviz.Trace],
+    same: Sequence[Target],
+    typed: Path | None,
+) -> None:
+    """Record the searches in the card, and the targets that are constant (`same`). The checksum identifies
+    the text that training held out, whatever its name.
+    """
+    from rnnviz.lab.run import unit_search
+    from rnnviz.networks.model_card import UNITS_KEY
+    from rnnviz.text.corpora import sha256
+
+    path, checksum = find(of.model), sha256(text)
+    about = {
+        "name": Path(source.corpus or source.file or "").name,
+        "sha256": checksum,
+        "held_out": read_info(path).card.get("sha256_held_out") == checksum,
+    }
+    command = command_line(of.model, source.corpus, source.file, typed)
+    shares = [unit_search.share_typed(search, sentences, unclosed) for search in searches]
+    found = unit_search.entry(command, searches, about, unit_search.same_throughout(same), shares)
+    rewrite(path, path, card={UNITS_KEY: found})
+
+
+def say_start(model: NumpyModel, args: Quiet) -> None:
+    """Say on standard error how untrained copies are initialised, unless they begin as the network did."""
+    from rnnviz.lab.engines.untrained import of_known_start
+
+    if not args.quiet and not of_known_start(model):
+        print("untrained copies have torch's default initial weights", file=sys.stderr)

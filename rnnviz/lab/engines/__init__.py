@@ -1,0 +1,1 @@
+"""Engines: torch, what numba compiles for it, adapters of other networks, and a cluster."""

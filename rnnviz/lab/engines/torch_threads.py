@@ -1,0 +1,61 @@
+"""Torch's threads, which share each product: the number set, and numbers worth trying."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import torch
+
+from rnnviz.networks import threads
+from rnnviz.networks.threads import Threads
+
+_told = 0  # the number that torch was told, as last seen; 0 before the first look
+_here = threading.local()  # `known` where this thread has taken over that number
+
+
+def told() -> int:
+    """The number of threads that torch was told to use.
+
+    A thread that is new to torch would see the number that any other thread set last, perhaps for a piece of
+    work. Such a thread takes over the number last seen outside of pieces.
+    """
+    global _told
+    if _told and not getattr(_here, "known", False):
+        torch.set_num_threads(_told)
+    _here.known = True
+    _told = torch.get_num_threads()
+    return _told
+
+
+def fix(count: int) -> None:
+    """Make all computations of this process take `count` threads, neither more nor fewer."""
+    global _told
+    _told = count
+    threads.fix(count)
+    torch.set_num_threads(count)
+
+
+def worth_trying(device: str = "cpu") -> list[int]:
+    """Numbers of threads, ascending: 1, 2, 4 …, all cores but one, and all, but no more than torch was told
+    to use: see `leave_a_core`. On a GPU, and where the number is fixed, torch's number alone.
+    """
+    now = told()
+    return [now] if threads.fixed or device != "cpu" else threads.up_to(min(now, threads.cores()))
+
+
+@contextmanager
+def _torchs(count: int) -> Iterator[None]:
+    """Do the block on `count` of torch's threads."""
+    before = told()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class TorchThreads(Threads):
+    """The number of torch's threads for one work that is done in pieces."""
+
+    def __init__(self, counts: Sequence[int], known: Mapping[int, float] | None = None) -> None:
+        super().__init__(counts, known, use=_torchs)

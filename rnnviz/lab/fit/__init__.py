@@ -1,0 +1,1 @@
+"""Fitting: truncated backpropagation through time, recipes, and estimates of memory and speed."""

@@ -1,0 +1,98 @@
+"""AdamW, its learning rate schedule, and devices' precision."""
+
+import inspect
+import math
+from functools import cache
+
+import torch
+from torch import nn
+
+from rnnviz.errors import ConfigError
+from rnnviz.lab.engines.torch_model import untrained
+from rnnviz.networks.config import Cell, ModelConfig, Precision, TrainConfig
+from rnnviz.text.vocabulary import Vocabulary
+
+WARM = 50
+"""Warm-up takes one part in so many of a run."""
+
+LAST = 0.01
+"""The learning rate at the end, as a share of the highest."""
+
+
+def precision_on(device: torch.device, config: TrainConfig) -> Precision:
+    """The precision that a recipe is trained in: bfloat16 on CUDA, where the device can; float32 on a
+    processor. For one that doesn't multiply bfloat16 itself, torch's products take 7 to 13 times as long.
+
+    Raises ConfigError where bfloat16 is requested and can't be had.
+    """
+    if config.precision == "float32":
+        return "float32"
+    refusal = no_bfloat16(config.cell, device)
+    if refusal and config.precision == "bfloat16":
+        raise refusal
+    return "float32" if refusal else "bfloat16"
+
+
+@cache
+def no_bfloat16(cell: Cell, device: torch.device) -> ConfigError | None:
+    """The error where such layers can't be trained in bfloat16 on the device; else None.
+
+    No flag of a CUDA device tells of each layer: so one tiny step is tried.
+    """
+    if device.type == "cpu":
+        return ConfigError(
+            "this version trains in bfloat16 on CUDA devices only; use precision float32 or auto, or "
+            "rnnviz 2.0.0 to go on with a run that it began in bfloat16"
+        )
+    vocabulary = Vocabulary(("a",))
+    model = untrained(ModelConfig(cell, vocabulary.size, 1), vocabulary, seed=0).to(device)
+    model.engine = "torch"
+    try:
+        with torch.autocast(device.type, torch.bfloat16):
+            logits, _ = model(torch.zeros(1, 1, dtype=torch.int64, device=device))
+        torch.autograd.backward(logits.float().sum())
+    except RuntimeError:
+        return ConfigError(
+            "torch can't train cell {cell!r} in precision bfloat16 on this machine's {device}; use float32, "
+            "or auto, which takes the fastest that works",
+            cell=cell,
+            device=device.type,
+        )
+    return None
+
+
+class AdamW(torch.optim.AdamW):
+    """torch's AdamW without its compiler, whose import takes longer than the toy's training. Gradients are
+    divided by `grad_scale`, as for half precision.
+    """
+
+    grad_scale: torch.Tensor | None = None
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))
+    add_param_group = inspect.unwrap(torch.optim.AdamW.add_param_group)
+    zero_grad = inspect.unwrap(torch.optim.AdamW.zero_grad)
+    state_dict = inspect.unwrap(torch.optim.AdamW.state_dict)
+    load_state_dict = inspect.unwrap(torch.optim.AdamW.load_state_dict)
+
+
+def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
+    """A recipe's optimiser; weights decay in matrices only (Loshchilov & Hutter 2019)."""
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    others = [p for p in model.parameters() if p.dim() <= 1]
+    return AdamW(
+        [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}],
+        lr=config.learning_rate,
+        betas=(0.9, 0.99),
+        fused=True,
+    )
+
+
+def rate(highest: float, read: float, coming: float, total: float) -> float:
+    """The learning rate of a step that reads `coming` characters after `read` of `total`: linear warm-up over
+    a fiftieth, then a cosine. Steps of equal length may be counted in place of characters.
+    """
+    warm = max(1, total // WARM)
+    if read < warm:
+        return highest * min(warm, read + coming) / warm
+    through = (read - warm) / (total - warm)
+    return highest * (LAST + (1 - LAST) * 0.5 * (1 + math.cos(math.pi * through)))

@@ -1,0 +1,134 @@
+"""A speed trial: the fastest threads and engine for a recipe, found with a model that is thrown away."""
+
+from dataclasses import replace
+from time import perf_counter
+from typing import NamedTuple
+
+import torch
+
+from rnnviz.errors import ConfigError, install
+from rnnviz.lab.engines import compiled
+from rnnviz.lab.engines.torch_model import pick_device
+from rnnviz.lab.engines.torch_threads import TorchThreads, worth_trying
+from rnnviz.lab.fit.batches import cuts
+from rnnviz.lab.fit.step_report import early_steps
+from rnnviz.lab.fit.trainer import SplittableText, Trainer
+from rnnviz.networks.config import Engine, TrainConfig
+from rnnviz.networks.threads import ALIKE, HOPELESS
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.scoring.sampling import sample
+
+TRIED = 2048  # characters of a trial step with 256 units, at most; with 512 a quarter
+TRY = 0.04  # seconds of timing a candidate; at least one step
+TRIAL = 0.5  # seconds after which no candidate is timed a second time
+CLOSE = 0.85  # the least share of the best speed that earns a second timing
+PIECE = 500  # characters of the validation text whose scoring is timed
+
+
+class Pace(NamedTuple):
+    """The fastest settings: the threads with each number's characters a second, and the engine of the
+    backward pass.
+    """
+
+    threads: TorchThreads
+    engine: Engine = "auto"
+
+    @property
+    def speed(self) -> float:
+        """Characters a second, reports not counted."""
+        return self.threads.speed
+
+
+def fastest(
+    config: TrainConfig,
+    corpus: SplittableText,
+    *,
+    threads: int | None = None,
+    device: str = "auto",
+    engine: Engine = "auto",
+) -> Pace:
+    """The fastest threads and engine for a recipe on `corpus`; `threads` and `engine` are kept where given.
+
+    Times some steps of each candidate, for half a second in all or little more, and leaves torch at the
+    number of threads that it found.
+    """
+    where = pick_device(device)
+    tried = engines(config, where, engine)
+    # Pieces of random lengths take as long as regular ones of the same mean.
+    recipe = replace(config, characters=config.batch * 10**6, truncation="regular")
+    trainer = Trainer(recipe, corpus, device=device)
+    whole, streams = trainer.cuts, trainer.streams
+    if where.type == "cpu":
+        counts = [threads] if threads else [1] if config.is_small else worth_trying()
+        # Fewer time steps use the same matrix products: enough to find the fastest, but not its speed, as
+        # updates of the weights then weigh too much.
+        characters = TRIED * min(1.0, 256 / config.hidden_size) ** 2
+        steps = min(config.steps, max(8, int(characters) // streams.batch))
+        trainer.cuts = cuts(replace(recipe, steps=steps), streams)
+    else:
+        counts = [threads or torch.get_num_threads()]
+
+    def timed(engine: Engine) -> float:
+        """Characters a second with an engine."""
+        trainer.model.engine = engine
+        trainer.step()  # warm-up: the first takes longer
+        float(trainer.loss)
+        began, before, took = perf_counter(), trainer.characters, 0.0
+        while took < TRY:
+            trainer.step()
+            float(trainer.loss)  # waits for a GPU, which a run seldom does: a conservative estimate
+            took = perf_counter() - began
+        return (trainer.characters - before) / took
+
+    until, known = perf_counter() + TRIAL, dict[int, float]()
+    for count in counts:  # once a number is hopelessly slow, larger ones are too
+        if not known or known[max(known)] >= HOPELESS * max(known.values()):
+            torch.set_num_threads(count)
+            known[count] = timed(tried[0])
+    best = TorchThreads(counts, known)
+    torch.set_num_threads(best.now)
+    speeds = {tried[0]: best.speed}
+    for one in [*tried[1:], *tried]:  # twice: another program may have delayed one
+        again = one in speeds
+        if not again or (perf_counter() < until and speeds[one] >= CLOSE * max(speeds.values())):
+            speeds[one] = max(speeds.get(one, 0.0), timed(one))
+    won = max(tried, key=lambda one: speeds[one] * (1 if one == tried[0] else ALIKE))
+    if trainer.cuts.at(0) != whole.at(0):
+        trainer.cuts = whole
+        speeds[won] = timed(won)
+    share = speeds[won] / best.speed
+    return Pace(TorchThreads(counts, {n: share * speed for n, speed in known.items()}), won)
+
+
+def engines(config: TrainConfig, device: torch.device, engine: Engine = "auto") -> list[Engine]:
+    """Engines that may be fastest for a recipe, the likeliest first. torch's is among them unless another is
+    requested. Raises ConfigError where the requested one isn't available.
+    """
+    if engine == "numba" and not compiled.prepared(config.cell):
+        raise ConfigError(
+            "engine numba isn't to be had here; install it with {command}, or use another",
+            command=install("lab"),
+        )
+    if engine != "auto":
+        return [engine]
+    several = device.type == "cpu" and not config.is_small
+    return ["numba", "torch"] if several and compiled.prepared(config.cell) else ["torch"]
+
+
+def characters_in(
+    minutes: float, config: TrainConfig, corpus: SplittableText, pace: Pace, *, device: str = "auto"
+) -> int:
+    """The characters that training reads in `minutes` at this pace, reports included. A report scores the
+    validation text, of which a piece is timed here, and draws a sample.
+    """
+    trainer = Trainer(config, corpus, device=device)
+    began = perf_counter()
+    sample(trainer.model, "", 50, seed=0)
+    report = 4 * (perf_counter() - began)
+    began, piece = perf_counter(), (trainer.validation or trainer.text)[:PIECE]
+    perplexity(trainer.model, text=piece)
+    report += (perf_counter() - began) * len(trainer.validation) / len(piece)
+    every = config.evaluate_every or trainer.streams.chunks
+    between = trainer.streams.characters / trainer.streams.chunks * every
+    seconds = minutes * 60 - min(minutes * 30, len(early_steps(every)) * report)
+    return max(1, round(seconds / (1 / pace.speed + report / between)))

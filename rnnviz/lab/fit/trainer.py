@@ -1,0 +1,366 @@
+"""Training: truncated backpropagation through time over contiguous streams.
+
+Each step reads the next characters of B streams of the text (rnnviz.lab.fit.batches) and carries the state
+over, detached: gradients stop there. Streams begin at a new place every epoch, with the start symbol and a
+zero state. So the model also learns to predict from nothing, but seldom. Therefore `fresh_rows`, a share of
+the rows, make a fresh start at every step; their last state is dropped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from rnnviz.checks import checked
+from rnnviz.errors import CheckpointError, CorpusError, TrainingError
+from rnnviz.lab.engines.dropout import Dropout
+from rnnviz.lab.engines.torch_model import State, pick_device, untrained
+from rnnviz.lab.engines.torch_threads import TorchThreads
+from rnnviz.lab.fit.batches import Streams, beginnings, cuts
+from rnnviz.lab.fit.optimiser import adamw, precision_on, rate
+from rnnviz.lab.fit.step_report import LARGEST, Interval, early_steps
+from rnnviz.lab.fit.step_report import StepReport as StepReport
+from rnnviz.networks import contamination
+from rnnviz.networks.config import TrainConfig
+from rnnviz.scoring.perplexity import score
+from rnnviz.scoring.sampling import sample
+from rnnviz.text.characters import normalise
+from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
+from rnnviz.text.vocabulary import MUCH, Vocabulary
+
+UNSURE, SURE = 0.8, 0.5
+"""Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
+
+
+class SplittableText(Protocol):
+    """A text to train on, such as rnnviz.corpora.Corpus."""
+
+    def split(self) -> Split: ...
+
+
+class Trainer:
+    """One run: model, optimiser, position in the text and random numbers.
+
+    On a CPU, a saved and restored run (rnnviz.lab.run.training_state) gives the same numbers, bit for bit,
+    as an uninterrupted one. Both must take the same number of threads throughout: with another, torch sums in
+    another order.
+    """
+
+    def __init__(
+        self, config: TrainConfig, corpus: SplittableText, *, device: str = "auto", name: str = ""
+    ) -> None:
+        split = corpus.split()
+        together = config.train_on == "train+validation"
+        text = split.train + split.validation if together else split.train
+        self.text = normalise(text, config.normaliser)
+        self.validation = "" if together else normalise(split.validation, config.normaliser)
+        if len(self.text) < 2:
+            raise CorpusError("training needs at least 2 characters; received {count}", count=len(self.text))
+        self.config, self.device = config, pick_device(device)
+        self.bfloat16 = precision_on(self.device, config) == "bfloat16"
+        vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
+        self.dropped = vocabulary.dropped(self.text)
+        sizes = config.model_config(vocabulary.size)
+        self.model = untrained(
+            sizes, vocabulary, seed=config.seed, name=name, normaliser=config.normaliser
+        ).to(self.device)
+        ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
+        self.streams = Streams(
+            ids,
+            config.batch,
+            config.steps,
+            vocabulary.start,
+            fresh=config.fresh_rows,
+            beginnings=beginnings(self.text) if config.fresh_rows else (),
+        )
+        self.cuts = cuts(config, self.streams)
+        self.total_steps = self.cuts.total_steps
+        self.total_characters = self.cuts.total_places * self.streams.batch
+        self.optimiser = adamw(self.model, config)
+        self.dropout = Dropout(
+            config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
+        )
+        self.generator = torch.Generator(self.device).manual_seed(config.seed)
+        self.threads = TorchThreads([torch.get_num_threads()])  # torch's threads in `run`
+        self.step_index = 0
+        self.characters = 0
+        self.offset = 0
+        self.best = math.inf
+        self.seconds = 0.0  # of training, without scoring, saving and sampling
+        self.carried: State | None = None
+        self.stopping = False
+        self.reported = 0  # the step of the last report
+        self.early: frozenset[int] = frozenset()  # steps with a report before the first regular one
+        self.since = self.new_interval()
+        # Of the last step: the loss in nats, the gradient norm before clipping.
+        self.loss = self.norm = torch.zeros((), device=self.device)
+        self.latest = 0  # characters of the last step
+        self._counted = time.perf_counter()  # the time up to which `seconds` counts
+
+    def computing(self) -> dict[str, Any]:
+        """Device, threads, precision and engine, for a run's events and a model's card."""
+        device = str(self.device)
+        if self.device.type == "cuda":
+            device = f"{device} ({torch.cuda.get_device_name(self.device)})"
+        return {
+            "device": device,
+            "threads": torch.get_num_threads(),
+            "bfloat16": self.bfloat16,
+            "backward": self.model.backward_pass(),
+        }
+
+    def new_interval(self) -> Interval:
+        """An empty interval, summed on the loss's device, so that a GPU need not wait."""
+        return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
+
+    @cached_property
+    def text_sha256(self) -> str:
+        """The digest that identifies the text when the run is resumed."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def done(self) -> bool:
+        """Whether the last step is made."""
+        return self.step_index >= self.total_steps
+
+    @property
+    def due(self) -> bool:
+        """Whether a report comes before the next step."""
+        if self.reported == self.step_index or not self.since.characters:
+            return False
+        every, n = self.config.evaluate_every, self.step_index
+        return self.done or n in self.early or (n % every == 0 if every else self.cuts.at(n)[0] == 0)
+
+    def learning_rate(self) -> float:
+        """The learning rate of the next step."""
+        highest = self.config.learning_rate
+        if self.config.truncation == "regular":
+            return rate(highest, self.step_index, 1, self.total_steps)
+        # Pieces differ in length: the schedule counts characters, and a short piece gets a small step, in
+        # proportion to its length (Merity, Keskar & Socher 2018).
+        begin, end = self.cuts.at(self.step_index)
+        coming = (end - begin) * self.streams.batch
+        whole = rate(highest, self.characters, coming, self.total_characters)
+        return whole * (end - begin) / self.config.steps
+
+    def step(self) -> tuple[Tensor, Tensor, int]:
+        """Make one optimiser step. Returns the mean loss in nats, the gradient norm and the characters
+        read.
+        """
+        begin, end = self.cuts.at(self.step_index)
+        if begin == 0:  # a new epoch: streams begin elsewhere, at the zero state
+            where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
+            self.offset, self.carried = int(where), None
+        inputs, labels = self.streams.between(begin, end, self.offset)
+        if self.streams.fresh:  # typed text begins at the zero state, which streams meet only once an epoch
+            rows = self.streams.afresh(end - begin, self.generator)
+            inputs, labels = (torch.cat(pair) for pair in zip((inputs, labels), rows, strict=True))
+            for part in self.carried or ():
+                part[:, self.streams.count :] = 0.0
+        learning_rate = self.learning_rate()
+        for group in self.optimiser.param_groups:
+            group["lr"] = learning_rate
+        loss = self._differentiate(inputs, labels)
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+        # Gradient clipping by norm. The fused optimiser divides gradients by grad_scale in its own pass: one
+        # pass fewer over them. 1e-6 is that of torch's clip_grad_norm_.
+        self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
+        self.optimiser.step()
+        self.step_index += 1
+        self.loss, self.norm, self.latest = loss, norm, labels.numel()
+        self.characters += self.latest
+        return loss, norm, self.latest
+
+    def _differentiate(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """The mean loss in nats; leaves the gradient in the parameters and the last state in `carried`."""
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
+            logits, state = self.model(inputs, self.carried, dropout=self.dropout, generator=self.generator)
+        if not logits.is_contiguous():  # time is the first axis in memory: flatten without a copy
+            logits, labels = logits.transpose(0, 1), labels.T
+        loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
+        self.optimiser.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        self.carried = tuple(s.detach() for s in state)
+        return loss.detach()
+
+    def stop(self) -> None:
+        """Ask `run` to end after this step, from a signal handler or another thread."""
+        self.stopping = True
+
+    def run(
+        self,
+        *,
+        prompt: str = "",
+        sample_length: int = 200,
+        on_step: Callable[[Trainer], None] | None = None,
+        early: bool = False,
+    ) -> Iterator[StepReport]:
+        """Train to the end, or until `stop`; yields a report every `evaluate_every` steps and after the last.
+
+        `prompt` begins each report's sample; `on_step` is called after every step. `early` adds reports after
+        steps 1, 8, 16, 32 … before the first regular one, because perplexity falls fastest then. Reports
+        leave the weights unchanged. Raises TrainingError if the run diverges.
+        """
+        first = self.config.evaluate_every or self.streams.chunks
+        self.early = frozenset(early_steps(first)) if early else frozenset()
+        self._counted = time.perf_counter()
+        while not self.stopping:
+            if self.due:
+                with self.paused():
+                    report = self._report(prompt, sample_length)
+                    if report is None:  # stopped: the resumed run makes this report
+                        return
+                    self.reported = self.step_index
+                    self.since = self.new_interval()
+                    yield report
+            if self.done or self.stopping:
+                return
+            n = self._paced_step()
+            # In place: a tensor that outlives its step keeps the allocator from reusing the memory around it
+            # (gigabytes, over an epoch).
+            self.since.loss += self.loss * n
+            self.since.characters += n
+            if on_step is not None:
+                on_step(self)
+            self._count_time()
+
+    def _paced_step(self) -> int:
+        """`step`, on as many threads as `self.threads` allows; returns the characters read."""
+        count = self.threads.allowed
+        torch.set_num_threads(count)
+        began = time.perf_counter()
+        n = self.step()[2]
+        if count == self.threads.now:
+            self.threads.took(n, time.perf_counter() - began)
+        return n
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Exclude the time inside from the training time."""
+        self._count_time()
+        yield
+        self._counted = time.perf_counter()
+
+    def _count_time(self) -> None:
+        """Add the time since the last count, or since a pause, to the training time, with waits for a GPU."""
+        now = time.perf_counter()
+        self.seconds += now - self._counted
+        self.since.seconds += now - self._counted
+        self._counted = now
+
+    def check(self, loss: float = 0.0) -> None:
+        """Raise TrainingError if the last step, or `loss`, diverged."""
+        if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
+            raise self._diverged()
+
+    def _diverged(self) -> TrainingError:
+        return TrainingError(
+            "the loss is no longer a number at step {step:,}: the run diverged. Lower "
+            "learning_rate (now {learning_rate:g}) or clip (now {clip:g})",
+            step=self.step_index,
+            learning_rate=self.config.learning_rate,
+            clip=self.config.clip,
+        )
+
+    def _report(self, prompt: str, sample_length: int) -> StepReport | None:
+        """The report at this step; None if stopped meanwhile."""
+        mean = float(self.since.loss) / self.since.characters
+        self.check(mean)
+        try:
+            validation = self._validation_perplexity()
+            if self.stopping:
+                return None
+            drawn = ""
+            if sample_length:
+                heat = UNSURE if len(self.text) >= SHORTEST_SPLIT else SURE
+                drawn = sample(self.model, prompt, sample_length, temperature=heat, seed=self.config.seed)
+        except CheckpointError:  # weights have become NaN
+            raise self._diverged() from None
+        criterion = math.log(validation) if validation is not None else -float(self.step_index)
+        best, self.best = criterion < self.best, min(self.best, criterion)
+        random = self.config.truncation == "random"
+        return StepReport(
+            self.step_index,
+            self.total_steps,
+            self.characters / self.streams.characters if random else self.step_index / self.streams.chunks,
+            self.characters,
+            math.exp(min(mean, LARGEST)),
+            validation,
+            self.since.characters / max(self.since.seconds, 1e-9),
+            float(self.norm),
+            self.optimiser.param_groups[0]["lr"],
+            self.seconds,
+            best,
+            drawn,
+            self.model,
+        )
+
+    def _validation_perplexity(self) -> float | None:
+        if not self.validation:
+            return None
+        steps = score(self.model, text=self.validation)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return float(end.value.perplexity)
+            if self.stopping:
+                return None
+
+
+@checked
+def train(
+    config: TrainConfig,
+    corpus: SplittableText | str | os.PathLike[str],
+    *,
+    device: str = "auto",
+    probe: str = "",
+    sample_length: int = 200,
+) -> Iterator[StepReport]:
+    """Train a model on `corpus` by `config`; yields StepReports.
+
+    config         the recipe
+    corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, or the
+                   text
+    device         "auto", "cpu" or "cuda"
+    probe          begins each report's sample
+    sample_length  characters of a sample
+
+    Raises CorpusError for a text of fewer than 2 characters, TextError and DecodingError for a file that is
+    no text, ConfigError for no recipe or an unavailable precision, TrainingError when the loss is NaN.
+
+    >>> import rnnviz, torch
+    >>> torch.set_num_threads(1)  # so small a network only waits for more
+    >>> config = rnnviz.TrainConfig(cell="rnn", hidden_size=8, epochs=20, batch=1, steps=7, min_count=1)
+    >>> *_, last = rnnviz.train(config, "machine", sample_length=0)
+    >>> last.step, last.train_perplexity < 8
+    (20, True)
+    """
+    trainer = prepared(config, corpus, device=device)
+    return trainer.run(prompt=probe, sample_length=sample_length)
+
+
+def prepared(
+    config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
+) -> Trainer:
+    """The Trainer of `train`, before its first step; raises the same errors."""
+    trainer = Trainer(config, as_corpus(corpus), device=device, name=name)
+    trainer.model.engine = "torch" if config.is_small else "numba"  # numba, where it is installed
+    trainer.model.sketch = contamination.sketch(trainer.text)  # of a report's model, too
+    trainer.model.card = {"sha256_trained_on": trainer.text_sha256}
+    said, share = trainer.dropped
+    if share >= MUCH:
+        warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=3)
+    return trainer

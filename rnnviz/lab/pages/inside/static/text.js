@@ -1,0 +1,117 @@
+// A text of the dashboard: its head, its colours and its marks.
+
+import { running, visible } from "../../../../ui/browser/static/characters.js";
+import { ColouredText } from "../../../../ui/browser/static/coloured.js";
+import { make, put } from "../../../../ui/browser/static/dom.js";
+
+/** @import { Chunk } from "../../../../ui/browser/static/coloured.js" */
+/** @import { AboutText, Arrays } from "./types" */
+/** @import { View } from "./view.js" */
+
+export class Text {
+  /** @type {Uint32Array} */
+  codes = new Uint32Array();
+  /** @type {AboutText} */
+  about;
+  /** @type {ArrayLike<number>} */
+  levels = [];
+  /** @type {ArrayLike<number> | null} */
+  values = null;
+  look = "";
+
+  /** @param {View} board */
+  constructor(board) {
+    this.board = board;
+    this.name = make("b");
+    this.bars = make("span", "bd-bars");
+    this.head = make("div", "bd-head", this.name, this.bars);
+    this.flow = make("div", "bd-flow");
+    this.element = make("div", "bd-text", this.head, this.flow);
+    const one = (/** @type {number} */ code) => (code === 10 && this.about.marked ? "⏎" : running(code)); // a listed passage stays on one line
+    /** @type {ColouredText<Chunk>} */
+    this.text = new ColouredText(this.flow, {}, one);
+    const choose = () =>
+      this.about.pick !== null && board.ask({ what: "pick", panel: "text", value: this.about.pick });
+    this.flow.addEventListener("click", choose);
+    this.flow.addEventListener("keydown", (event) => event.key === "Enter" && choose());
+  }
+
+  close() {
+    this.text.close();
+    this.element.remove();
+  }
+
+  /** @param {AboutText} about @param {Arrays} arrays */
+  set(about, arrays) {
+    const { board, flow, text } = this;
+    const other = about.codes !== this.about?.codes;
+    this.about = about;
+    this.codes = /** @type {Uint32Array} */ (arrays[about.codes]);
+    this.levels = arrays[about.levels];
+    this.values = about.values ? arrays[about.values] : null;
+    put(this.name, about.label);
+    this.head.hidden = !about.label;
+    this.bars.replaceChildren(...about.bars.map(([symbol, p]) => this.bar(symbol, p)));
+    flow.classList.toggle("bd-open", about.linked);
+    flow.classList.toggle("bd-one", !!about.marked);
+    flow.classList.toggle("bd-picks", about.pick !== null);
+    if (about.linked || about.pick !== null) {
+      flow.tabIndex = 0;
+      flow.setAttribute("role", about.linked ? "region" : "button");
+      flow.setAttribute("aria-label", about.linked ? board.say("text") : about.label);
+    }
+    const select = (/** @type {number} */ start, /** @type {number} */ stop) => {
+      getSelection()?.removeAllRanges(); // the answer marks the passage instead
+      board.ask({ what: "span", value: [start, stop] });
+    };
+    const pick = (/** @type {number} */ t) => board.choose(t);
+    const point = (/** @type {number | null} */ t) => board.point(t);
+    text.on = !about.linked ? {} : board.head.select ? { pick, point, select } : { pick, point };
+    if (!other) return;
+    text.begin(this.codes.length, 1);
+    text.take([{ index: 0, start: 0, codes: this.codes }]);
+  }
+
+  /** A symbol with its probability as a bar. @param {string} symbol @param {number} p */
+  bar(symbol, p) {
+    const bar = make("i");
+    bar.style.width = `${Math.max(1, Math.round(60 * p))}px`;
+    return make("span", "", make("code", "", visible(symbol)), bar, this.board.numbers.share(p));
+  }
+
+  /** @param {number} levels @param {number} colours */
+  paint(levels, colours) {
+    const { palette, at, marked, linked } = this.about;
+    const look = [palette, this.about.codes, this.about.levels].join();
+    const step = (colours - 1) / (levels - 1);
+    if (look !== this.look)
+      this.text.colour({
+        name: palette,
+        neutral: -1,
+        level: () => Uint8ClampedArray.from(this.levels, (level) => Math.round(level * step)),
+      });
+    this.look = look;
+    if (linked) return;
+    this.text.mark("pin", at === null ? [] : [[at, at + 1]]);
+    this.text.mark("passage", marked ? [marked] : []);
+  }
+
+  /** @param {number | null} t @param {number | null} at */
+  mark(t, at) {
+    if (!this.about.linked) return;
+    this.text.mark("pin", at === null ? [] : [[at, at + 1]]);
+    this.text.mark("point", t === null || t === at ? [] : [[t, t + 1]]);
+    this.text.mark("passage", this.board.head.spans);
+  }
+
+  /** @param {number} t */
+  character(t) {
+    return t < this.codes.length ? `“${visible(String.fromCodePoint(this.codes[t]))}”` : "";
+  }
+
+  /** @param {number} t */
+  value(t) {
+    const value = this.values?.[t];
+    return value === undefined || Number.isNaN(value) ? null : this.board.numbers.rough(value);
+  }
+}

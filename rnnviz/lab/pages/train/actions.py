@@ -1,0 +1,177 @@
+"""The actions on the run in view: stop, resume, delete, download, open in Explore."""
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
+from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train.selected_run import RUN, SelectedRun, called
+from rnnviz.lab.run import runs
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.networks import checkpoint, modelfile
+from rnnviz.page import shown_units
+from rnnviz.text import files
+from rnnviz.ui.shell import error_messages
+from rnnviz.ui.shell.error_messages import plain
+
+_TROUBLE = "train.trouble"  # a key of st.session_state: the error of the last click, for the next run
+
+
+def show(shown: SelectedRun, explore: Any) -> None:
+    """Draw the run's name, state and buttons; below them the findings on its units and the last click's
+    error.
+    """
+    run = shown.run
+    stopping = run is not None and run.alive and RunFolder(run.path).stop.exists()
+    stands = _("stopping …") if stopping else say.state(shown.state)
+    told = (
+        f"{say.ICONS[shown.state]} **{stands}**",
+        _("logged by another program") if run is not None and run.logged else say.kind(shown.config),
+        plain(str(shown.description.get("title") or ""), files.LONGEST_NAME),
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
+        st.markdown(f"## {plain(called(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
+        if run is None:
+            _explore(explore, lambda: called(shown.id))
+        elif run.alive:
+            _stopping(run, stopping)
+        else:
+            _over(run, explore)
+    if said := _found(shown):
+        st.markdown(said)
+    if (error := st.session_state.pop(_TROUBLE, None)) is not None:
+        error_messages.show(error)
+
+
+def _found(shown: SelectedRun) -> str:
+    """The sentence on the finished model's named units, or on the reason why it has none; "" before that."""
+    try:
+        path = checkpoint.find(called(shown.id)) if shown.run is None else file_of(shown.run)
+        card = checkpoint.read_info(path).card if path is not None else {}
+    except RnnvizError:  # a damaged or missing file: the buttons show the error once they are pressed
+        return ""
+    said = shown_units.follows(card)
+    return said + " " + _("Explore opens on the first.") if said else shown_units.unnamed(card)
+
+
+def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:
+    """Draw the button that opens a model. `name` is called at the click: it may save the model first, and
+    returns None if that fails.
+    """
+    pressed = st.button(
+        _("Open in Explore"), icon=":material/waves:", key="train-explore", type="primary", help=help
+    )
+    if pressed and (model := name()) is not None:
+        st.switch_page(explore, query_params={"model": model})
+
+
+def _stopping(run: runs.Run, stopping: bool) -> None:
+    if run.logged:
+        help = _("Asks the program that trains it to stop: its loop looks at run.stopping.")
+    else:
+        help = _("It saves its state. Resume continues from there.")
+    st.button(
+        _("Leave the queue") if run.state == "waiting" else _("Stop"),
+        icon=":material/stop:",
+        key="train-stop",
+        disabled=stopping,
+        help=help,
+        on_click=_do,
+        args=(runs.stop, run.id),
+    )
+
+
+def _over(run: runs.Run, explore: Any) -> None:
+    if (model := file_of(run)) is not None:
+        _explore(explore, partial(_kept, run), _("Saves the model under its name, and opens it for typing."))
+        st.download_button(
+            _("Download"),
+            model.read_bytes,
+            f"{run.name}{modelfile.SUFFIX}",
+            "application/octet-stream",
+            icon=":material/download:",
+            on_click="ignore",
+            key="train-download",
+            help=_("The model as one file, for this app on any machine."),
+        )
+    if run.state != "finished" and not run.logged:
+        st.button(
+            _("Resume"),
+            icon=":material/play_arrow:",
+            key="train-resume",
+            on_click=_do,
+            args=(runs.resume, run.id),
+        )
+    # Keys of this run alone: with shared keys, an open question would carry over to the next run in view.
+    mine = f"{run.id}.{run.created}"
+    with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
+        st.markdown(
+            _("Delete **{name}**? It can't be restored.").format(name=plain(called(run.id)))
+            + " "
+            + _("A saved model stays.")
+        )
+        st.button(
+            _("Delete this run"),
+            icon=":material/delete:",
+            key=f"train-delete-really.{mine}",
+            on_click=_delete,
+            args=(run.id, run.created),
+        )
+
+
+def _kept(run: runs.Run) -> str | None:
+    """The name of the run's saved model, saved now if it isn't yet. Shows an error and returns None if that
+    fails.
+    """
+    if (saved := _saved(run)) is not None:
+        return saved
+    taken = {info.path.stem for info in checkpoint.available()[0]}
+    free = next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
+    try:
+        with st.spinner(_("Saving the model …")):
+            runs.keep(run.id, free)
+    except RnnvizError as error:
+        error_messages.show(error)
+        return None
+    with contextlib.suppress(OSError):  # without this record, the next click saves the model again
+        (run.path / "kept").write_text(f"{free} {_step(run)}", "utf-8")
+    return free
+
+
+def _saved(run: runs.Run) -> str | None:
+    """The name of the run's saved model, if it was saved at the run's present step; else None."""
+    with contextlib.suppress(OSError, ValueError, RnnvizError):
+        name, step = files.read(run.path / "kept", 1000).decode().split()
+        if step == _step(run) and checkpoint.find(name):
+            return name
+    return None
+
+
+def _step(run: runs.Run) -> str:
+    return str((run.last or {}).get("step", 0))
+
+
+def file_of(run: runs.Run) -> Path | None:
+    """The file of the finished model, else of the best so far, else None."""
+    folder = RunFolder(run.path)
+    finished = sorted(folder.finished.glob(f"*{modelfile.SUFFIX}")) if run.state == "finished" else []
+    return next((path for path in (*finished, folder.best) if path.is_file()), None)
+
+
+def _delete(id: str, created: float) -> None:
+    _do(partial(runs.delete, created=created), id)
+    if _TROUBLE not in st.session_state:
+        RUN.put(None)  # else the page would warn that the chosen run is missing
+
+
+def _do(action: Callable[[str], None], id: str) -> None:
+    try:
+        action(id)
+    except RnnvizError as error:
+        st.session_state[_TROUBLE] = error

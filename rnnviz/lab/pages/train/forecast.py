@@ -1,0 +1,119 @@
+"""The forecast of a run: parameters, memory, speed and time. A background job measures the speed once."""
+
+import logging
+import time
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
+from rnnviz.lab.fit import estimate
+from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train.settings import Recipe
+from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.networks.config import TrainConfig
+from rnnviz.page.formatting import duration
+from rnnviz.ui.jobs import pending, store
+from rnnviz.ui.jobs.pending import ask
+from rnnviz.ui.jobs.store import Key
+from rnnviz.ui.jobs.worker import OVER, Check, Job, Step, Steps
+
+log = logging.getLogger("rnnviz")
+
+QUIET = 1.5  # seconds that a recipe must stay unchanged before its speed is measured
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The forecast of a run.
+
+    found  the estimate of parameters and memory, or a refusal
+    speed  characters a second, or None before it is measured
+    job    the job that measures the speed now, or None
+    """
+
+    found: estimate.Estimate
+    speed: float | None
+    job: Job | None
+
+
+def of(text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
+    """The forecast so far; `measure`: whether to measure the speed if it is unknown."""
+    config, key = recipe.config, Key("speed", rest=shape(recipe.config, text.symbols))
+    fast = store.shared().get(key)
+    found = estimate.estimate(config, text.symbols, text.corpus.characters)
+    if fast or found.refusal or not measure or text.toy:
+        return Forecast(found, fast, None)
+    make = partial(_measuring, config, text.symbols)
+    trial = ask(key, "the trial of a recipe's speed", make, patience=0, shared=True, kind="trial")
+    return Forecast(found, trial.value, trial.job if trial.waits else None)
+
+
+def shape(config: TrainConfig, symbols: int) -> Hashable:
+    """The settings that the speed depends on, as a key."""
+    return (
+        config.cell, config.hidden_size, config.layers, config.embedding_size, config.batch, config.steps,
+        config.dropout_weight > 0, config.dropout_layer > 0, config.precision, symbols,
+    )  # fmt: skip
+
+
+def _measuring(config: TrainConfig, symbols: int, check: Check) -> Steps[float]:
+    until = time.monotonic() + QUIET
+    while time.monotonic() < until:
+        time.sleep(0.05)
+        yield Step(0.0)
+    check()
+    try:
+        return float(estimate.measured(config, symbols, check=check))
+    except RnnvizError as error:  # the page then shows the forecast without a speed
+        log.warning("the speed could not be measured: %s", error)
+        raise
+
+
+def show(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+    """Draw the forecast in one line, refreshed while the speed is being measured."""
+    every = 0.5 if forecast.job is not None else None
+    st.fragment(_line, run_every=every, key="train-forecast")(text, recipe, forecast)
+
+
+def _line(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+    found, fast, config = forecast.found, forecast.speed, recipe.config
+    parts = [
+        say.kind(config.to_json()),
+        _("{n} parameters").format(n=f"{found.parameters:,}"),
+        _("about {size} of memory").format(size=roughly(found.bytes)),
+    ]
+    if fast is not None:
+        parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{fast:.2g}'):,.0f}"))
+    elif forecast.job is not None:
+        parts.append(_waiting(forecast.job))
+    if recipe.minutes is not None:
+        parts.append(_("{m} min").format(m=f"{recipe.minutes:,g}"))
+        if fast is not None:
+            passes = fast * recipe.minutes * 60 / max(1, text.parts[0])
+            read = f"{passes:.2g}" if passes < 9.95 else f"{passes:.0f}"
+            parts.append(_("reads the text {n} times").format(n=read))
+    elif fast is not None:
+        parts.append(_("about {time}").format(time=duration(config.characters / fast)))
+    elif text.toy:
+        parts.append(_("a few seconds"))
+    if recipe.changed:
+        parts.append(_("settings changed"))
+    st.caption(" · ".join(parts))
+
+
+def roughly(count: int) -> str:
+    """A number of bytes in MB or GB, to two digits: an estimate has no more."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{float(f'{count / 1e6:.2g}'):.0f} MB"
+
+
+def _waiting(job: Job) -> str:
+    if job.state in OVER:
+        st.rerun()  # the speed is known
+    before = job.of.places.before(job)
+    if before is None:
+        return _("measuring its speed …")
+    return _("its speed will be measured: {place}").format(place=pending.place(before))

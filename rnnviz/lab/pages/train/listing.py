@@ -1,0 +1,112 @@
+"""The list of runs in the sidebar: running, queued and ended; and the number of runs that train at a time."""
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
+from rnnviz.lab.pages.train import run_words as say
+from rnnviz.lab.pages.train.selected_run import RUN, SHIPPED, called, replays
+from rnnviz.lab.run import queue, runs
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.page.formatting import rounded
+from rnnviz.ui.shell import error_messages
+from rnnviz.ui.shell.error_messages import plain
+
+EVERY = 2.0  # seconds between two refreshes
+FEW = 8  # ended runs that are listed, until the reader asks for all
+REPLAY = "\u2060"  # an invisible character that makes a replay's label differ from a run's of the same name
+
+
+def chosen() -> str | None:
+    """The id of the run to show: the picked one, else `usual`; None before the first run."""
+    found, held = runs.listed(), RUN.get()
+    names = {id: called(id) for id in (*(run.id for run in found), *replays())}
+    return RUN.now(names, held if held in names else usual(found), why=_missing)
+
+
+def _missing(id: str) -> str:
+    said = _("There is no run called **{asked}** here; it may have been deleted.")
+    return said.format(asked=plain(called(id), 100))
+
+
+def usual(found: list[runs.Run]) -> str | None:
+    """The default choice: a run that trains, else the newest with events, else the newest.
+    A replay is never the default.
+    """
+    training = [run.id for run in found if run.state in ("running", "starting")]
+    watchable = [run.id for run in found if run.last is not None]
+    return next(iter([*training, *watchable, *(run.id for run in found)]), None)
+
+
+@st.fragment(run_every=EVERY, key="train-listing")
+def show(chosen: str | None) -> None:
+    """Draw the list, refreshed every EVERY seconds. A choice other than `chosen` reruns the page."""
+    found = runs.listed()
+    over = [run for run in found if not run.alive]
+    hidden = [] if st.session_state.get("train-all") else over[FEW:]
+    by_id: dict[str, runs.Run | None] = {run.id: run for run in found if run not in hidden}
+    if (current := RUN.get()) is not None:
+        by_id.setdefault(current, next((run for run in found if run.id == current), None))
+    st.markdown("**" + _("Runs") + "**")
+    if by_id:
+        names = {id: label(id) for id in by_id}
+        st.radio(
+            _("Runs"),
+            list(by_id),
+            index=None,
+            label_visibility="collapsed",
+            format_func=lambda id: names.get(id, id),
+            captions=[caption(run) for run in by_id.values()],
+            **RUN.widget,
+        )
+    else:
+        st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
+    if len(over) > FEW:
+        st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
+    if found:
+        limit()
+    if current != chosen:
+        st.rerun()
+
+
+def limit() -> None:
+    """Draw the number of runs that train at a time."""
+    st.number_input(
+        _("Runs at a time"),
+        1,
+        queue.MOST,
+        value=runs.limit(),
+        key="train-limit",
+        on_change=_set_limit,
+        help=_("Others wait in the queue. Two at a time share the processor: each takes longer."),
+    )
+
+
+def _set_limit() -> None:
+    try:
+        runs.set_limit(int(st.session_state["train-limit"]))
+    except RnnvizError as error:
+        error_messages.show(error)
+
+
+def label(id: str) -> str:
+    """A run's label. It is constant and unique, because the browser identifies the choice by it."""
+    name = plain(called(id))
+    return name + REPLAY if id.startswith(SHIPPED) else name
+
+
+def caption(run: runs.Run | None) -> str:
+    """A run's state in a few words; None: a replay."""
+    state = run.state if run is not None else "shipped"
+    words = f"{say.ICONS[state]} {say.state(state)}"
+    if run is None:
+        return words
+    if state == "waiting":
+        return f"{say.ICONS[state]} {say.place(queue.ahead(RunFolder(run.path)))}"
+    last, report = run.last or {}, run.report or {}
+    if state == "running" and (share := say.share(last, run.total)) is not None:
+        words += f" · {100 * share:.0f} %"
+    reached = report.get("validation_perplexity") or say.training_perplexity(last, report)
+    if isinstance(reached, int | float):
+        words += " · " + _("perplexity {p}").format(p=rounded(reached))
+    return words

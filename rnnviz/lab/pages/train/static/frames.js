@@ -1,0 +1,86 @@
+// The frames of a run that the browser holds, traces of the sentence to watch: the newest, and snapshots by step.
+
+/** @import { Predictions, States, Untyped } from "../../../../ui/browser/static/types" */
+/** @import { About, Answer, Frame } from "./types" */
+
+export class Frames {
+  run = "";
+  /** @type {number[]} */
+  steps = [];
+  /** @type {Map<number, Frame>} */
+  held = new Map();
+  /** @type {Frame | null} */
+  now = null;
+
+  /** Take an answer. @param {Answer} header @param {Untyped} arrays */
+  apply(header, arrays) {
+    // An ended run shows other units than a running one, so `alive` is part of the key.
+    const run = `${header.run} ${header.born} ${header.alive}`;
+    if (run !== this.run) {
+      this.run = run;
+      this.held.clear();
+      this.now = null;
+    }
+    this.steps = header.steps;
+    for (const step of [...this.held.keys()]) if (!this.steps.includes(step)) this.held.delete(step);
+    for (const about of header.frames) {
+      const frame = frameOf(about, arrays, header.symbols);
+      if (about.key === "now") this.now = frame;
+      else this.held.set(about.step, frame);
+    }
+    if (!header.probe) this.now = null;
+  }
+
+  /** The number of places on the slider: the snapshots, and the newest frame if it is newer. */
+  get count() {
+    const last = this.steps.at(-1) ?? -1;
+    return this.steps.length + (this.now && this.now.step > last ? 1 : 0);
+  }
+
+  /** The frame at a place on the slider, or null. @param {number} place */
+  at(place) {
+    if (place >= this.steps.length) return this.now;
+    return this.held.get(this.steps[place]) ?? (this.now?.step === this.steps[place] ? this.now : null);
+  }
+
+  get missing() {
+    return this.steps.filter((step) => !this.held.has(step));
+  }
+}
+
+/** @param {About} about @param {Untyped} arrays @param {string[]} symbols @returns {Frame} */
+function frameOf(about, arrays, symbols) {
+  const names = ["states", "next", "chances", "came", "chance", "nll", "entropy"];
+  const parts = names.map((name) => [name, arrays[`${about.key}.${name}`]]);
+  return { ...about, symbols, ...Object.fromEntries(parts) };
+}
+
+/**
+ * One layer of a frame, as data of the heat map and the bars.
+ * @param {Frame} frame @param {number} layer
+ * @returns {States & Predictions & { length: number }}
+ */
+export function layerOf(frame, layer) {
+  const [T, L, H] = frame.states.shape;
+  const states = new Uint8Array(T * H);
+  for (let t = 0; t < T; t++) {
+    const from = (t * L + layer) * H;
+    states.set(frame.states.subarray(from, from + H), t * H);
+  }
+  const n = frame.next.shape[1];
+  return {
+    start: 0,
+    length: T,
+    units: H,
+    rows: null,
+    states,
+    ids: frame.came,
+    isUnknown: (t) => frame.came[t] === 0,
+    holds: () => true,
+    expected: (t) =>
+      Array.from({ length: n }, (_, i) => ({ id: frame.next[t * n + i], p: frame.chances[t * n + i] })),
+    symbol: (id) => frame.symbols[id] ?? "",
+    probability: (t) => frame.chance[t],
+    entropy: (t) => frame.entropy[t] / Math.LN2,
+  };
+}

@@ -1,0 +1,193 @@
+"""The text to train on: a corpus, an uploaded file or a pasted text; and a description of it."""
+
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _, language
+from rnnviz.lab.fit.presets import twice
+from rnnviz.page.formatting import size
+from rnnviz.text import corpora
+from rnnviz.text.characters import visible
+from rnnviz.text.corpora import Corpus
+from rnnviz.text.decoding import open_text
+from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.vocabulary import usual_min_count
+from rnnviz.ui.jobs import clear_data
+from rnnviz.ui.pages.perplexity import text_sources as shared
+from rnnviz.ui.shell import fields
+from rnnviz.ui.shell.error_messages import describe, plain
+from rnnviz.ui.shell.sidebar import preformatted
+
+UPLOAD, PASTE = "own:upload", "own:paste"
+TOY = "machine"
+TOYS = {"en": (TOY, "machine"), "zh": ("chunjiang", "春江潮水连海平")}
+"""The toy's name and its 7 different characters, by language: the textbook's word, or a line of verse."""
+
+FIRST = (TOY, "timemachine")
+"""The first texts of the list: the toy, then a book."""
+
+KEY = "train-text"
+_KEPT = "train.own"  # a key of st.session_state: the reader's file, decoded; it outlives its upload field
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A text to train on.
+
+    own      whether it is the reader's own
+    symbols  the vocabulary size V of a model that is trained on it
+    parts    characters of the training, validation and held-out parts
+    rare     characters of the training part that are so rare that they are read as <unk>
+    """
+
+    corpus: Corpus
+    own: bool
+    symbols: int
+    parts: tuple[int, int, int]
+    rare: int = 0
+
+    @property
+    def toy(self) -> bool:
+        """Whether the text is too short to split, as the textbook's word is."""
+        return not self.parts[1]
+
+
+def choose() -> Chosen | None:
+    """Draw the choice of a text, and its fields. Returns the text; None if there is none yet."""
+    toy, word = TOYS[language()]
+    about = {name: corpora.describe(name) for name in dict.fromkeys((*FIRST, *corpora.names()))}
+    labels = {}
+    for name, info in about.items():
+        fetch = " · " + _("download") if info.needs_download else ""
+        labels[name] = f"{info.title} · {size(info.bytes)}{fetch}"
+    labels[TOY] = _("“{word}”, the toy").format(word=word) + f" · {size(len(word.encode()))}"
+    labels |= {UPLOAD: _("Your own file"), PASTE: _("Your own text, pasted")}
+    picked = st.selectbox(
+        _("1 · Text"),
+        list(labels),
+        key=KEY,
+        persist_state="session",
+        format_func=labels.__getitem__,
+        help=_("The network reads it again and again, and learns which character comes next."),
+    )
+    with st.container(key="train-own"):
+        try:
+            if picked == UPLOAD:
+                return _uploaded()
+            if picked == PASTE:
+                return _pasted()
+            if picked == TOY != toy:
+                return _split(corpora.from_text(word, toy, title=f"“{word}”", language=language()), own=False)
+            return _fetched(about[picked])
+        except RnnvizError as error:
+            st.error(describe(error), icon=":material/error:")
+            return None
+
+
+def _fetched(info: corpora.CorpusInfo) -> Chosen | None:
+    if info.needs_download:
+        st.caption(
+            _("**{title}**: {size} from {source}, licence: {licence}.").format(
+                title=plain(info.title),
+                size=size(info.bytes),
+                source=plain(info.source),
+                licence=plain(info.licence),
+            )
+        )
+        if not shared.fetched(info):
+            return None
+    return _named(info.name)
+
+
+def _uploaded() -> Chosen | None:
+    state, key = st.session_state, clear_data.fresh("train-file")
+    file = st.file_uploader(
+        _("A text file"),
+        key=key,
+        help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
+    )
+    if file is not None and state.get(_KEPT, ("",))[0] != file.file_id:
+        source: Any = io.BytesIO(file.getvalue())
+        source.name = printable(file.name, LONGEST_NAME)
+        state[_KEPT] = file.file_id, source.name, "".join(open_text(source))
+    if _KEPT not in state:
+        if state.get(key) is not None:  # the browser's field still lists the file, as after a restart
+            said = _("The app was restarted, so your files are no longer here. Upload them again.")
+            st.warning(said, icon=":material/upload_file:")
+        return None
+    _id, name, text = state[_KEPT]
+    if file is None:
+        st.caption(_("Still here: **{name}**").format(name=plain(name)))
+    return _own(text, name)
+
+
+def _pasted() -> Chosen | None:
+    text = fields.paste_field(
+        "train-paste",
+        height=120,
+        placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),
+    )
+    return _own(text, _("pasted text")) if text else None
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _named(name: str) -> Chosen:
+    return _split(corpora.read(name), own=False)
+
+
+@st.cache_data(max_entries=2, show_spinner=False, scope="session")
+def _own(text: str, title: str) -> Chosen:
+    return _split(corpora.from_text(text, file_name(title.rsplit(".", 1)[0]), title=title), own=True)
+
+
+def _split(corpus: Corpus, *, own: bool) -> Chosen:
+    split = corpus.split()
+    counts, rarest = Counter(split.train), usual_min_count(len(split.train))
+    rare = sum(n < rarest for n in counts.values())
+    parts = len(split.train), len(split.validation), len(split.held_out)
+    return Chosen(corpus, own, 1 + len(counts) - rare, parts, rare)
+
+
+def file_name(title: str) -> str:
+    """A title as a valid file name, at most 40 characters of [a-z0-9_-]."""
+    kept = re.sub(r"[^A-Za-z0-9_-]+", "-", title)
+    return re.sub(r"--+", "-", kept).strip("-_")[:40].lower() or "own-text"
+
+
+def facts(text: Chosen) -> None:
+    """Draw a text's length, its split, and its beginning."""
+    corpus = text.corpus
+    st.markdown(
+        _("**{title}**: {characters} characters, {distinct} of them different.").format(
+            title=plain(corpus.title), characters=f"{corpus.characters:,}", distinct=f"{corpus.distinct:,}"
+        )
+    )
+    train, validation, held_out = text.parts
+    if not text.toy:
+        said = _(
+            "Split in order. Training text: **{train}** characters. Validation text: **{validation}**, "
+            "measured while it learns. Held-out text: **{held_out}**, measured once at the end."
+        ).format(train=f"{train:,}", validation=f"{validation:,}", held_out=f"{held_out:,}")
+    elif twice(corpus.text) != corpus.text:
+        said = _(
+            "Too short to be split: it is all training text, and nothing is held out. The network reads "
+            "it twice in a row, and so learns what follows its end."
+        )
+    else:
+        said = _("Too short to be split: it is all training text, and nothing is held out.")
+    if text.rare:
+        said += " " + _(
+            "{count} characters occur only once in the training text: the network reads them as one unknown "
+            "character, and never writes them."
+        ).format(count=f"{text.rare:,}")
+    st.caption(said)
+    beginning = corpus.text[:300].replace("\t", "    ")
+    if corpus.characters <= 40:
+        beginning = "".join(map(visible, beginning))
+    st.html(preformatted(beginning + (" …" if corpus.characters > 300 else "")))

@@ -1,0 +1,1 @@
+"""Reports: what is shown of analyses and runs."""

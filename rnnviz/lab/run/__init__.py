@@ -1,0 +1,1 @@
+"""Runs: a training run is a process and a folder."""

@@ -1,0 +1,198 @@
+"""events.jsonl: the events of a run, one JSON object a line, append-only.
+
+A kill can cut a line short: the next writer ends that line first, and readers skip it. A resumed run starts
+again at its last saved step, `resumed_at` of its "start"; `extend` drops the events reported beyond that
+step.
+"""
+
+import json
+import math
+import os
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rnnviz.text import files
+
+Event = dict[str, Any]
+
+OF_A_STEP = ("progress", "report", "passed")
+"""Events that a resumed run repeats."""
+
+LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
+"""Events that set a run's state."""
+
+PROGRESS = 0.5
+"""Seconds between two progress events."""
+
+BLOCK = 16 * 1024
+"""Bytes read first from the end of a log; each further try reads four times as many."""
+
+MOST = 256 * 2**20
+"""Bytes read of a log, at most: 300 a second for ten days. A file may claim any length."""
+
+LONGEST = 2**20
+"""Bytes of a line, at most; a line with a long sample has some thousand."""
+
+MANY, NEWEST = 1200, 60
+"""Of more lines of a kind than MANY, evenly spaced ones are taken, at most as many, and the NEWEST, half a
+minute's. A night has 60,000, a chart 600 points, and a line takes 50 µs to parse.
+"""
+
+LINES = 10**6
+"""Lines taken by one call of `read`, at most: ten days of progress."""
+
+OF_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
+"""Names in reports of version 0.1.0, which called the validation text held out."""
+
+NUMBERS = {
+    *("time", "step", "characters", "seconds", "eta", "resumed_at", "parameters", "vocabulary", "held_out"),
+    *("train_perplexity", "validation_perplexity", "characters_per_second"),
+    *("gradient_norm", "clipped", "clip", "learning_rate", "uniform", "unigram", "ngram", "ngram_order"),
+    *("total_steps", "total_characters", "train_characters", "validation_characters"),
+}
+"""Fields that are finite numbers or null in a sound event."""
+
+
+def append(path: Path, event: Event) -> None:
+    """Append one event; NaN and infinities become null. Raises OSError."""
+    line = json.dumps(_plain(event), allow_nan=False).encode() + b"\n"
+    with path.open("a+b") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                line = b"\n" + line  # the last writer was killed mid-line
+        file.write(line)
+
+
+def read(path: Path, after: int = 0, most: int | None = None) -> tuple[list[Event], int]:
+    """The events after the first `after` bytes, and the byte to go on from. No file, or a place beyond `most`
+    bytes (None: MOST), gives no events. An unfinished last line is left for the next call; a damaged line
+    before it is skipped, and so are most of very many of a kind.
+    """
+    end = MOST if most is None else most
+    lines = list[bytes]()
+    try:
+        with files.opened(path) as file:
+            file.seek(after)
+            while after < end and len(lines) < LINES and (line := file.readline(LONGEST)):
+                if line.endswith(b"\n"):
+                    lines.append(line)
+                elif len(line) < LONGEST:
+                    break
+                after += len(line)
+    except OSError:
+        pass
+    return extend([], _parsed(_thinned(lines))), after
+
+
+def _thinned(lines: list[bytes]) -> Iterable[bytes]:
+    """Of more than MANY lines of progress, of reports or of the rest: every second, fourth, eighth … and the
+    NEWEST. Told apart unparsed.
+    """
+    kinds = defaultdict[tuple[bool, bool], list[int]](list)
+    for n, line in enumerate(lines):
+        kinds[b'"progress"' in line[:60], b'"report"' in line[:60]].append(n)
+    kept = {n for of in kinds.values() for n in of[:: 1 << ((len(of) - 1) // MANY).bit_length()]}
+    kept.update(n for of in kinds.values() for n in of[-NEWEST:])
+    return [lines[n] for n in sorted(kept)]
+
+
+def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
+    """Add `new` to `events` in place, dropping the events that a resumed run repeats."""
+    kept, step = list[Event](), math.inf  # from the newest back, as only later starts drop an event
+    for event in reversed([*events, *new]):
+        if event["event"] not in OF_A_STEP or (event.get("step") or 0) <= step:
+            kept.append(event)
+        if event["event"] == "start" and isinstance(resumed := event.get("resumed_at"), int):
+            step = min(step, resumed)
+    events[:] = reversed(kept)
+    return events
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest event of each kind that a list of runs shows."""
+
+    life: Event | None = None
+    progress: Event | None = None
+    report: Event | None = None
+    since: int = field(default=0, repr=False)  # bytes read so far
+    file: int = field(default=0, repr=False)  # inode of the file: another one means a new log
+
+
+_seen: dict[Path, Newest] = {}
+_seen_lock = threading.Lock()  # the app's sessions list runs in several threads
+
+
+def newest(path: Path) -> Newest:
+    """The newest events of a log, reading only the bytes added since this process's last call."""
+    try:
+        about = path.stat()
+    except OSError:
+        return Newest()
+    with _seen_lock:
+        found = _seen.get(path)
+        if found is None or found.file != about.st_ino or not 0 <= about.st_size - found.since <= MOST:
+            found = _from_the_end(path, about)
+        elif found.since < about.st_size:
+            found = _with_events(found, path)
+        # Bounds the memory where very many runs come and go; each entry is quick to make again.
+        if len(_seen) > 2000:
+            _seen.clear()
+        _seen[path] = found
+        return found
+
+
+def _from_the_end(path: Path, about: os.stat_result) -> Newest:
+    """Read backwards in growing blocks until each kind was met, which for most runs is soon."""
+    length = BLOCK
+    while True:
+        begin = max(0, about.st_size - length)  # perhaps mid-line: a partial line is skipped
+        found = _with_events(Newest(file=about.st_ino, since=begin), path)
+        if begin == 0 or length >= MOST or (found.life and found.progress and found.report):
+            return found
+        length *= 4
+
+
+def _with_events(found: Newest, path: Path) -> Newest:
+    new, since = read(path, found.since, sys.maxsize)
+    known = [event for event in (found.life, found.progress, found.report) if event is not None]
+    kinds = dict.fromkeys(LIFE, "life")
+    last = {kinds.get(event["event"], event["event"]): event for event in extend(known, new)}
+    return Newest(last.get("life"), last.get("progress"), last.get("report"), since, found.file)
+
+
+def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict):
+            event = {OF_0_1_0.get(name, name): value for name, value in event.items()}
+            if sound(event):
+                yield event
+
+
+def sound(event: object) -> bool:
+    """Whether `event` is an event whose fields have their types."""
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        return False
+    numbers = all(
+        value is None or (type(value) in (int, float) and abs(value) < 1e300)
+        for value in (event[name] for name in NUMBERS & event.keys())
+    )
+    return numbers and all(isinstance(event.get(name, ""), str) for name in ("path", "sample", "reason"))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

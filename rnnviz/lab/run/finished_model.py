@@ -1,0 +1,113 @@
+"""The finished model of a run, with its card, and a kept copy."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from rnnviz.errors import TrainingError
+from rnnviz.lab.run import event_log
+from rnnviz.lab.run.folder import Description, RunFolder
+from rnnviz.networks import checkpoint, model_card, modelfile
+from rnnviz.text import corpora, files
+from rnnviz.text.corpora import Corpus
+
+
+def text_of(folder: RunFolder, description: Description) -> Corpus:
+    """The text of a run. Raises CorpusError, TextError or TrainingError if it is gone, and TrainingError if
+    it has changed since the run began: the held-out figures would be of other characters.
+    """
+    about = {name: getattr(description, name) for name in ("title", "language", "licence")}
+    if description.corpus:
+        found = corpora.named_or_file(description.corpus, **about)
+    else:
+        try:
+            text = folder.text.read_text("utf-8")
+        except (OSError, ValueError) as error:
+            raise TrainingError(
+                "the run's text, {text}, can't be read ({error}); start a new run",
+                text=folder.text,
+                error=error,
+            ) from None
+        found = corpora.from_text(text, description.name, **about)
+    if description.sha256 not in ("", found.sha256):
+        raise TrainingError(
+            "the text, {text}, has changed since the run began; put it back as it was, or start a new run",
+            text=description.corpus or folder.text,
+        )
+    return found
+
+
+def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
+    """Copy a run's finished or best model into a folder of models; see `rnnviz.lab.run.runs.keep`."""
+    modelfile.check_name(name)
+    where = Path(os.path.expanduser(target)) if target is not None else checkpoint.folders()[0]
+    path = where / f"{name}{modelfile.SUFFIX}"
+    if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
+        raise TrainingError("there is a model called {name!r} already; choose another name", name=name)
+    newest, description = event_log.newest(folder.events), folder.description()
+    last = newest.life or {}
+    finished = last.get("path") if description.logged or last.get("event") == "finished" else None
+    if finished and Path(finished).is_file():
+        return modelfile.copy(Path(finished), path)
+    said = [event.get("seconds") or 0.0 for event in (newest.progress, newest.report) if event]
+    return finish(folder, description, text_of(folder, description), max(said, default=0.0), path)[0]
+
+
+def finish(
+    folder: RunFolder,
+    description: Description,
+    corpus: Corpus,
+    seconds: float,
+    path: Path | None = None,
+    *,
+    naming_seconds: float = 0.0,
+) -> tuple[Path, dict[str, Any]]:
+    """Score the best model on the held-out text and write it with its card. Returns its path and card.
+
+    `seconds` is the training time. `path` None: the description's, or the run's folder. `naming_seconds`
+    limits the search for units with a meaning; 0: no search. Raises TrainingError if there is no model, and
+    the errors of scoring and saving.
+    """
+    from rnnviz.lab.fit.card import describe
+
+    if path is None:
+        path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")
+    path = checkpoint.check_target(path, replaces=folder.made)
+    if not folder.best.exists():
+        raise TrainingError(
+            "the run in {path} has no model yet; let it train a little longer", path=folder.path
+        )
+    from rnnviz.lab.engines.torch_model import CharModel
+
+    model = checkpoint.load(folder.best)
+    if not isinstance(model, CharModel):
+        raise TrainingError(
+            "{best} was replaced by another model while training; start a new run", best=folder.best
+        )
+    if description.half:  # rounded to float16 and back: scored as it will be stored
+        model.half().float()
+    events, _ = event_log.read(folder.events)
+    describe(
+        model,
+        corpus,
+        description.config,
+        seconds=seconds,
+        computing=next((e for e in reversed(events) if e["event"] == "start"), {}),  # the last start
+        threads_fixed=description.threads is not None,
+        command=description.command,
+        yardstick=description.ngram,
+        choice=description.choice,
+        example=description.example,
+    )
+    if naming_seconds > 0:
+        from rnnviz.lab.run import unit_search
+
+        command = files.without_folders(description.command)
+        model.card[model_card.UNITS_KEY] = unit_search.found(
+            model,
+            corpus,
+            together=description.config.train_on == "train+validation",
+            command=command,
+            seconds=naming_seconds,
+        )
+    return checkpoint.save(model, path, half=description.half), model.card

@@ -1,0 +1,161 @@
+"""The journal of a run in training: events, snapshots, the best model, the state.
+
+    progress   every half second
+    report     as often as the recipe says: validation perplexity, a fresh sample
+    passed     once, when the validation perplexity first falls below the n-gram's
+    state      at reports, at least every 15 seconds, and at the end
+    snapshot   with every progress, unless that would take more than 3 % of the time; kept at steps that lie
+               evenly on a log scale, and at the last
+
+The journal draws no random number and leaves the model alone: training gives the same numbers without it.
+"""
+
+import copy
+import math
+import time
+from dataclasses import fields
+from typing import Any
+
+import torch
+
+from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.lab.fit.step_report import LARGEST
+from rnnviz.lab.fit.trainer import StepReport, Trainer
+from rnnviz.lab.run import event_log, queue, training_state
+from rnnviz.lab.run.event_log import PROGRESS
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.lab.run.snapshots import Watching
+from rnnviz.networks import checkpoint, threads
+from rnnviz.scoring.tracer import trace
+
+LONG, SLOW_PROGRESS = 1200.0, 1.0
+"""After LONG seconds of a run, seconds between two progress events: a night's events still fit into a
+chart.
+"""
+
+SAVE = 15.0
+"""Seconds between two saved states, at most."""
+
+AT_LEAST = 1.0
+"""Seconds between two saved states, at least, where reports come faster."""
+
+MEMORY = 0.6
+"""The smoothed loss's decay per progress event."""
+
+
+class Journal:
+    """Keeps a run's folder up to date. Raises OSError or RnnvizError; TrainingError for divergence."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        trainer: Trainer,
+        watched: str,
+        baselines: dict[str, Any],
+    ) -> None:
+        self.folder, self.trainer, self.watched, self.baselines = folder, trainer, watched, baselines
+        self._passed = False
+        self._unsaved_best: CharModel | None = None
+        self._reset()
+        self._smooth_loss = self._smooth_characters = 0.0
+        self._began, self._began_characters = time.monotonic(), trainer.characters
+        self._next, self._saved_at = self._began + PROGRESS, self._began
+
+    def begin(self, about: dict[str, Any]) -> None:
+        """Log the start, or the resumption at the trainer's step, with `about`."""
+        t, now = self.trainer, time.time()
+        events, _ = event_log.read(self.folder.events)
+        event_log.extend(events, [{"event": "start", "resumed_at": t.step_index}])
+        self._passed = any(e["event"] == "passed" for e in events)
+        self._write("start", time=now, **about, **self.baselines, resumed_at=t.step_index)
+        for file in self.folder.snapshots.glob("*.safetensors"):
+            if file.stem.isdigit() and int(file.stem) > t.step_index:
+                file.unlink()
+        self._watching = Watching(self.folder)
+        if self.watched and t.step_index == 0:
+            self._snapshot(keep=True)
+
+    def step(self, trainer: Trainer) -> None:
+        """Record a step; call this after every step."""
+        n = trainer.latest
+        # Summed on the device, without waiting for a GPU.
+        self._loss += trainer.loss * n
+        self._clipped += trainer.norm > trainer.config.clip
+        self._characters += n
+        self._steps += 1
+        now = time.monotonic()
+        keep = bool(self.watched) and (trainer.done or self._watching.keeps(trainer.step_index))
+        if now < self._next and not keep and not trainer.done:
+            return
+        float(trainer.loss)  # waits for a GPU, whose work counts as training
+        with trainer.paused():
+            if keep:
+                self._snapshot(keep=True)
+            if now >= self._next or trainer.done:
+                self._progress()
+                threads.share(queue.training(self.folder))  # side by side, each run takes one thread
+                # Not when a report is due: a run resumed here would repeat it.
+                if now - self._saved_at >= SAVE and not trainer.due and trainer.step_index > 1:
+                    self.save()
+                pause = PROGRESS if now - self._began < LONG else SLOW_PROGRESS
+                self._next = time.monotonic() + pause
+
+    def report(self, report: StepReport) -> None:
+        """Record a report; call this after every report."""
+        values = {f.name: getattr(report, f.name) for f in fields(report) if f.name != "model"}
+        self._write("report", **values)
+        ngram, reached = self.baselines.get("ngram"), report.validation_perplexity
+        if not self._passed and ngram is not None and reached is not None and reached < ngram:
+            self._passed = True
+            self._write("passed", step=report.step, characters=report.characters, seconds=report.seconds)
+        if report.best:
+            self._unsaved_best = copy.deepcopy(report.model)  # written with the next state
+        if time.monotonic() - self._saved_at >= AT_LEAST or self.trainer.done:
+            self.save()
+
+    def save(self) -> None:
+        """Save the best model and the state. Raises TrainingError if the run has diverged."""
+        if self._unsaved_best is not None:
+            checkpoint.save(self._unsaved_best, self.folder.best)
+            self._unsaved_best = None
+        self.trainer.check()
+        training_state.save(self.folder, self.trainer)
+        self._saved_at = time.monotonic()
+
+    def _reset(self) -> None:
+        self._loss, self._clipped = torch.zeros(2, dtype=torch.float64, device=self.trainer.device)
+        self._characters = self._steps = 0
+        self._at = self.trainer.seconds
+
+    def _progress(self) -> None:
+        t, config = self.trainer, self.trainer.config
+        t.check()
+        self._smooth_loss = MEMORY * self._smooth_loss + float(self._loss)
+        self._smooth_characters = MEMORY * self._smooth_characters + self._characters
+        took, done = time.monotonic() - self._began, t.characters - self._began_characters
+        self._write(
+            "progress",
+            time=time.time(),
+            step=t.step_index,
+            characters=t.characters,
+            seconds=t.seconds,
+            train_perplexity=math.exp(min(LARGEST, self._smooth_loss / max(1.0, self._smooth_characters))),
+            characters_per_second=self._characters / max(1e-9, t.seconds - self._at),
+            gradient_norm=float(t.norm),
+            clipped=float(self._clipped) / max(1, self._steps),
+            learning_rate=t.optimiser.param_groups[0]["lr"],
+            clip=config.clip,
+            eta=max(0, t.total_characters - t.characters) * took / max(1, done),
+        )
+        self._reset()
+        if self.watched and self._watching.due and not t.done:  # at the end, step() has kept one
+            self._snapshot()
+
+    def _snapshot(self, *, keep: bool = False) -> None:
+        t = self.trainer
+        self._watching.look(
+            lambda: trace(t.model, self.watched), step=t.step_index, characters=t.characters, keep=keep
+        )
+
+    def _write(self, event: str, **values: Any) -> None:
+        event_log.append(self.folder.events, {"event": event, **values})

@@ -1,0 +1,382 @@
+"""The process of a run: waits for its turn, trains, logs events, and explains a failure.
+
+A process that the app started (`--queued`) inherits the run's lock, waits in the queue and lowers its
+priority. torch is imported at its turn, so a waiting run costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.lab.fit.process_settings import tune_process
+from rnnviz.lab.run import event_log, queue
+from rnnviz.lab.run.folder import Description, RunFolder, home
+from rnnviz.networks import checkpoint
+
+# Causes of a failure. torch's errors are recognised by their messages, without importing torch.
+
+
+Cause = Literal["disk", "memory", "gpu", ""]
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Error numbers of a full disk or quota."""
+
+_MEMORY = re.compile(
+    r"out of memory|not enough memory|can.t allocate memory|cannot allocate memory|bad_alloc"
+    r"|unable to allocate",
+    re.I,
+)
+_GPU = re.compile(
+    r"CUDA error|CUDA driver|device-side assert|device.* unavailable|GPU is lost|fallen off the bus"
+    r"|CUBLAS_STATUS|CUDNN_STATUS|no CUDA GPUs",
+    re.I,
+)
+
+
+def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
+    """The cause of a failure, which a page may word itself, and an error that says what to do; None for an
+    unforeseen error, a bug in the program.
+    """
+    one: BaseException | None = error
+    while one is not None:
+        if isinstance(one, OSError) and one.errno in FULL:
+            return "disk", TrainingError(
+                "The disk is full: {strerror}. What was saved last is kept; free some space and resume the "
+                "run to go on from there",
+                strerror=one.strerror,
+            )
+        if (
+            isinstance(one, MemoryError)
+            or type(one).__name__ == "OutOfMemoryError"
+            or (isinstance(one, OSError) and one.errno == errno.ENOMEM)
+            or (isinstance(one, RuntimeError) and _MEMORY.search(str(one)))
+        ):
+            return "memory", TrainingError(
+                "Memory ran out. What was saved last is kept; resume the run when other programs have "
+                "ended, or start a new one with a smaller batch, fewer steps or a smaller hidden size"
+            )
+        if isinstance(one, RuntimeError) and _GPU.search(str(one)):
+            return "gpu", TrainingError(
+                "The GPU was lost ({error}). What was saved last is kept; resume the run when the GPU works "
+                "again",
+                error=str(one).splitlines()[0][:200],
+            )
+        one = one.__cause__ or one.__context__
+    if isinstance(error, RnnvizError):
+        return "", error
+    if isinstance(error, OSError):
+        return "", TrainingError(
+            "The system refused: {error}. What was saved last is kept; remove the cause of this error, then "
+            "resume the run",
+            error=error,
+        )
+    return "", None
+
+
+if TYPE_CHECKING:
+    from rnnviz.lab.engines.torch_threads import TorchThreads
+    from rnnviz.lab.fit.trainer import StepReport, Trainer
+    from rnnviz.text.corpora import Corpus
+
+TURN = 0.2  # seconds between two polls of the queue
+NICE = 10
+"""The niceness of a queued run, which gives way to others, the page among them; RNNVIZ_NICE in the
+environment, 0 to 19, replaces it.
+"""
+
+Show = Callable[
+    ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
+]
+"""Opens a view of a run; yields its callbacks after every step, and after every report."""
+
+
+def run(
+    folder: RunFolder,
+    show: Show,
+    *,
+    queued: bool,
+    lock: int | None = None,
+    corpus: Corpus | None = None,
+    measuring: Callable[[], None] = lambda: None,
+) -> tuple[Path, dict[str, Any]] | None:
+    """Train the run in `folder` to its end. Returns the model's path and card; None if stopped and saved.
+
+    queued     wait for a turn, and end within two seconds of a stop request
+    lock       the descriptor of the parent's lock
+    corpus     the text, if already read
+    measuring  called after training, before the model is scored
+
+    Logs a failure, then raises it, as a TrainingError with advice where the cause is known.
+    """
+    with _held(folder, lock):
+        request = StopRequest(folder, at_last=(lambda: _ended(folder, "stopped")) if queued else None)
+        if lock is None:  # else the app has done this
+            folder.stop.unlink(missing_ok=True)
+        try:
+            with request.taken():
+                folder.sweep()
+                folder.keep_reserve()
+                if lock is None and (queued or folder.path.parent == home()):
+                    queue.take_ticket(folder)
+                while queued and queue.ahead(folder) >= queue.limit(folder.path.parent):
+                    time.sleep(TURN)
+                event_log.append(folder.events, {"event": "starting", "time": time.time()})
+                return _train(folder, request, show, corpus, measuring, queued=queued)
+        except (Stopped, KeyboardInterrupt) as stop:
+            _ended(folder, "stopped")
+            if isinstance(stop, KeyboardInterrupt):
+                raise
+            return None
+        except Exception as error:
+            cause, words = explained(error)
+            said = words or TrainingError(
+                "A mistake in rnnviz: {kind}: {error}; please report it",
+                kind=type(error).__name__,
+                error=error,
+            )
+            _ended(folder, "failed", str(said), error=said.to_json(), cause=cause)
+            if words is None or words is error:
+                raise
+            raise words from error
+        finally:
+            queue.leave(folder)
+
+
+def _train(
+    folder: RunFolder,
+    request: StopRequest,
+    show: Show,
+    corpus: Corpus | None,
+    measuring: Callable[[], None],
+    *,
+    queued: bool,
+) -> tuple[Path, dict[str, Any]]:
+    from rnnviz.lab.run import finished_model, unit_search
+
+    description = folder.description()
+    if description.ngram:
+        checkpoint.find(description.ngram)  # fail now rather than after training
+    tune_process()
+    corpus = finished_model.text_of(folder, description) if corpus is None else corpus
+    description, taken = _settle(folder, description, corpus)
+    trainer = _learn(folder, description, request, show, corpus, taken, queued=queued)
+    event_log.append(folder.events, {"event": "measuring", "time": time.time()})
+    measuring()
+    naming = unit_search.SECONDS if description.units else 0.0
+    path, card = finished_model.finish(folder, description, corpus, trainer.seconds, naming_seconds=naming)
+    held_out = card.get("held_out", {}).get("perplexity")
+    _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
+    return path, card
+
+
+def _learn(
+    folder: RunFolder,
+    description: Description,
+    request: StopRequest,
+    show: Show,
+    corpus: Corpus,
+    taken: TorchThreads,
+    *,
+    queued: bool,
+) -> Trainer:
+    """Train to the end. Raises Stopped, with everything saved, on a request."""
+    from rnnviz.lab.fit.trainer import Trainer
+    from rnnviz.lab.run import training_state, validation_baselines
+    from rnnviz.lab.run.journal import Journal
+
+    trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
+    trainer.threads, trainer.model.engine = taken, description.engine
+    training_state.restore(folder, trainer)
+    to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
+        trainer.text, trainer.validation, trainer.model.vocabulary
+    )
+    journal = Journal(folder, trainer, description.watched, to_beat)
+    if queued:
+        make_way()  # not earlier: the user waits for the first step
+    journal.begin(_about(trainer))
+    request.gentle = trainer.stop
+    with show(trainer) as (on_step, on_report):
+
+        def step(trainer: Trainer) -> None:
+            journal.step(trainer)
+            on_step(trainer)
+
+        for report in trainer.run(prompt=description.watched, on_step=step, early=True):
+            journal.report(report)
+            on_report(report)
+        request.gentle = None
+        if stopped := request.seen:
+            journal.save()
+            if not folder.best.exists():  # no report has come yet
+                checkpoint.save(trainer.model, folder.best)
+    if stopped:
+        raise Stopped
+    return trainer
+
+
+def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, TorchThreads]:
+    """Decide the settings that depend on the machine, and record those that a resumed run must keep, and the
+    text's checksum. The
+    number of threads isn't recorded, unless given: the fastest changes with other programs' load.
+    """
+
+    from rnnviz.lab.engines import compiled, torch_threads
+    from rnnviz.lab.engines.torch_model import pick_device
+    from rnnviz.lab.fit import optimiser, speed_trial
+
+    if description.threads is not None:
+        torch_threads.fix(description.threads)
+    config, engine = description.config, description.engine
+    begun = folder.state.exists()  # a resumed run keeps its precision and engine
+    absent = begun and engine == "numba" and not compiled.prepared(config.cell)
+    pace = speed_trial.fastest(
+        config,
+        corpus,
+        threads=description.threads,
+        device=description.device,
+        engine="torch" if absent else engine,
+    )
+    if not begun:
+        config = replace(config, precision=optimiser.precision_on(pick_device(description.device), config))
+        engine = pace.engine
+    if description.minutes is not None and not config.characters:
+        n = speed_trial.characters_in(description.minutes, config, corpus, pace, device=description.device)
+        config = replace(config, characters=n)
+    settled = replace(description, config=config, engine=engine, sha256=corpus.sha256)
+    if settled != description:
+        folder.describe(settled)
+    return settled, pace.threads
+
+
+def _about(trainer: Trainer) -> dict[str, Any]:
+    return {
+        "pid": os.getpid(),
+        **trainer.computing(),
+        "parameters": trainer.model.parameter_count,
+        "vocabulary": trainer.model.vocabulary.size,
+        "total_steps": trainer.total_steps,
+        "total_characters": trainer.total_characters,
+        "train_characters": len(trainer.text),
+        "validation_characters": len(trainer.validation),
+    }
+
+
+def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
+    """Log the end of the run, if at all possible."""
+    if "path" not in values and folder.best.exists():
+        values["path"] = str(folder.best)
+    said = {"event": event, "time": time.time(), "reason": reason, **values}
+    try:
+        event_log.append(folder.events, said)
+    except OSError:
+        folder.reserve.unlink(missing_ok=True)  # frees room for one line on a full disk
+        with contextlib.suppress(OSError):
+            event_log.append(folder.events, said)
+
+
+def _held(folder: RunFolder, lock: int | None) -> IO[bytes]:
+    """The run's lock: taken here, or inherited from the app."""
+    if lock is None:
+        return folder.take_lock()
+    try:
+        os.set_inheritable(lock, False)
+        return os.fdopen(lock, "r+b", buffering=0)
+    except OSError:
+        raise TrainingError("--lock {lock} is for the app's own use; leave it out", lock=lock) from None
+
+
+def make_way() -> None:
+    """Give other programs priority on the processor, by NICE."""
+    wish = os.environ.get("RNNVIZ_NICE", "")
+    nice = min(19, int(wish)) if wish.isdecimal() else NICE
+    if nice and hasattr(os, "nice"):
+        with contextlib.suppress(OSError):
+            os.nice(nice)
+        # Linux divides the processor among sessions first, and niceness counts only within one. This process
+        # leads a session, so the session needs the niceness, too.
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(nice), "ascii")
+
+
+LOOK = 0.1
+"""Seconds between two polls of the file."""
+
+PATIENCE = 1.6
+"""Seconds from the request until a queued run's process exits, saved or not."""
+
+EXIT_INTERRUPTED = 130
+"""128 + SIGINT, as shells report it."""
+
+
+class Stopped(BaseException):
+    """A request to end the run: SIGTERM, Ctrl-C, or the file `stop` in its folder.
+
+    During training the step
+    finishes and the state is saved first. A process that the app started exits after PATIENCE seconds in any
+    case: a step or a disk may be slow, and a user is waiting.
+
+    A BaseException, so that no handler on the way takes it for an error.
+    """
+
+
+class StopRequest:
+    """Requests to end one run, heeded while open. Main thread only. `at_last` is called from another thread
+    when PATIENCE is over, just before a queued run's process exits.
+
+    seen    whether a request came
+    gentle  called by a request instead of raising Stopped, if set; it must end the work soon
+    """
+
+    def __init__(self, folder: RunFolder, *, at_last: Callable[[], None] | None = None) -> None:
+        self._folder, self._at_last = folder, at_last
+        self.gentle: Callable[[], None] | None = None
+        self.seen = False
+
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[None]:
+        """Heed requests while open."""
+        before = {s: signal.signal(s, self._handle) for s in (signal.SIGINT, signal.SIGTERM)}
+        over = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(over,), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            self.seen = True  # later requests come too late
+            over.set()
+            watcher.join()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _watch(self, over: threading.Event) -> None:
+        # In a second thread, because the main thread handles no signal during a long matrix product.
+        while not (self.seen or self._folder.stop.exists()):
+            if over.wait(LOOK):
+                return
+        signal.raise_signal(signal.SIGTERM)  # one path for all requests, in the main thread
+        if self._at_last is not None and not over.wait(PATIENCE):
+            with contextlib.suppress(OSError):
+                self._at_last()
+            os._exit(EXIT_INTERRUPTED)  # at once: a hung step or disk would delay an orderly exit
+
+    def _handle(self, number: int, frame: object) -> None:
+        if self.seen:
+            if number == signal.SIGINT:  # a second Ctrl-C
+                raise KeyboardInterrupt
+            return
+        self.seen = True
+        if self.gentle is None:
+            raise Stopped
+        self.gentle()

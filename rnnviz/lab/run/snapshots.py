@@ -1,0 +1,205 @@
+"""Snapshots: a model's states and predictions on one sentence at a moment of its training, and their files.
+
+A file is safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. The
+arrays of a replay (rnnviz.lab.run.replay) have an axis of K moments in front.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rnnviz.arrays import Arrays, Floats
+from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
+from rnnviz.scoring.perplexity import running
+from rnnviz.text import files
+from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
+
+if TYPE_CHECKING:
+    from rnnviz.scoring.trace import Trace
+
+
+SHARE = 0.03
+"""The largest share of a run's time for snapshots."""
+
+FACTOR = 1.35
+"""The ratio between the steps of two kept snapshots: 38 snapshots in a hundred thousand steps."""
+
+LEAST = -60_000
+"""The lowest log probability kept, nats: float16 can hold it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A model's reading of the sentence to watch at one moment of its training.
+
+    text        T characters
+    hidden      (T, L, H) float32, H_t after reading character t
+    cell        (T, L, H) float32, C_t of an LSTM; None for other cells
+    log_probs   (T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t)
+    nll         (T,) float32, nats: each character's cost, an unknown one's whole cost
+    step, characters   the steps made and characters read in training
+    symbols     V names, in the order of log_probs' columns: "<unk>", then the characters
+    """
+
+    text: str
+    hidden: Floats
+    cell: Floats | None
+    log_probs: Floats
+    nll: Floats
+    step: int
+    characters: int
+    symbols: tuple[str, ...]
+
+    @property
+    def perplexity(self) -> Floats:
+        """(T,) perplexity of the characters up to and including t."""
+        with np.errstate(over="ignore"):
+            return running(self.nll).astype(np.float32)
+
+
+def of(read: Trace, *, step: int, characters: int) -> Snapshot:
+    """A trace as a snapshot, after `step` steps on `characters` characters."""
+    return Snapshot(
+        text=read.text,
+        hidden=read.hidden,
+        cell=read.cell,
+        log_probs=read.log_probs,
+        nll=read.nll.astype(np.float32),
+        step=step,
+        characters=characters,
+        symbols=(UNKNOWN_SYMBOL, *read.vocabulary.characters),
+    )
+
+
+def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
+    """The file of one snapshot; `half` stores float16, half the size."""
+    kind = np.float16 if half else np.float32
+    arrays: Arrays = {
+        "hidden": snapshot.hidden.astype(kind),
+        "log_probs": np.maximum(snapshot.log_probs, LEAST).astype(kind),
+        "nll": snapshot.nll,
+    }
+    if snapshot.cell is not None:
+        arrays["cell"] = snapshot.cell.astype(kind)
+    about = {"step": snapshot.step, "characters": snapshot.characters}
+    return pack("probe", snapshot, about, arrays)
+
+
+class Watching:
+    """Reads the sentence to watch into a run's folder, as training goes on."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._taken_at, self._cost = -math.inf, 0.0  # of the last snapshot: its time, and the seconds it took
+        kept = folder.kept()
+        self._keep_from = _next_kept(kept[-1]) if kept else 0
+
+    @property
+    def due(self) -> bool:
+        """Whether a further snapshot takes at most SHARE of the time."""
+        return self._cost <= SHARE * (time.monotonic() - self._taken_at)
+
+    def keeps(self, step: int) -> bool:
+        """Whether the replay keeps the snapshot of this step: 0, 1, 2, 3, 5, … FACTOR apart."""
+        return step >= self._keep_from
+
+    def look(self, read: Callable[[], Trace], *, step: int, characters: int, keep: bool = False) -> None:
+        """Write a reading as the newest snapshot. With `keep` it is written for the replay too, and first, so
+        that it exists before the newest mentions its step. A file is replaced as a whole.
+        """
+        began = time.monotonic()
+        if keep:
+            self._keep_from = _next_kept(step)
+        try:
+            found = of(read(), step=step, characters=characters)
+        except RnnvizError:  # weights have become NaN
+            return
+        paths = [self._folder.newest]
+        if keep:
+            self._folder.snapshots.mkdir(exist_ok=True)
+            paths.insert(0, self._folder.snapshot_file(step))
+        for path in paths:
+            with files.replacing(path, durable=False) as file:  # an fsync would be slow
+                file.write(to_bytes(found, half=path != self._folder.newest))
+        self._taken_at = time.monotonic()
+        self._cost = self._taken_at - began
+
+
+def _next_kept(step: int) -> int:
+    return max(step + 1, math.ceil(step * FACTOR))
+
+
+def read(path: Path) -> Snapshot:
+    """The snapshot in a file. Raises TrainingError if the file is missing or damaged."""
+    with opened(path, "probe") as (about, arrays):
+        return unpack(about, arrays, about["step"], about["characters"])
+
+
+def pack(key: str, one: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """A file of arrays, with `about` and the sentence and symbols of `one` as JSON under `key`."""
+    from safetensors.numpy import save
+
+    header = {"text": one.text, "symbols": list(one.symbols), **about}
+    contiguous = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
+    return bytes(save(contiguous, metadata={key: json.dumps(header)}))
+
+
+@contextmanager
+def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
+    """Header and arrays of a file that `pack` made. Raises TrainingError for any damage."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        files.opened(path).close()  # refuses a pipe, which would block
+        with safe_open(path, framework="numpy") as file:
+            about = json.loads((file.metadata() or {})[key])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+        yield about, arrays
+    except FileNotFoundError:
+        raise TrainingError(
+            "there is no snapshot at {path}: none was taken yet, or no sentence was watched", path=path
+        ) from None
+    except (SafetensorError, *DAMAGED) as error:
+        raise TrainingError(
+            "{path} is damaged ({error}); copy it again, or go on training to renew it",
+            path=path,
+            error=reason(error),
+        ) from None
+
+
+def unpack(
+    about: Mapping[str, Any], arrays: Arrays, step: int, characters: int, place: int | None = None
+) -> Snapshot:
+    """The snapshot at a place of a file's arrays, or the only one. Raises ValueError if the shapes don't
+    fit.
+    """
+
+    def floats(name: str) -> Floats:
+        return (arrays[name] if place is None else arrays[name][place]).astype(np.float32)
+
+    found = Snapshot(
+        text=str(about["text"]),
+        hidden=floats("hidden") * np.float32(about.get("unit", 1.0)),
+        cell=floats("cell") if "cell" in arrays else None,
+        log_probs=floats("log_probs"),
+        nll=floats("nll"),
+        step=int(step),
+        characters=int(characters),
+        symbols=tuple(map(str, about["symbols"])),
+    )
+    T, V = len(found.text), len(found.symbols)
+    if (found.hidden.ndim, len(found.hidden), found.nll.shape) != (3, T, (T,)):
+        raise ValueError("its arrays don't belong together")
+    if found.log_probs.shape != (T + 1, V):
+        raise ValueError("its arrays don't belong together")
+    return found

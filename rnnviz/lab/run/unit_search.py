@@ -1,0 +1,163 @@
+"""The search for units with a meaning in a run's finished network, so that the network opens on one.
+
+Targets are quotes, brackets, the position in the line and the start of a word, as in `python -m rnnviz units
+--card`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rnnviz.lab.analysis.activations import activations
+from rnnviz.lab.analysis.controls import controlled
+from rnnviz.lab.analysis.search_result import Search, holm
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named
+from rnnviz.networks.config import KINDS as CELL_KINDS
+from rnnviz.networks.model_card import SOUGHT, Part, Recorded, Why
+from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.progress import run
+from rnnviz.networks.verdicts import ENOUGH
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import tracing
+from rnnviz.text.characters import normalise
+from rnnviz.text.corpora import Corpus, sha256
+
+SECONDS = 60.0
+"""The time limit of a search, in seconds."""
+
+_MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
+"""The mask that stands for a graded target: open brackets or none."""
+
+MOST, WEIGHTS = 40_000, 2_000_000
+"""Characters read, MOST for a network with up to WEIGHTS weights; fewer for a larger one, down to ENOUGH. An
+LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
+"""
+
+
+def found(
+    model: Network, corpus: Corpus, *, together: bool, command: str, seconds: float = SECONDS
+) -> dict[str, Any]:
+    """The entry of a card (`rnnviz.networks.model_card.KEY`) for a network trained on `corpus`, with the
+    validation text if `together`, in at most `seconds`. The search reads text that training never read:
+    the validation text, and where that is short also the held-out text. Weights and torch's random numbers
+    stay as they are.
+    """
+    until, split = time.monotonic() + seconds, corpus.split()
+
+    def in_time(_step: object) -> None:
+        if time.monotonic() > until:
+            raise TimeoutError
+
+    most = max(ENOUGH, MOST * WEIGHTS // max(WEIGHTS, model.config.parameter_count))
+    part: Part = "held-out"
+    text = split.held_out
+    if not together:
+        part = "validation" if len(split.validation) >= most else "validation and held-out"
+        text = split.validation + (split.held_out if part != "validation" else "")
+    about = {"name": corpus.name, "sha256": sha256(text), "held_out": part == "held-out", "part": part}
+    text = normalise(text, model.normaliser)[:most]
+    asked = [named(name, text) for name in kinds(text) if name in SOUGHT]
+    why = same_throughout([one for one in asked if not one.varies])
+    varying = [one for one in asked if one.varies]
+    searches: list[Search] = []
+    if len(text) < ENOUGH:
+        why |= dict.fromkeys([one.name for one in varying], "short")
+    elif varying:
+        try:
+            searches = run(_searched(model, text, varying), in_time)
+        except (MemoryError, TimeoutError):
+            why |= dict.fromkeys([one.name for one in varying], "costly")
+    return entry(command, searches, about, why)
+
+
+def _searched(model: Network, text: str, targets: list[Target]) -> Generator[object, None, list[Search]]:
+    traced = yield from tracing(model, text)
+    quantity = "cell" if CELL_KINDS[model.config.cell].has_cell else "hidden"
+    each = yield from controlled(model, traced, targets, quantity=quantity)
+    return holm(one for one in each if one is not None)
+
+
+def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:
+    """The reason for no search of each constant target."""
+    return {
+        one.name: "short" if not len(one) else "throughout" if one.values.any() else "absent"
+        for one in targets
+    }
+
+
+def share_typed(
+    search: Search, sentences: Sequence[Trace], unclosed: Unclosed = "paragraph"
+) -> tuple[float, float] | None:
+    """Two shares of the characters of `sentences`, each read from the zero state. The first: where the sign
+    of the best unit matches the target, as the page's colours show. The second: the likelier constant
+    answer. Open brackets count as a mask. None for another graded target, a pattern, or no characters.
+    """
+    best, name = search.best, _MASKS.get(search.target, search.target)
+    if name not in {**KINDS, **PYTHON_KINDS} or not any(map(len, sentences)):
+        return None
+    targets = [named(name, read.text, unclosed=unclosed) for read in sentences]
+    if targets[0].graded:
+        return None
+    values = np.concatenate(
+        [
+            activations(read, layer=best.unit.layer, quantity=search.quantity)[:, best.unit.unit]
+            for read in sentences
+        ]
+    )
+    holds = np.concatenate([one.values for one in targets])
+    right, share = ((values * best.direction > 0) == holds).mean(), holds.mean()
+    return float(right), float(max(share, 1 - share))
+
+
+def recorded(search: Search, typed: tuple[float, float] | None = None) -> Recorded:
+    """The record of a search on a trace."""
+    best, character = search.best, search.character
+    assert character is not None  # it was on a trace
+    return Recorded(
+        search.target,
+        search.quantity,
+        search.measure,
+        best.unit.layer,
+        best.unit.unit,
+        best.score,
+        search.chance,
+        character,
+        search.untrained,
+        search.characters,
+        search.evidence,
+        best.p,
+        search.levels,
+        best.direction,
+        typed,
+    )
+
+
+def entry(
+    command: str,
+    searches: Sequence[Search],
+    text: Mapping[str, Any] | None = None,
+    unanswered: Mapping[str, Why] | None = None,
+    typed: Sequence[tuple[float, float] | None] | None = None,
+) -> dict[str, Any]:
+    """The entry of a card under KEY, from the searches whose target was in all parts of the text.
+
+    text        {"name": its name, "sha256": …, "held_out": whether the card calls it that, "part": a Part, if
+                any}
+    unanswered  the reasons for targets without a search
+    typed       the shares of typed sentences for each search, see `Recorded`
+    """
+    shares = typed or [None] * len(searches)
+    found = [
+        recorded(search, share) for search, share in zip(searches, shares, strict=True) if search.held_out
+    ]
+    return {
+        "command": command,
+        **({"text": dict(text)} if text is not None else {}),
+        "findings": [one.to_json() for one in found if one.verdict == "remembers"],
+        "others": [one.to_json() for one in found if one.verdict != "remembers"],
+        "unanswered": {**(unanswered or {}), **{s.target: "same text" for s in searches if not s.held_out}},
+    }

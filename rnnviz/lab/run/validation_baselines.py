@@ -1,0 +1,41 @@
+"""Baselines of a run on its validation text: the uniform guess, unigrams, six-grams."""
+
+from typing import Any
+
+from rnnviz.lab.fit.estimate import COUNTED
+from rnnviz.lab.run import event_log
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.text.vocabulary import Vocabulary
+
+ORDER = 6
+"""The order of the n-gram."""
+
+NAMES = ("uniform", "unigram", "ngram", "ngram_order", "ngram_characters")
+"""Fields of a start event that hold baselines."""
+
+
+def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, float | int | None]:
+    """The perplexities that a run's chart shows as lines, with `vocabulary`'s symbols.
+
+    uniform           V
+    unigram, ngram    Kneser–Ney of order 1 and ORDER, fitted to `train`; None without validation text
+    ngram_characters  characters of `train` they counted: limited, so that a run on a very large text can
+                      start
+    """
+    train = train[:COUNTED]
+    found: dict[str, float | int | None] = {"uniform": vocabulary.size, "unigram": None, "ngram": None}
+    if validation:
+        for name, order in (("unigram", 1), ("ngram", ORDER)):
+            model = NgramModel.fit(train, order=order, vocabulary=vocabulary)
+            found[name] = perplexity(model, text=validation).perplexity
+    return {**found, "ngram_order": ORDER, "ngram_characters": len(train)}
+
+
+def of_earlier_start(folder: RunFolder) -> dict[str, Any] | None:
+    """The baselines that an earlier start of this run measured; None without one."""
+    for event in reversed(event_log.read(folder.events)[0]):
+        if event["event"] == "start" and all(name in event for name in NAMES):
+            return {name: event[name] for name in NAMES}
+    return None

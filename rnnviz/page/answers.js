@@ -1,0 +1,296 @@
+// The answers to the live view's asks, from the engine: the counterpart of rnnviz/page/live_session.py in the
+// browser, with the same headers and arrays.
+
+import { commonPrefix } from "../ui/browser/static/characters.js";
+import { Reading, weigh, write } from "./engine.js";
+
+/** @import { Shape } from "../ui/pages/explore/static/types" */
+/** @import { Answer, Ask, Made, Told } from "./types" */
+/** @import { Counts } from "./ngram.js" */
+/** @import { Network } from "./engine.js" */
+
+const CONTINUE = 120; // characters of a continuation
+const WAYS = 80; // characters of each of several continuations
+
+export class Answers {
+  revision = 0;
+  /** @type {number[]} the symbols of the last answer's text */
+  told = [];
+  /** @type {Float32Array} the n-gram model's costs, in nats */
+  counted = new Float32Array();
+  coloured = "";
+  /** @type {[what: string, start: number, stop: number]} the quantity and layer, and the window, that the view has */
+  sent = ["", 0, 0];
+  /** @type {{ name: string, rows: number[][] }} */
+  shaped = { name: "", rows: [] };
+
+  /** @param {Made} made @param {Network} network @param {Counts | null} counts */
+  constructor(made, network, counts) {
+    this.made = made;
+    this.counts = counts;
+    this.network = network;
+    this.ids = new Map(made.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
+    this.reading = new Reading(network, made.unknownCost);
+    const { H } = network;
+    /** @type {Record<string, number[][][]>} each unit's reach, (2, L, H) by state: shown_units.py */
+    this.reach = {};
+    for (const [name, values] of Object.entries(made.reach)) {
+      const layers = range(0, 2 * network.L).map((n) => [...values.subarray(n * H, (n + 1) * H)]);
+      this.reach[name] = [layers.slice(0, network.L), layers.slice(network.L)];
+    }
+  }
+
+  /** An ask's text, its symbols, and the character of its "why", or null. @param {Ask} ask */
+  text(ask) {
+    const { made, ids } = this;
+    const text = (ask.fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
+    const read = (/** @type {string} */ c) => ids.get(made.normaliser[c] ?? c) ?? 0;
+    const symbols = Array.from(text, read).slice(0, made.fixed.limit);
+    const why = ask.why && typeof ask.pin === "number" && ask.pin < symbols.length ? ask.pin : null;
+    return { text, ids: symbols, why };
+  }
+
+  /** The answer to an ask, whose text is read at once. @param {Ask} ask @returns {Told} */
+  answer(ask) {
+    const about = this.text(ask);
+    this.reading.read(about.ids, about.why);
+    return this.tell(ask, about);
+  }
+
+  /** The answer to an ask whose text has been read. @param {Ask} ask @param {{ text: string, ids: number[], why: number | null }} about @returns {Told} */
+  tell(ask, { text, ids, why }) {
+    const { made, network, reading } = this;
+    const { fixed } = made;
+    const kept = commonPrefix(ids, this.told);
+    this.told = ids;
+    this.revision += 1;
+    const length = ids.length;
+    const same = ask.base && ask.base === this.revision - 1 ? kept : 0;
+    if (this.counts) {
+      const costs = this.counts.costs(ids, Math.min(kept, this.counted.length), made.unknownCost);
+      const counted = new Float32Array(length);
+      counted.set(this.counted.subarray(0, length - costs.length));
+      counted.set(costs, length - costs.length);
+      this.counted = counted;
+    }
+    const quantity = ask.quantity && ask.quantity in fixed.quantities ? ask.quantity : "hidden";
+    const layer = Math.min(ask.layer ?? 0, network.L - 1);
+    const unit = typeof ask.unit === "number" && ask.unit < network.H ? ask.unit : null;
+    const order = ask.order ?? "steady";
+    const last = Math.max(0, length - (ask.columns ?? 120));
+    const start = Math.min(ask.start ?? last, last);
+    const stop = Math.min(length, start + (ask.columns ?? 120));
+    const shape = {
+      temperature: ask.temperature ?? fixed.temperature,
+      top_k: ask.top_k ?? null,
+      top_p: ask.top_p ?? null,
+    };
+    const coloured = [quantity, layer, unit].join();
+    const unitFrom = coloured === this.coloured ? same : 0;
+    this.coloured = coloured;
+
+    const [low, high] = this.held([quantity, layer].join(), start, stop, same);
+    /** @type {[number, number][]} */
+    const pieces = [
+      [start, low],
+      [high, stop],
+    ];
+    // A window of n characters has n + 1 predictions; the view holds the one after its last held character too.
+    const places = range(start, low).concat(range(low === high ? low : high + 1, stop + 1));
+    const states = pieces.map(([from, to]) => reading.plane(quantity, layer, from, to));
+    const most = places.map((t) => largest(reading.logs(t), Math.min(fixed.listed, network.V)));
+    /** @type {Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>} */
+    const arrays = {
+      ids: Uint32Array.from(ids.slice(same)),
+      nll: reading.nll.slice(same, length),
+      states: this.levels(joined(states), quantity, layer),
+      next: Uint32Array.from(most.flatMap((best) => best.ids)),
+      chances: Float32Array.from(most.flatMap((best) => best.logs.map(Math.exp))),
+      entropy: Float32Array.from(places, (t) => reading.entropy[t]),
+    };
+    if (this.counts) arrays.ngram = this.counted.slice(same);
+    if (order !== "index") arrays.rows = made.rows[[order, layer, quantity].join()];
+    if (unit !== null) arrays.unit = this.column(quantity, layer, unit, unitFrom, length);
+    const reshaped = this.reshaped(start, stop, shape, kept);
+    if (reshaped) arrays.reshaped = reshaped;
+    /** @type {Answer} */
+    const header = {
+      client: ask.client,
+      seq: ask.seq,
+      revision: this.revision,
+      known: same,
+      unitFrom,
+      length,
+      start,
+      stop,
+      held: [low, high],
+      quantity,
+      layer,
+      order,
+      unit,
+      numbers: this.numbers(),
+      digest: made.digest,
+      ...(ask.static !== made.digest && { static: { ...fixed, reach: this.reach } }),
+      ...(ask.fresh && { text, offer: 1, opening: text }),
+    };
+    if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
+      header.step = { at: ask.pin, ...this.step(ask.pin, layer, unit) };
+    if (why !== null && reading.left) {
+      header.why = why;
+      arrays.why = reading.left.bits;
+    }
+    if (ask.write) {
+      const room = Math.max(0, Math.min(ask.write === 1 ? CONTINUE : WAYS, fixed.limit - length));
+      const at = Math.min(ask.at ?? 0, length);
+      const drawn = Array.from({ length: room ? ask.write : 0 }, () =>
+        write(reading, at, room, shape)
+          .map((id) => fixed.symbols[id - 1])
+          .join(""),
+      );
+      header.continuations = [...new Set(drawn)];
+    }
+    return { header, arrays };
+  }
+
+  /**
+   * Colour indices of all units' values (n, H), or of one unit's (n,), as `_levels` in live_session.py.
+   * @param {Float32Array} values @param {string} quantity @param {number} layer @param {number} [unit]
+   */
+  levels(values, quantity, layer, unit) {
+    const { fixed } = this.made;
+    const { low, high } = fixed.quantities[quantity];
+    const last = fixed.themes.light.diverging.length - 1;
+    const out = new Uint8Array(values.length);
+    const per = last / (high - low);
+    const one = unit !== undefined;
+    const own = quantity === "cell" || (one && quantity === "hidden") ? this.reach[quantity] : null;
+    for (let i = 0; i < values.length; i++) {
+      const side = own?.[values[i] < 0 ? 0 : 1][layer];
+      const value = side ? (values[i] * high) / side[one ? unit : i % side.length] : values[i];
+      const level = (value - low) * per;
+      out[i] = Number.isNaN(level) ? Math.floor(last / 2) : Math.max(0, Math.min(last, level)) + 0.5;
+    }
+    return out;
+  }
+
+  /** @param {string} quantity @param {number} layer @param {number} unit @param {number} from @param {number} to */
+  column(quantity, layer, unit, from, to) {
+    const { H } = this.network;
+    const plane = this.reading.plane(quantity, layer, from, to);
+    const values = plane.filter((_, i) => i % H === unit);
+    return this.levels(values, quantity, layer, unit);
+  }
+
+  /** One unit's step at character t, as `step` in live_session.py. @param {number} t @param {number} layer @param {number} unit */
+  step(t, layer, unit) {
+    const { made, network, reading } = this;
+    const value = (/** @type {string} */ name, at = t) => reading.plane(name, layer, at, at + 1)[unit];
+    /** @type {Record<string, number>} */
+    const found = Object.fromEntries(Object.keys(made.fixed.quantities).map((name) => [name, value(name)]));
+    if (network.hasCell) found.cell_before = value("cell", t - 1);
+    found.before = value("hidden", t - 1);
+    return Object.fromEntries(Object.entries(found).filter(([, v]) => Number.isFinite(v)));
+  }
+
+  /**
+   * Start and stop of the new window's columns that the view holds; [start, start] if none.
+   * @param {string} what @param {number} start @param {number} stop @param {number} same
+   * @returns {[number, number]}
+   */
+  held(what, start, stop, same) {
+    const [before, begin, end] = this.sent;
+    this.sent = [what, start, stop];
+    const [low, high] = [Math.max(start, begin), Math.min(stop, end, same)];
+    return before === what && low < high ? [low, high] : [start, start];
+  }
+
+  /**
+   * The reshaped predictions after start … stop characters, as rows of `redrawn` in live_session.py: the listed
+   * probabilities, that of the actual symbol, and the number of symbols left. Null while nothing is reshaped.
+   * @param {number} start @param {number} stop @param {Shape} shape @param {number} kept
+   */
+  reshaped(start, stop, shape, kept) {
+    const { temperature, top_k, top_p } = shape;
+    if (temperature === 1 && top_k === null && (top_p ?? 1) >= 1) return null;
+    const name = JSON.stringify(shape);
+    if (this.shaped.name !== name) this.shaped = { name, rows: [] };
+    const { rows } = this.shaped;
+    rows.length = Math.min(rows.length, kept); // the row at `kept` has the probability of another actual symbol
+    const { reading, network, made } = this;
+    const rest = range(start, stop + 1).map((t) => {
+      rows[t] ??= drawn(reading.logs(t), Math.min(made.fixed.listed, network.V), shape, reading.ids[t]);
+      return rows[t];
+    });
+    return Float32Array.from(rest.flat());
+  }
+
+  numbers() {
+    const { reading, made } = this;
+    const { length } = this.told;
+    let [sum, unknown] = [0, 0];
+    for (let t = 0; t < length; t++) {
+      sum += reading.nll[t];
+      if (reading.ids[t] === 0) unknown++;
+    }
+    const finite = (/** @type {number} */ value) => (Number.isFinite(value) ? value : null);
+    const bits = sum / length / Math.LN2;
+    return {
+      characters: length,
+      perplexity: length ? finite(Math.exp(sum / length)) : null,
+      bits: length ? finite(bits) : null,
+      unknown,
+      foreign: foreign(made.fixed.usual, length, unknown, length ? finite(bits) : null),
+      entropy: reading.entropy[length] / Math.LN2,
+    };
+  }
+}
+
+/** @param {number} from @param {number} to @returns {number[]} */
+const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+
+/** @param {Float32Array[]} parts */
+function joined(parts) {
+  const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** The k most probable symbols; among equals the lower id first, as in numpy's stable sort. @param {Float32Array} logs @param {number} k */
+function largest(logs, k) {
+  /** @type {number[]} */
+  const ids = [];
+  logs.forEach((log, id) => {
+    if (ids.length === k && log <= logs[ids[k - 1]]) return;
+    let at = ids.length;
+    while (at > 0 && logs[ids[at - 1]] < log) at--;
+    ids.splice(at, 0, id);
+    if (ids.length > k) ids.pop();
+  });
+  return { ids, logs: ids.map((id) => logs[id]) };
+}
+
+/** @param {Float32Array} logs @param {number} k @param {Shape} shape @param {number | undefined} came */
+function drawn(logs, k, shape, came) {
+  const { symbols, weights } = weigh(logs, shape);
+  const sum = weights.reduce((a, b) => a + b, 0);
+  const share = new Map(symbols.map((id, i) => [id, weights[i] / sum]));
+  const listed = largest(logs, k).ids.map((id) => share.get(id) ?? 0);
+  return [...listed, share.get(came ?? -1) ?? 0, weights.filter((weight) => weight > 0).length];
+}
+
+/**
+ * The reason why a text is foreign to the model, or "", as `why` in networks/contamination.py.
+ * @param {number | null} own the model's usual bits per character
+ * @param {number} characters @param {number} unknown @param {number | null} bits
+ * @returns {"" | "unknown" | "surprise"}
+ */
+function foreign(own, characters, unknown, bits) {
+  if (characters < 10) return "";
+  if (unknown > 0.1 * characters) return "unknown";
+  if (bits === null || own === null) return "";
+  return bits - own > Math.max(2, own / 2) + 40 / characters ? "surprise" : "";
+}

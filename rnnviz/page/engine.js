@@ -1,0 +1,300 @@
+// A network read in the browser, one character after another, by the recurrences of cells.js.
+//
+//   tensors       float32, with torch's names, shapes and order of gates, as in a model's file
+//   states        a row (L, H) for the start symbol, and one for each character
+//   predictions   for each row, the log-probabilities (V,) of all symbols, in nats
+//
+// A changed text is read again only from the first difference on: a keystroke costs one character.
+
+import { commonPrefix } from "../ui/browser/static/characters.js";
+import { affine, affines, hasCell, Layer } from "./cells.js";
+
+/** @import { Config, Left, Tensors } from "./types" */
+
+const FIRST = 256; // rows of the first allocation
+const REACH = 64; // characters that "why" leaves out, as LAST in scoring/occlusion.py
+
+/** A model's weights, and one step through all its layers. */
+export class Network {
+  /** @param {Config} config @param {Tensors} tensors */
+  constructor(config, tensors) {
+    this.config = config;
+    this.V = config.vocabulary_size;
+    this.L = config.layers;
+    this.H = config.hidden_size;
+    this.embedding = tensors["embedding.weight"];
+    this.readout = tensors["readout.weight"] ?? this.embedding; // tied weights: the embedding's first V rows
+    this.bias = tensors["readout.bias"];
+    this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
+    this.hasCell = hasCell(config.cell);
+    /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, cached at the symbol's first use */
+    this.table = Array(this.V + 1);
+  }
+
+  /** The first layer's W x + b for symbol `id`; V is the start symbol. @param {number} id */
+  driven(id) {
+    const made = this.table[id];
+    if (made) return made;
+    const { W, b } = this.layers[0];
+    const row = new Float32Array(b.length);
+    const X = this.config.embedding_size;
+    if (X) affine(row, W, this.embedding.subarray(id * X, (id + 1) * X), b);
+    else for (let i = 0; i < row.length; i++) row[i] = W[i * (this.V + 1) + id] + b[i]; // a one-hot x selects a column of W
+    this.table[id] = row;
+    return row;
+  }
+
+  /**
+   * Read symbol `id` through all layers, from the states `before` to `after`, (L · H,) each.
+   * @param {number} id @param {Float32Array} before @param {Float32Array} after
+   * @param {Float32Array} [cells] cell states before @param {Float32Array} [next] cell states after
+   * @param {(n: number, parts: Record<string, Float32Array>) => void} [look] called with each layer's gates
+   */
+  step(id, before, after, cells, next, look) {
+    const { H } = this;
+    this.layers.forEach((layer, n) => {
+      const part = (/** @type {Float32Array | undefined} */ rows) => rows?.subarray(n * H, (n + 1) * H);
+      const driven = n ? layer.driven : this.driven(id);
+      if (n) affine(driven, layer.W, after.subarray((n - 1) * H, n * H), layer.b);
+      layer.step(
+        driven,
+        before.subarray(n * H, (n + 1) * H),
+        after.subarray(n * H, (n + 1) * H),
+        part(cells),
+        part(next),
+      );
+      look?.(n, layer.parts);
+    });
+  }
+
+  /**
+   * Read symbol `id` in the first n of several texts, in place: a row of states (L · H,) for each text.
+   * @param {number} id @param {number} n @param {Float32Array} hidden @param {Float32Array} [cells]
+   */
+  abreast(id, n, hidden, cells) {
+    const { H, L } = this;
+    for (const [l, layer] of this.layers.entries()) {
+      const { W, b, U, c, carried } = layer;
+      const at = { n, stride: L * H, from: l * H };
+      const driven = l ? affines(W, hidden, b, { ...at, from: at.from - H }) : this.driven(id);
+      const own = U && c && affines(U, hidden, c, at);
+      for (let i = 0; i < n; i++) {
+        const row = (/** @type {Float32Array} */ rows) => rows.subarray(i * b.length, (i + 1) * b.length);
+        const [h, next] = [hidden, cells ?? hidden].map((rows) =>
+          rows.subarray((i * L + l) * H).subarray(0, H),
+        );
+        if (own) layer.carried = /** @type {Float32Array<ArrayBuffer>} */ (row(own));
+        layer.made(layer, { driven: l ? row(driven) : driven, before: h, after: h, cell: next, next });
+      }
+      layer.carried = carried;
+    }
+  }
+
+  /** log P of every symbol after states (L · H,), into `out` (V,). @param {Float32Array} states @param {Float32Array} out */
+  predict(states, out) {
+    affine(out, this.readout, states.subarray((this.L - 1) * this.H), this.bias);
+    let [largest, sum] = [-Infinity, 0];
+    for (const logit of out) largest = Math.max(largest, logit);
+    for (const logit of out) sum += Math.exp(logit - largest);
+    const log = largest + Math.log(sum);
+    for (let i = 0; i < out.length; i++) out[i] -= log;
+  }
+}
+
+/** A text read by a network: its states, and each character's cost. */
+export class Reading {
+  /** @type {number[]} */
+  ids = [];
+  done = 0; // symbols read so far
+  rows = FIRST;
+  /** The number of characters after which `prediction` is; -1 for none. */
+  ahead = -1;
+  /** @type {Left | null} the last "why" */
+  left = null;
+
+  /** @param {Network} network @param {number} unknownCost nats of an unknown character beyond -log P(<unk>) */
+  constructor(network, unknownCost) {
+    this.network = network;
+    this.unknownCost = unknownCost;
+    const width = network.L * network.H;
+    this.width = width;
+    this.hidden = new Float32Array(FIRST * width);
+    this.cells = network.hasCell ? new Float32Array(FIRST * width) : undefined;
+    this.nll = new Float32Array(FIRST); // the cost of character t, in nats
+    this.entropy = new Float32Array(FIRST); // the entropy of the prediction after t characters, in nats
+    this.prediction = new Float32Array(network.V);
+    const zeros = new Float32Array(width);
+    network.step(network.V, zeros, this.row(0), network.hasCell ? zeros : undefined, this.cell(0));
+    this.look(0);
+  }
+
+  /** The hidden states (L · H,) after t characters. @param {number} t */
+  row(t) {
+    return this.hidden.subarray(t * this.width, (t + 1) * this.width);
+  }
+
+  /** @param {number} t */
+  cell(t) {
+    return this.cells?.subarray(t * this.width, (t + 1) * this.width);
+  }
+
+  /** Compute the prediction after t characters, into `prediction`, and its entropy. @param {number} t */
+  look(t) {
+    if (this.ahead === t) return;
+    this.network.predict(this.row(t), this.prediction);
+    this.ahead = t;
+    let entropy = 0;
+    for (const log of this.prediction) if (log > -Infinity) entropy -= Math.exp(log) * log;
+    this.entropy[t] = Math.max(0, entropy);
+  }
+
+  /** Make room for `length` characters. @param {number} length */
+  grow(length) {
+    if (length + 1 <= this.rows) return;
+    this.rows = Math.max(length + 1, 2 * this.rows);
+    const larger = (/** @type {Float32Array} */ old, /** @type {number} */ each) => {
+      const made = new Float32Array(this.rows * each);
+      made.set(old);
+      return made;
+    };
+    this.hidden = larger(this.hidden, this.width);
+    if (this.cells) this.cells = larger(this.cells, this.width);
+    this.nll = larger(this.nll, 1);
+    this.entropy = larger(this.entropy, 1);
+  }
+
+  /**
+   * Read a text's symbols from the first difference on, one at a time; then compute "why" for a character. The caller
+   * may stop in between: the next call goes on from the symbols read.
+   * @param {number[]} ids @param {number | null} why @yields {number} symbols read, or during "why" a share of them
+   */
+  *steps(ids, why = null) {
+    const { network } = this;
+    const kept = Math.min(this.done, commonPrefix(ids, this.ids));
+    if (this.left && kept <= this.left.at) this.left = null;
+    this.grow(ids.length);
+    this.ids = ids;
+    for (this.done = kept; this.done < ids.length; yield this.done) {
+      const t = this.done++;
+      this.look(t);
+      this.nll[t] = -this.prediction[ids[t]] + (ids[t] === 0 ? this.unknownCost : 0);
+      network.step(ids[t], this.row(t), this.row(t + 1), this.cell(t), this.cell(t + 1));
+    }
+    this.look(ids.length);
+    if (why !== null && this.left?.at !== why) yield* this.leave(why);
+  }
+
+  /** Read a text's symbols at once. @param {number[]} ids @param {number | null} [why] */
+  read(ids, why) {
+    for (const _ of this.steps(ids, why));
+  }
+
+  /**
+   * Compute the bits by which the cost of character t rises without each of the last REACH characters before it. For
+   * each one left out, the text is read on from there; all side by side, as in scoring/occlusion.py.
+   * @param {number} t @yields {number} a share of the text's length
+   */
+  *leave(t) {
+    const { network, width, ids } = this;
+    const first = Math.max(0, t - REACH);
+    const n = t - first;
+    const [hidden, cells] = [this.hidden, this.cells].map((states) => {
+      const rows = new Float32Array((n + 3) * width); // `affines` reads four rows at a time
+      rows.set(states?.subarray(first * width, t * width) ?? []);
+      return rows;
+    });
+    for (let s = 1; s < n; s++) {
+      network.abreast(ids[first + s], s, hidden, cells);
+      yield (s / n) * ids.length;
+    }
+    const logs = new Float32Array(network.V);
+    const whole = this.logs(t)[ids[t]];
+    const bits = Float32Array.from({ length: n }, (_, i) => {
+      network.predict(hidden.subarray(i * width, (i + 1) * width), logs);
+      return (whole - logs[ids[t]]) / Math.LN2;
+    });
+    this.left = { at: t, bits };
+  }
+
+  /** log P (V,) of the symbols after t characters, in nats. @param {number} t */
+  logs(t) {
+    if (t === this.ahead) return this.prediction;
+    const out = new Float32Array(this.network.V);
+    this.network.predict(this.row(t), out);
+    return out;
+  }
+
+  /**
+   * A quantity of a layer over characters start … stop - 1, (stop - start, H). Gates are not kept but computed again.
+   * @param {string} quantity @param {number} layer @param {number} start @param {number} stop
+   */
+  plane(quantity, layer, start, stop) {
+    const { network, width } = this;
+    const H = network.H;
+    const out = new Float32Array(Math.max(0, stop - start) * H);
+    const kept = quantity === "hidden" ? this.hidden : quantity === "cell" ? this.cells : undefined;
+    const after = new Float32Array(width);
+    const next = network.hasCell ? new Float32Array(width) : undefined;
+    for (let t = start; t < stop; t++) {
+      const at = (t - start) * H;
+      if (kept) {
+        const from = (t + 1) * width + layer * H;
+        out.set(kept.subarray(from, from + H), at);
+        continue;
+      }
+      network.step(this.ids[t], this.row(t), after, this.cell(t), next, (n, parts) => {
+        if (n === layer) out.set(parts[quantity], at);
+      });
+    }
+    return out;
+  }
+}
+
+/**
+ * The sampling distribution, as in scoring/sampling.py: symbols, the most probable first, and their weights.
+ * @param {Float32Array} logs (V,) @param {{ temperature: number, top_k: number | null, top_p: number | null }} shape
+ */
+export function weigh(logs, { temperature, top_k, top_p }) {
+  const all = Array.from(logs, (_, i) => i).slice(1); // <unk> is never drawn
+  all.sort((a, b) => logs[b] - logs[a] || a - b);
+  const symbols = all.slice(0, temperature === 0 ? 1 : (top_k ?? all.length));
+  const weights = symbols.map((id) => Math.exp((logs[id] - logs[symbols[0]]) / (temperature || 1)));
+  if (top_p === null || top_p >= 1) return { symbols, weights };
+  const limit = top_p * weights.reduce((a, b) => a + b, 0);
+  let before = 0;
+  const left = weights.map((weight) => {
+    const stays = before < limit;
+    before += weight;
+    return stays ? weight : 0;
+  });
+  return { symbols, weights: left };
+}
+
+/**
+ * A continuation of the first t characters of a reading, which doesn't change: symbols drawn one after another.
+ * @param {Reading} reading @param {number} t @param {number} length
+ * @param {{ temperature: number, top_k: number | null, top_p: number | null }} shape
+ * @param {() => number} [chance] a uniform random number, from 0 to 1
+ */
+export function write(reading, t, length, shape, chance = Math.random) {
+  const { network, width } = reading;
+  let state = new Float32Array(reading.row(t));
+  let cell = reading.cells && new Float32Array(/** @type {Float32Array} */ (reading.cell(t)));
+  const logs = new Float32Array(network.V);
+  const written = [];
+  for (let n = 0; n < length; n++) {
+    network.predict(state, logs);
+    const { symbols, weights } = weigh(logs, shape);
+    let left = chance() * weights.reduce((a, b) => a + b, 0);
+    const at = weights.findIndex((weight) => {
+      left -= weight;
+      return left < 0;
+    });
+    const id = symbols[at < 0 ? 0 : at];
+    written.push(id);
+    const [after, next] = [new Float32Array(width), cell && new Float32Array(width)];
+    network.step(id, state, after, cell, next);
+    [state, cell] = [after, next];
+  }
+  return written;
+}

@@ -1,0 +1,446 @@
+"""The live view's unchanging data: words, examples, colours, symbols, axes. Its browser modules hold no words
+and fill in the braces. Like live_session.py, this module imports no Streamlit, because a notebook shows the
+same view.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from rnnviz.figures import live
+from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES, themes
+from rnnviz.i18n import _, language
+from rnnviz.networks import contamination, model_card
+from rnnviz.page import shown_units
+from rnnviz.page.formatting import (
+    measure,
+    notices,
+    presenting_words,
+    quantities,
+    titles,
+    together,
+    view_words,
+)
+from rnnviz.page.live_session import LIMIT
+from rnnviz.page.shown_units import FEW, target_name
+from rnnviz.scoring.occlusion import LAST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rnnviz.networks.checkpoint import ModelInfo
+    from rnnviz.networks.model_card import Recorded
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.numpy_model import Network, NumpyModel
+    from rnnviz.page.shown_units import Named
+
+
+def opening(model: Any) -> str:
+    """The text to begin with: the example in the model's card, else the first of `examples()`."""
+    example = model.card.get("example")
+    if isinstance(example, str) and example.strip():
+        return example[:LIMIT]
+    return examples()[0].text
+
+
+def first(found: tuple[shown_units.Named, ...]) -> dict[str, Any]:
+    """The heat map's first quantity and layer, and the unit that colours the text: those of the first named
+    unit. Without one: hidden states of layer 0, and surprisal (`unit` None).
+    """
+    one = found[0] if found else None
+    return {
+        "quantity": one.quantity if one else "hidden",
+        "layer": one.layer if one else 0,
+        "unit": one.unit if one else None,
+    }
+
+
+def fixed(
+    model: Network,
+    yardstick: NgramModel | None,
+    temperature: float,
+    listed: Sequence[ModelInfo] = (),
+    memoryless: NumpyModel | None = None,
+) -> tuple[dict[str, Any], str]:
+    """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest.
+
+    yardstick    the n-gram model to compare with, or None
+    temperature  the sampling temperature to begin with
+    listed       the models that can be chosen
+    memoryless   the MLP that can be shown beside this model, or None
+    """
+    config, vocabulary, found = model.config, model.vocabulary, shown_units.named_units(model)
+    quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
+    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS, reason=LEVELS)
+    for name, theme in THEMES.items():
+        colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
+    made = {
+        "words": live_words(),
+        "examples": examples_for(model.card, model.name, listed),
+        "language": language(),
+        "model": model.name,
+        "titles": titles(listed),
+        "usual": contamination.usual(model.card),
+        "advises": bool(listed),
+        "cell": config.cell,
+        "layers": config.layers,
+        "units": config.hidden_size,
+        "few": min(FEW, config.hidden_size),
+        "listed": live.NEXT,
+        "quantities": quantities,
+        "named": [captioned(one, model) for one in found],
+        "unnamed": "" if found else shown_units.unnamed(model.card),
+        "first": first(found),
+        "symbols": list(vocabulary.characters),
+        "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
+        "order": yardstick.order if yardstick else 0,
+        "memoryless": memoryless.name if memoryless else None,
+        "themes": colours,
+        "surprisalFull": SURPRISAL_FULL,
+        "reasonFull": REASON_FULL,
+        "limit": LIMIT,
+        "temperature": temperature,
+    }
+    return made, hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:12]
+
+
+ENGLISH_MODEL, PYTHON_MODEL, CHINESE_MODEL = "holmes-lstm", "python-gru", "chinese-gru"
+
+
+@dataclass(frozen=True)
+class Example:
+    """An example text.
+
+    notice    the sentence on where to look, true of `model`
+    language  the language of models that can read it, as on their cards
+    model     the model to choose first among these
+    """
+
+    name: str
+    text: str
+    notice: str
+    language: str = "en"
+    model: str = ENGLISH_MODEL
+
+
+def examples() -> list[Example]:
+    """All examples, with names and notices in the session's language."""
+    return [
+        Example(
+            _("A sentence"),
+            'He opened the door of the room and looked at us. "There is nothing there," he said.',
+            _("First letters of words surprise most: there, many words could follow."),
+        ),
+        Example(
+            _("A strange sentence"),
+            "Zebras fax quantum jam; why would my gnu vex Björk at half past XVII?",
+            _("Nearly every letter surprises, but not the “u” after “q”."),
+        ),
+        Example(
+            _("One word"),
+            "machine",
+            _("The further into the word, the surer: after “machi” it expects “n”."),
+        ),
+        Example(
+            _("Code"),
+            'def mean(values):\n    """The average."""\n    return sum(values) / len(values)',
+            _("Indentation costs next to nothing, and of “values” only the first letter and the last."),
+            "python",
+            PYTHON_MODEL,
+        ),
+        Example(
+            _("Chinese"),
+            "那日天色将晚，师徒四人走到一座古庙前，门上写着三个大字。行者笑道：“师父莫怕，我先进去看看。”三藏点头。",
+            _("Characters that belong together cost little after the first: 徒 after 师, 字 after 三个大."),
+            "zh",
+            CHINESE_MODEL,
+        ),
+    ]
+
+
+def examples_for(card: Mapping[str, Any], name: str, listed: Sequence[ModelInfo]) -> list[dict[str, Any]]:
+    """The examples as JSON for the view of the model `name`, whose card is `card`.
+
+    model   the model to choose, if this one doesn't read the example's language; else None
+    notice  "" unless the example is read by the model that the sentence is true of
+    """
+    found = []
+    for one in examples():
+        able = [info.path.stem for info in listed if info.card.get("language") == one.language]
+        better = None
+        if card.get("language") != one.language and able:
+            better = one.model if one.model in able else able[0]
+        known = (better or name) == one.model
+        found.append(
+            {"name": one.name, "text": one.text, "model": better, "notice": one.notice if known else ""}
+        )
+    return found
+
+
+def live_words() -> dict[str, str]:
+    """Every word and sentence of the live view, by the names that its browser modules use."""
+    return {
+        **view_words(),
+        **presenting_words(),
+        **{f"quantity.{name}": word for name, word in quantities().items()},
+        **{f"notice.{name}": said for name, said in notices().items()},
+        "intro": _(
+            "This network reads one character at a time and guesses the next. Type, and look inside it. "
+            "Click a letter to see what it rests on."
+        ),
+        "text": _("Your text"),
+        "placeholder": _("Type anything"),
+        "examples": _("Examples"),
+        "examples.turn": _("Read it with {name}"),
+        "write": _("Continue"),
+        "writing": _("Stop"),
+        "write.help": _(
+            "The network writes on from the caret, one drawn character after another. It is small: words "
+            "mostly hold together, sentences rarely do."
+        ),
+        "written": _("written by this small network"),
+        "branch": _("Show 3 continuations"),
+        "branch.help": _("The network writes on in three ways; pick one"),
+        "ways": _("Three continuations"),
+        "ways.notice": _(
+            "Three draws from the same bars. Click one to take it, or press Alt and its number."
+        ),
+        "ways.close": _("Close"),
+        "dials": _("What is drawn from"),
+        "temperature": _("temperature"),
+        "temperature.help": _(
+            "Below 1 likely characters become likelier, above 1 all become more alike; 0 takes the likeliest"
+        ),
+        "top_k": _("top-k"),
+        "top_k.help": _("Only the k likeliest characters are left to draw from"),
+        "top_p": _("top-p"),
+        "top_p.help": _("Only the fewest characters that hold this share of the probability are left"),
+        "all": _("all"),
+        "plain": _("reset"),
+        "plain.help": _("Back to the network's own bars"),
+        "characters": _("characters"),
+        "perplexity": _("perplexity"),
+        "perplexity.help": _(
+            "On average it hesitated between about this many characters; unknown ones cost extra"
+        ),
+        "bits": _("bits per character"),
+        "bits.help": _("The base-2 logarithm of the perplexity"),
+        "unknown": _("unknown"),
+        "unknown.help": _("Characters the network never learnt; underlined in the text"),
+        "entropy": _("undecided about the next character (bits)"),
+        "entropy.help": _("The entropy of its prediction: 0 where it is certain"),
+        "show": _("Show"),
+        "colour": _("Text colour"),
+        "colour.any": _("Any unit"),
+        "colour.any.help": _("Click a row below: its unit colours the text"),
+        "why": _("Why this letter?"),
+        "why.help": _("Click a letter: the earlier ones that it rests on turn green"),
+        "why.most": _(
+            "Why “{c}”? The greener a letter, the more “{c}” depends on it: without it, “{c}” would be less "
+            "likely. Most: “{most}” ({bits} bits). Grey: without it, “{c}” would be likelier. Only the last "
+            "{last} characters are tried."
+        ).replace("{last}", str(LAST)),
+        "why.none": _(
+            "Why “{c}”? Without any one of the {last} characters before it, “{c}” would be as likely or "
+            "likelier."
+        ).replace("{last}", str(LAST)),
+        "why.first": _("Why “{c}”? Nothing stands before it."),
+        "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
+        "caption.unit": _("Unit {n}, one of {units} numbers in this network. It has no name yet."),
+        "step": _("Unit {n} after “{c}”: {formula}"),
+        "step.gru": _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}"),
+        "step.mingru": _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}"),
+        "step.lstm": together(
+            (
+                _("keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}."),
+                _("It shows {output} of tanh({cell}) = {tanh}: {hidden}"),
+            )
+        ),
+        "step.rnn": _("before {before}, now {hidden}"),
+        "step.mlp": _("now {hidden}"),
+        "step.link": _("See this unit on Inside →"),
+        "low": _("low"),
+        "high": _("high"),
+        "more": _("More"),
+        "fold": _("Hide"),
+        "unfold": _("Show"),
+        "replay": _("Replay"),
+        "replay.help": _("Types the text again, one character after another"),
+        "notice.diverging": _("One row, one number: blue low, orange high"),
+        "notice.sequential": _("One row, one number: the greener, the higher"),
+        "bits.n": _("{n} bits"),
+        "order.steady": _("{n} units that change least often"),
+        "order.slow": _("least change first"),
+        "rows.all": _("all {n} units"),
+        "rows.few": _("{n} units that change least often"),
+        "colour.surprisal": _("Surprise"),
+        "colour.unit": _("unit {n}"),
+        "notice.ahead": _("Here it predicts better than counts of {n}-character sequences."),
+        "notice.behind": _(
+            "Here counts of {n}-character sequences predict better: the last {last} characters tell them "
+            "more than the whole text tells this network."
+        ),
+        "notice.behind.mlp": _(
+            "Here counts of {n}-character sequences predict better: they see the last {last} characters, "
+            "this network only one."
+        ),
+        "memoryless": _("Without memory"),
+        "memoryless.help": _("{name}, beside this network"),
+        "memoryless.notice": _(
+            "A network of the same text that reads one character only: it guesses the next from the last "
+            "character alone."
+        ),
+        "notice.mlp": _("no memory: the same character always gives the same column"),
+        "perplexity.title": _("Surprisal (bars), running perplexity (lines)"),
+        "line.model": _("this network"),
+        "line.memoryless": _("without memory"),
+        "line.uniform": _("uniform"),
+        "next.came": _("came"),
+        "next.notice": _("A long bar means it is sure. Click one to type it. ⏎ new line, · space"),
+        "next.beside": _("{said}; without memory {p}"),
+        "next.notice.help": _("Or press Alt and the bar's number"),
+        "said.wrote": _("wrote {c}"),
+        "readout.at": _("character {n}"),
+        "readout.came": _("{c}: surprisal {bits} bits"),
+        "readout.unit": _("unit {n}: {v}"),
+        "readout.without": _("without {c}, {of} costs {bits} bits more"),
+        "readout.pinned": _("Escape unpins"),
+        "figure": _(
+            "States, perplexity and surprisal along the text. Arrow keys move along characters and units, "
+            "Enter pins one, Escape unpins."
+        ),
+        "alt.states": _("{what}: {units} units as rows, {n} characters as columns."),
+        "alt.strongest": _("After character {n}, unit {unit} is farthest from 0, at {v}."),
+        "alt.empty": _("Nothing has been read yet."),
+        "alt.perplexity": _("The running perplexity ends at {p}."),
+        "alt.below": _("The running perplexity ends at {p}, below the {ngram}'s {q}."),
+        "alt.above": _("The running perplexity ends at {p}, above the {ngram}'s {q}."),
+        "alt.memoryless": _("Without memory it ends at {p}."),
+        "alt.peak": _("The surprisal is highest at character {n}, {c}: {bits} bits."),
+        "window": _("Window of the text"),
+        "window.of": _("characters {from} to {to} of {n}"),
+        "window.follow": _("follow the caret"),
+        "limit": _("The live view reads {n} characters; what was beyond is left out. {link}"),
+        "address.long": _(
+            "The address keeps the first {most} characters: a reload or a link loses the others."
+        ),
+        "address.cut": _("The address held the first {most} of {n} characters."),
+        "rewriting.composed": _("Unknown characters if each accent joined its letter: fewer by {n}."),
+        "rewriting.straight": _("Unknown characters with straight quotes: fewer by {n}."),
+        "rewriting.plain": _("Unknown characters with plain dashes and spaces: fewer by {n}."),
+        "rewrite.composed": _("Compose the accents"),
+        "rewrite.straight": _("Use straight quotes"),
+        "rewrite.plain": _("Use plain dashes and spaces"),
+        "foreign": _("{model} hasn't learnt this kind of text."),
+        "foreign.none": _("No other network here reads it better."),
+        "foreign.turn": _("Use {name}?"),
+        "limit.link": _("A whole file belongs on the Perplexity page."),
+        "plotly.missing": _(
+            "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "
+            "which serves it."
+        ),
+        "waiting": _("The server does not answer; what you type is kept and sent again."),
+    }
+
+
+def short_names() -> dict[str, str]:
+    """Short names of targets, for rows' labels; other targets have the name in `shown_units.target_name`."""
+    return {
+        "quotes": _("Inside quotes"),
+        "brackets": _("Inside brackets"),
+        "py-brackets": _("Inside brackets"),
+        "bracket-depth": _("Open brackets"),
+        "py-bracket-depth": _("Open brackets"),
+        "py-string": _("Inside a string"),
+        "line-position": _("Line position"),
+        "word-start": _("Start of a word"),
+        "capital": _("Capital letter"),
+    }
+
+
+def captions() -> dict[str, str]:
+    """A named unit's caption, by target; `{colour}` is the colour of its high or low values."""
+    brackets = _("It turns {colour} inside brackets. Nobody told it to.")
+    depth = _("The more brackets are open, the closer to {colour}. Nobody told it to.")
+    return {
+        "quotes": _("It turns {colour} inside a quotation. Nobody told it to."),
+        "brackets": brackets,
+        "py-brackets": brackets,
+        "bracket-depth": depth,
+        "py-bracket-depth": depth,
+        "line-position": _(
+            "It moves towards {colour} along each line and starts again at the next. Nobody told it to."
+        ),
+    }
+
+
+def share_typed(one: Recorded) -> str:
+    """The sentence on the share of typed characters for which a unit's colour is right, beside that of one
+    colour throughout; "" if the card has no such measurement.
+    """
+    if one.typed is None:
+        return ""
+    right, same = one.typed
+    said = _(
+        "In typed sentences its colour is right for {share} of the characters; one colour throughout would "
+        "be right for {same}."
+    )
+    if one.measure != "AUC":  # a graded target: how many brackets are open
+        said = _(
+            "In typed sentences it tells for {share} of the characters whether a bracket is open; one colour "
+            "throughout, for {same}."
+        )
+    said = said.format(share=f"{math.floor(100 * right)}\xa0%", same=f"{100 * same:.0f}\xa0%")
+    # Of ten typed questions with "you" and no marks, holmes-lstm's cell is wrong for half of the characters.
+    return (
+        together((said, _("Speech without quotation marks can fool it."))) if one.target == "quotes" else said
+    )
+
+
+def invitation(target: str, characters: str) -> str:
+    """The sentence that says which key to type to see the unit change; "" if the network knows no such mark.
+
+    `characters` are those of its vocabulary.
+    """
+    if target == "line-position":
+        return _("Press Enter and watch.")
+    known = [mark for mark in (('"', "“") if target == "quotes" else ("(",)) if mark in characters]
+    return _("Type {mark} and watch.").format(mark=known[0]) if known else ""
+
+
+def captioned(one: Named, model: Network) -> dict[str, Any]:
+    """A named unit as JSON: its place, its name, a caption, and a sentence on the measurements."""
+    card, config, best = model.card, model.config, one.findings[0]
+    scores = "; ".join(
+        f"{target_name(each.target)}: {measure(each)} {each.reported:.2f}" for each in one.findings
+    )
+    name = target_name(best.target)
+    known = captions().get(best.target) if best.direction else None  # a card of 1.0.0 has no direction
+    does = known or _("It follows this: {name}. Nobody told it to.")
+    diverging = live.scale(one.quantity, config.span).kind == "diverging"
+    low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
+    caption = [
+        _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}"),
+        does.format(colour=high if best.direction > 0 else low, name=name),
+        share_typed(best),
+        invitation(best.target, "".join(model.vocabulary.characters)) if known else "",
+    ]
+    return {
+        "name": short_names().get(best.target, name),
+        "caption": together(filter(None, caption)),
+        "about": _(
+            "{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause."
+        ).format(
+            scores=scores,
+            n=f"{best.characters:,}",
+            where=model_card.searched_text(card) or _("text it never read"),
+        ),
+        "unit": one.unit,
+        "layer": one.layer,
+        "quantity": one.quantity,
+    }

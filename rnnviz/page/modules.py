@@ -1,0 +1,44 @@
+"""Browser modules as text, for a notebook's cell and for a page that needs no server; Plotly's file."""
+
+import posixpath
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+from rnnviz.errors import ConfigError
+
+PACKAGE = Path(__file__).parents[1]
+
+_IMPORT = re.compile(r'^(import [^"]*?from )"(\.[^"]+)";', re.MULTILINE)
+
+
+def modules(entry: str) -> dict[str, str]:
+    """The sources of `entry` and of all its imports, by path in the package; imports come before importers.
+
+    In a source, an import's path begins with a NUL, so that the caller finds it and puts an address there.
+    """
+    found: dict[str, str] = {}
+
+    def visit(name: str) -> None:
+        if name in found:
+            return
+        folder = posixpath.dirname(name)
+
+        def there(match: re.Match[str]) -> str:
+            other = posixpath.normpath(posixpath.join(folder, match[2]))
+            visit(other)
+            return f'{match[1]}"\0{other}";'
+
+        source = _IMPORT.sub(there, (PACKAGE / name).read_text("utf-8"))
+        found[name] = source
+
+    visit(entry)
+    return found
+
+
+def plotly() -> Path:
+    """The folder of plotly.min.js, in Plotly's package. Raises ConfigError if that isn't installed."""
+    found = find_spec("plotly")
+    if found is None or found.origin is None:
+        raise ConfigError("a page needs Plotly's drawing library: pip install plotly")
+    return Path(found.origin).parent / "package_data"

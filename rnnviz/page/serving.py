@@ -1,0 +1,80 @@
+"""The routes of networks' pages. A page is built at its first request."""
+
+import asyncio
+import logging
+import threading
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from rnnviz import i18n
+from rnnviz.errors import RnnvizError
+from rnnviz.networks import checkpoint
+from rnnviz.page import CELLS
+from rnnviz.page.responses import Packed, language, pack
+
+log = logging.getLogger("rnnviz")
+
+KEPT = 20
+"""Cached pages, of some 3 MB each: the shipped networks' in each language, and a few more."""
+
+_one_at_a_time = threading.Lock()  # lru_cache would let two threads build the same page
+
+
+def address(name: str, kind: str) -> str:
+    """The path of a model's page, in the session's language; "" if the model can have none.
+
+    name  the model's file name without the suffix
+    kind  its cell, or "ngram"
+
+    >>> address("timemachine-gru", "gru"), address("timemachine-6gram", "ngram")
+    ('/page/timemachine-gru.html?lang=en', '')
+    """
+    return f"/page/{quote(name, safe='')}.html?lang={i18n.language()}" if kind in CELLS else ""
+
+
+def routes() -> list[Route]:
+    """The route of networks' pages."""
+    turn = asyncio.Lock()  # requests wait here, on the event loop: in `made` each would take a thread
+
+    async def page(request: Request) -> Response:
+        name = request.path_params["name"]
+        info = await run_in_threadpool(_found, name)
+        if info is not None:
+            try:
+                async with turn:
+                    found = await run_in_threadpool(made, info, language(request))
+                return found.answer(request)
+            except (RnnvizError, OSError):
+                log.exception("the page of a network could not be made")
+        return PlainTextResponse(
+            f"There is no network called {name[:100]!r} here that a page can show.\n", status_code=404
+        )
+
+    return [Route("/page/{name}.html", page)]
+
+
+def _found(name: str) -> checkpoint.ModelInfo | None:
+    listed = checkpoint.available()[0]
+    return next((info for info in listed if info.path.stem == name and info.kind in CELLS), None)
+
+
+def made(info: checkpoint.ModelInfo, language: str) -> Packed:
+    """The page of a network, cached until its file changes. Raises as `build.page` does, and OSError."""
+    status = info.path.stat()
+    with _one_at_a_time, i18n.speaking(language):
+        return _built(info.path, language, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=KEPT)
+def _built(path: Path, _language: str, _time: int, _bytes: int) -> Packed:
+    from rnnviz.page import build  # here, because only a shared page needs its imports
+
+    info = checkpoint.read_info(path)
+    page = build.page(info, checkpoint.yardstick(info.card))
+    return pack(page.encode(), f"{path.stem}.html")

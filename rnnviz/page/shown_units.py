@@ -1,0 +1,198 @@
+"""The units that the live view shows: their names and findings, their order in the heat map, and their reach.
+
+Order and reach come from a text that the model itself writes, so they exist for every model, even without its
+training text. The results of the twelve models shown last are cached for all sessions.
+
+A named unit is one whose finding the model's card has confirmed. The live view begins with the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.figures import live
+from rnnviz.figures.live import seriate, steady
+from rnnviz.i18n import _, ngettext
+from rnnviz.networks import model_card
+from rnnviz.page.formatting import measure, spoken
+from rnnviz.scoring.sampling import sample
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import Tracer
+
+if TYPE_CHECKING:
+    from rnnviz.networks.model_card import Recorded
+    from rnnviz.networks.numpy_model import Network
+
+REFERENCE_LENGTH = 1000
+"""Characters of the reference text, which the model writes."""
+
+FEW = 8
+"""Units that change least often, shown below the named units: as many as a reader sees at a glance."""
+
+REACHED = 98
+"""Percentile of a unit's values on the reference text: the upper end of its `unit_reach`; 100 − REACHED, the
+lower. Beyond it are rare peaks, which would leave all other colours pale.
+"""
+
+NARROWEST = 0.2
+"""Each side of a unit's reach is at least this fraction of the other: a hardly used side stays pale."""
+
+ORDERS = ("steady", "alike", "index")
+
+Ids = npt.NDArray[np.int64]
+
+_once = lru_cache(maxsize=12)
+
+
+@_once
+def reference_trace(model: Network) -> Trace:
+    """The trace of the reference text, always the same: REFERENCE_LENGTH characters that the model writes."""
+    return Tracer(model).extend(sample(model, "", REFERENCE_LENGTH, temperature=0.8, seed=0))
+
+
+def unit_order(
+    model: Network, kind: str, layer: int, quantity: str = "hidden", first: Sequence[int] = ()
+) -> Ids:
+    """The unit of each row, (H,).
+
+    kind  "steady": the units of `first`, then the FEW that change least often, then the others. The quantity
+          "cell" has an order of cell states; every other quantity uses that of hidden states.
+          "alike": similar units side by side
+    """
+    state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
+    units = _orders(model)[kind, state, layer]
+    if kind == "steady" and first:
+        units = np.concatenate([np.asarray(first, np.int64), units[~np.isin(units, first)]])
+    return units
+
+
+@_once
+def unit_reach(model: Network) -> dict[str, npt.NDArray[np.float32]]:
+    """Each unit's reach below and above 0 on the reference text, by state ("hidden", "cell"), (2, L, H) each.
+
+    The strongest colours of a unit are at its reach.
+    """
+    found = {}
+    for name, values in _states(reference_trace(model)).items():
+        ends = abs(np.percentile(values, (100 - REACHED, REACHED), axis=0))
+        found[name] = np.maximum(ends, np.maximum(NARROWEST * ends.max(axis=0), 1e-3)).astype(np.float32)
+    return found
+
+
+@_once
+def _orders(model: Network) -> dict[tuple[str, str, int], Ids]:
+    read = reference_trace(model)
+    found = {}
+    for layer in range(model.config.layers):
+        alike = found["alike", "hidden", layer] = seriate(read.hidden[:, layer])
+        for state, values in _states(read).items():
+            few = steady(values[:, layer], FEW)
+            found["steady", state, layer] = np.concatenate([few, alike[~np.isin(alike, few)]])
+    return found
+
+
+def _states(read: Trace) -> dict[str, npt.NDArray[np.float32]]:
+    return {"hidden": read.hidden, **({} if read.cell is None else {"cell": read.cell})}
+
+
+MOST_NAMED = 3
+"""Named units of a view, at most; a reader takes in no more."""
+
+KEPT_QUANTITIES = ("hidden", "cell")
+"""Quantities that a trace holds for every character, so that a keystroke computes nothing more."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A unit with its findings on the model's card, the best first."""
+
+    quantity: str
+    layer: int
+    unit: int
+    findings: Sequence[Recorded]
+
+
+def named_units(model: Network) -> tuple[Named, ...]:
+    """The first MOST_NAMED named units of a model, each once; () if its card has no confirmed finding."""
+    from rnnviz.networks import model_card
+
+    if not model.card.get(model_card.UNITS_KEY):
+        return ()
+    config, found = model.config, dict[tuple[str, int, int], list["Recorded"]]()
+    for one in model_card.unit_findings(model.card):
+        there = one.layer < config.layers and one.unit < config.hidden_size
+        known = one.quantity in KEPT_QUANTITIES and one.quantity in live.quantities(config.cell)
+        if there and known and one.verdict == "remembers":
+            found.setdefault((one.quantity, one.layer, one.unit), []).append(one)
+    return tuple(Named(*where, same) for where, same in list(found.items())[:MOST_NAMED])
+
+
+def named_among(found: tuple[Named, ...], quantity: str, layer: int) -> list[int]:
+    """The numbers of the named units in a heat map of this quantity and layer."""
+    return [one.unit for one in found if (one.quantity, one.layer) == (quantity, layer)]
+
+
+def target_name(target: str) -> str:
+    """A target's name; a pattern stands for itself."""
+    return spoken(model_card.described(target))
+
+
+def follows(card: Mapping[str, Any]) -> str:
+    """The sentence on the targets that a network's units follow; "" without a standing finding."""
+    stand = model_card.remembering(card)
+    if not stand:
+        return ""
+    said = ngettext("One of its units follows this: {what}.", "Some of its units follow: {what}.", len(stand))
+    each = [
+        _("{list} ({why})").format(
+            list=target_name(one.target),
+            why=f"{measure(one)} {one.reported:.2f}",
+        )
+        for one in stand
+    ]
+    return said.format(what=_(", ").join(each))
+
+
+def reasons() -> dict[str, str]:
+    """The reasons why a unit has no name, by verdict and by `model_card.Why`."""
+    return {
+        "nothing": _("no unit follows it"),
+        "chance": _("no unit follows it"),
+        "character": _("the last character may tell as much"),
+        "context": _("the last few characters may tell as much"),
+        "untrained": _("an untrained network may tell as much"),
+        "open": _("not compared with anything simpler"),
+        "short": _("the text is too short"),
+        "same text": _("too rare to say"),
+        "absent": _("the text has none"),
+        "throughout": _("the same at every character"),
+        "costly": _("the search took too much time or memory"),
+    }
+
+
+def unnamed(card: Mapping[str, Any]) -> str:
+    """The sentence that says why no unit has a name; "" if the card records no search."""
+    said = reasons()
+    left: dict[str, str] = {**model_card.unanswered(card)}
+    left = {**{one.target: one.verdict for one in reversed(model_card.other_searches(card))}, **left}
+    sought = {name: said[left[name]] for name in model_card.SOUGHT if left.get(name) in said}
+    each = [
+        _("{list} ({why})").format(
+            list=_(", ").join(target_name(name) for name, why in sought.items() if why == reason), why=reason
+        )
+        for reason in dict.fromkeys(sought.values())
+    ]
+    where = model_card.searched_text(card) or _("text it never read")
+    if len(each) == 1 and not model_card.unit_findings(card):  # one reason for all targets: name it alone
+        each = list(sought.values())[:1]
+    return (
+        _("No unit could be named from {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
+        if each
+        else ""
+    )

@@ -1,0 +1,79 @@
+"""The button that removes the reader's texts at once, not only when the app ends."""
+
+import threading
+from typing import Any
+
+import streamlit as st
+from streamlit import runtime
+
+from rnnviz.i18n import _
+from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.worker import Jobs, session_id
+
+SETTINGS = ("language", "model")  # keys of the session's state that stay: they reveal nothing of a text
+PASTED = ("pasted", "train-paste")  # the browser sends these fields again unless they are set to ""
+_TIMES = "forgetting.times"
+SOON = 2.0  # seconds that a cancelled job may take to end
+
+
+def fresh(key: str) -> str:
+    """The key of an upload field, a new one after each `forget`: under the old key the browser's field still
+    lists its files.
+    """
+    times = st.session_state.get(_TIMES, 0)
+    return f"{key}.again{times}" if times else key
+
+
+def _uploads() -> Any:
+    """Streamlit's upload manager, as Any: its protocol lacks `remove_file`. It holds files as long as their
+    session, whether a page uses them or not.
+    """
+    return runtime.get_instance().uploaded_file_mgr
+
+
+def drop(file: str) -> None:
+    """Remove an upload of this session, by its file id, from the server's memory."""
+    if runtime.exists():
+        _uploads().remove_file(session_id(), file)
+
+
+def button() -> None:
+    """Draw the button, whose click calls `forget`."""
+    st.button(
+        _("Forget my texts"),
+        key="forget-texts",
+        icon=":material/delete_sweep:",
+        type="tertiary",
+        help=_(
+            "Removes your uploaded and pasted texts from this machine, and all results computed from them. "
+            "Runs keep their text until you delete them."
+        ),
+        on_click=forget,
+    )
+
+
+def forget() -> None:
+    """Remove this session's jobs, uploads, results and fields; SETTINGS alone stay."""
+    state = st.session_state
+    for jobs in [value for value in map(state.get, list(state)) if isinstance(value, Jobs)]:
+        jobs.retain([])
+        jobs.stopped(SOON)
+    for value in map(state.get, list(state)):
+        # A file that is open stays readable after its removal; Windows doesn't even remove it.
+        if callable(close := getattr(value, "close", None)):
+            close()
+    store.shared().forget_texts()
+    times = state.get(_TIMES, 0) + 1
+    for name in list(state):
+        if name not in SETTINGS:
+            del state[name]
+    state[_TIMES] = times
+    for name in PASTED:
+        state[name] = ""
+    if runtime.exists():
+        _uploads().remove_session_files(session_id())
+    timer = threading.Timer(
+        SOON, store.collect_memory
+    )  # by then the next run has replaced the page's objects
+    timer.daemon = True
+    timer.start()

@@ -1,5 +1,0 @@
-"""The Train page: choose a text and a recipe, start a run, and watch its hidden state.
-
-A run is a separate process (rnnviz.training). A page that was closed or reloaded reads all from the runs'
-folders.
-"""

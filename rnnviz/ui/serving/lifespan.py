@@ -1,0 +1,116 @@
+"""The server's start and end, and its tasks in between; what Streamlit 1.67 lacks for them."""
+
+import asyncio
+import contextlib
+import threading
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import app_session
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+
+from rnnviz.ui.jobs import store
+from rnnviz.ui.serving import sharing, warm_up
+from rnnviz.ui.serving.room import classroom
+
+TRIES = 200
+PAUSE = 0.05  # seconds between two tries
+
+
+def browser_wanted() -> bool:
+    """Whether to open a browser: not for a headless server. Streamlit opens one for a script, not for an
+    `st.App`.
+    """
+    return not st.get_option("server.headless")
+
+
+async def open_browser() -> None:
+    """Open the app's first page in this computer's browser as soon as its port accepts connections."""
+    address, port = st.get_option("server.address") or "localhost", st.get_option("server.port")
+    for _ in range(TRIES):
+        with contextlib.suppress(OSError):
+            _, writer = await asyncio.open_connection(address, port)
+            writer.close()
+            path = (st.get_option("server.baseUrlPath") or "").strip("/")
+            scheme = "https" if st.get_option("server.sslCertFile") else "http"
+            await asyncio.to_thread(webbrowser.open, f"{scheme}://{address}:{port}/{path}")
+            return
+        await asyncio.sleep(PAUSE)
+
+
+class Queue(ForwardMsgQueue):
+    """A session's queue of messages to its browser, a workaround.
+
+    When the script reruns, Streamlit's queue drops the messages of the last run. In 1.67 it drops the
+    upload's address (`file_urls_response`) too, for which the browser then waits for ever. This one keeps it.
+    """
+
+    def clear(
+        self, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
+    ) -> None:
+        before = self._queue
+        super().clear(retain_lifecycle_msgs, fragment_ids_this_run)
+        if retain_lifecycle_msgs:
+            there = {id(message) for message in self._queue}
+            self._queue += [one for one in before if _is_address(one) and id(one) not in there]
+
+
+def keep_addresses() -> None:
+    """Replace Streamlit's queue for all sessions that begin from now on."""
+    app_session.ForwardMsgQueue = Queue  # type: ignore[attr-defined]
+
+
+def _is_address(message: ForwardMsg) -> bool:
+    return message.WhichOneof("type") == "file_urls_response"
+
+
+FILES = 10_240
+"""The limit of open files and connections to ask for: each phone of a class keeps one or two open. macOS
+refuses more, even if it reports no limit.
+"""
+
+
+def raise_limit() -> None:
+    """Raise the soft limit to the hard one, at most to FILES; many systems begin at 256."""
+    try:
+        import resource
+    except ImportError:  # Windows lacks the module and the limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+OFTEN = 10.0  # seconds between two looks whether the lecture has left its step
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
+    """Prepare the process, start the warm-up, and with `rnnviz host` the room; at the end, close it."""
+    raise_limit()
+    keep_addresses()
+    store.keep_little_memory()
+    threading.Thread(target=warm_up.up, name="rnnviz-warm", daemon=True).start()
+    beside = [asyncio.create_task(_close_left_question())]
+    if browser_wanted():
+        beside.append(asyncio.create_task(open_browser()))
+    if classroom.at_start is not None:
+        beside.append(asyncio.create_task(asyncio.to_thread(sharing.open_at_start)))
+    yield {}
+    classroom.close()
+    for task in beside:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _close_left_question() -> None:
+    while True:
+        await asyncio.sleep(OFTEN)
+        classroom.unseen()

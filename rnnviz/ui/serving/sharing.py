@@ -1,0 +1,130 @@
+"""A network's page for others: the buttons that share it, and the room of `rnnviz host`."""
+
+import io
+import logging
+import sys
+from html import escape
+
+import segno
+import streamlit as st
+
+from rnnviz import i18n
+from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
+from rnnviz.networks import checkpoint
+from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.page import serving
+from rnnviz.page.formatting import title
+from rnnviz.ui.serving.room import classroom
+from rnnviz.ui.serving.room.classroom import OpenRoom
+from rnnviz.ui.shell import error_messages
+
+log = logging.getLogger("rnnviz")
+
+
+def buttons(info: ModelInfo) -> None:
+    """Draw both buttons, if the model can have a page."""
+    page = serving.address(info.path.stem, info.kind)
+    if not page:
+        return
+    st.link_button(
+        _("Share as a page"),
+        page,
+        help=_("The live view of this model as one HTML file. Save it, send it: it needs no server."),
+        icon=":material/share:",
+    )
+    if st.button(
+        _("Show on phones"),
+        help=_("A QR code: every phone fetches the live view once, then runs it on its own."),
+        icon=":material/qr_code_2:",
+    ):
+        st.dialog(_("This model on your phone"), width="large")(shown)(info)
+
+
+def shown(info: ModelInfo) -> None:
+    """Put the model on the class's phones, and draw the room's QR code and address, large."""
+    try:
+        opened = classroom.open_room(i18n.language())
+        name = show(opened, info, i18n.language())
+    except RnnvizError as error:
+        error_messages.show(error)
+        return
+    opened.choose(name)
+    if len(opened.places) > 1:
+        listed = [place.address for place in opened.places]
+        opened.move(st.selectbox(_("Another address of this computer"), listed, index=opened.at))
+    poster(opened.url)
+    st.caption(
+        _(
+            "Phones must be in the same network as this computer. "
+            "A firewall or a guest Wi-Fi may keep them out."
+        )
+    )
+    if st.button(_("Stop"), icon=":material/close:", help=_("Phones that have the page keep it.")):
+        stop(name)
+        st.rerun()
+
+
+def show(opened: OpenRoom, info: ModelInfo, language: str) -> str:
+    """Add a network's page to those that phones see, and return its name. Raises as `build.page` does."""
+    name = f"{info.path.stem}.html"
+    opened.shown.put(name, title(info), serving.made(info, language))
+    return name
+
+
+def stop(name: str) -> None:
+    """Show a page on phones no more; close the room unless the lecture uses it."""
+    opened = classroom.current()
+    if opened is not None:
+        opened.shown.drop(name)
+        opened.room.phones.ring()
+        if not opened.asks:
+            classroom.close()
+
+
+def poster(url: str) -> None:
+    """Draw a QR code and the address to type, readable from the last row."""
+    short = url.partition("://")[2]
+    name, scan = _("QR code"), _("Scan this, or type the address:")
+    st.html(
+        "<div style='display:flex;flex-wrap:wrap;gap:1.5rem;align-items:center;justify-content:center'>"
+        f"<img src='{escape(classroom.qr(url))}' alt='{escape(name)}' style='width:min(52vh,100%)'>"
+        "<div style='text-align:center;overflow-wrap:anywhere'>"
+        f"<div style='font-size:1.2rem'>{escape(scan)}</div>"
+        f"<div style='font:600 clamp(1.6rem,3vw,3rem) var(--st-code-font,monospace)'>{escape(short)}</div>"
+        "</div></div>"
+    )
+
+
+def open_at_start() -> None:
+    """Open the room that `rnnviz host` asks for, and print its address, in a terminal with a QR code."""
+    assert classroom.at_start is not None
+    try:
+        opened = classroom.open_room("en")
+        opened.asks = True
+        _tell(text(opened))
+        listed = {info.path.stem: info for info in checkpoint.available()[0]}
+        for name in classroom.at_start.networks:
+            if name in listed:
+                show(opened, listed[name], "en")
+                opened.room.phones.ring()
+    except RnnvizError as error:  # the app goes on: Learn opens the room once there is a network
+        _tell(f"rnnviz: {error}")
+    except Exception:
+        log.exception("the room could not be opened")
+
+
+def _tell(message: str) -> None:
+    sys.stdout.write(f"{message}\n")
+    sys.stdout.flush()
+
+
+def text(opened: OpenRoom) -> str:
+    """The message of `rnnviz host`: the class's addresses; in a terminal, with a QR code of the first."""
+    first, *others = opened.urls()
+    lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in others), ""]
+    if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
+        out = io.StringIO()
+        segno.make(first, error="m", micro=False).terminal(out, border=2, compact=True)
+        lines.append(out.getvalue())
+    return "\n".join(lines)

@@ -1,0 +1,156 @@
+"""`rnnviz app` and `rnnviz host`: the server of the app, from a checkout or an installed wheel.
+
+Each command imports this module, so what needs Streamlit or Starlette is imported once they are asked for.
+"""
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from rnnviz.cli.bind import Gone, Help
+from rnnviz.errors import ConfigError, install
+from rnnviz.ui.serving.room import NETWORKS
+
+UI = Path(__file__).parents[1]
+SETTINGS = Path(".streamlit", "config.toml")
+
+
+def serve(command: str, options: Mapping[str, Any]) -> int:
+    """Serve the app until it is stopped; returns the exit status.
+
+    `command` is named in errors; `options` are Streamlit's, which replace those of the app's settings file.
+    Raises ConfigError if a package that the app needs isn't installed.
+    """
+    sys.stdout.write("Starting …\n")  # the imports below take many seconds on a first start
+    sys.stdout.flush()
+    with _needed(command):
+        import streamlit as st
+
+        from rnnviz.ui.serving import entry, http_protocol
+    config = {**dict(flat(tomllib.loads(settings().read_text("utf-8")))), **options}
+    http_protocol.take()
+    app = st.App(**entry.parts(watched=False))
+    sys.argv[:] = [str(UI / "script" / "main.py")]  # Streamlit puts the folder of argv[0] first on sys.path
+    app.run(config=config)
+    return 0
+
+
+@contextmanager
+def _needed(command: str) -> Iterator[None]:
+    """Raise ConfigError where an import shows that a package of the app is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] == "rnnviz":
+            raise
+        raise ConfigError(
+            "{command} needs {name}, which isn't installed: {installing} brings it",
+            command=command,
+            name=missing.name,
+            installing=install("app"),
+        ) from missing
+
+
+def port(said: str) -> int:
+    """The port of a command's option. Raises ArgumentTypeError for anything but 0 to 65535.
+
+    >>> port("8501")
+    8501
+    """
+    if said.isdecimal() and (number := int(said)) < 1 << 16:
+        return number
+    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535; received {said!r}")
+
+
+def settings() -> Path:
+    """The path of the app's settings file: beside the package in a checkout, inside it once installed."""
+    places = [folder / SETTINGS for folder in (UI.parents[1], UI.parent)]
+    return next((place for place in places if place.is_file()), places[0])
+
+
+def flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """The options of a TOML table by Streamlit's dotted names. A table of headers is one option.
+
+    >>> dict(flat({"server": {"port": 1, "trustedUserHeaders": {"a": "b"}}}))
+    {'server.port': 1, 'server.trustedUserHeaders': {'a': 'b'}}
+    """
+    for name, value in table.items():
+        whole = f"{before}{name}"
+        if isinstance(value, dict) and not whole.endswith("Headers"):
+            yield from flat(value, f"{whole}.")
+        else:
+            yield whole, value
+
+
+def app(
+    *,
+    port: Annotated[
+        int | None, Help("where to listen (default: 8501, or the next free one)", convert=port)
+    ] = None,
+    no_browser: Annotated[bool, "open no browser, print the address alone"] = False,
+) -> int:
+    """Open the app in a browser, for this computer alone; so does rnnviz without a command.
+
+    examples:
+      rnnviz app
+      rnnviz app --port 9000 --no-browser
+    """
+    found: dict[str, Any] = {}
+    if port is not None:
+        found["server.port"] = port
+    if no_browser:
+        found["server.headless"] = True
+    return serve("app", found)
+
+
+def host(
+    *,
+    port: Annotated[
+        int | None, Help("where phones come (default: 8600, or the next free one)", convert=port)
+    ] = None,
+    address: Annotated[str, "which of this computer's addresses phones may use (default: all)"] = "",
+    name: Annotated[
+        list[str] | None,
+        "another name that phones open the room by, again for more; the first is printed. A whole address, "
+        "such as https://hall.example.org, where a proxy answers to it",
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        Help(
+            f"a network that the class sees, again for more (default: {' and '.join(NETWORKS)}); a phone "
+            "takes the smallest",
+            metavar="NAME",
+        ),
+    ] = None,
+    app_address: Annotated[
+        str,
+        "where the app itself listens (default: localhost). Another address only behind a proxy with a "
+        "login: whoever reaches the app may do everything",
+    ] = "",
+    capacity: Annotated[
+        str | None, Help("a class gets the live view and the questions, and any number may look", action=Gone)
+    ] = None,
+    trust_proxy: Annotated[
+        str | None, Help("nothing depends on who asks any more; leave it out", action=Gone)
+    ] = None,
+    no_browser: Annotated[bool, "open no browser, print the addresses alone"] = False,
+) -> int:
+    """Open the app for a lecture, and a room for the class: phones see the live view, and answer questions.
+
+    The app answers to this computer alone. Phones get pages and send answers, nothing else.
+
+    examples:
+      rnnviz host
+      rnnviz host --model holmes-lstm --model shakespeare-lstm
+      rnnviz host --port 80 --name hall.example.org
+      rnnviz host --address 127.0.0.1 --name https://hall.example.org
+    """
+    with _needed("host"):
+        from rnnviz.ui.serving.room import classroom
+    classroom.at_start = classroom.RoomOptions(address, port, tuple(name or ()), tuple(model or NETWORKS))
+    options = {"server.address": app_address or None, "server.headless": no_browser or None}
+    return serve("host", {name: value for name, value in options.items() if value is not None})

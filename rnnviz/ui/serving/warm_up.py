@@ -1,0 +1,110 @@
+"""The warm-up: imports and first results, computed before a reader needs them.
+
+- While the browser opens: the first page's imports.
+- Later, while no reader asks for anything: torch, which only scoring needs. Its import takes longer than a
+  page should take to appear.
+
+Packages that import all their modules are imported here, before any thread starts. With one thread importing
+the package and another one of its modules, each waits for the other; Python breaks the deadlock with a
+half-imported module.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import logging
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import rnnviz.gradients
+import rnnviz.units  # noqa: F401
+from rnnviz import registry
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from rnnviz.networks.checkpoint import ModelInfo
+    from rnnviz.networks.numpy_model import Model
+
+log = logging.getLogger("rnnviz")
+
+LATER = 10.0  # seconds until the later pieces may begin
+QUIET = 3.0  # seconds without a key or a click before each piece: an import delays answers by half a second
+
+_asked = 0.0  # the time of the last message from any browser, by time.monotonic()
+
+
+class Listening:
+    """The middleware that records each key or click: a message over a WebSocket."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def heard() -> Message:
+            global _asked
+            message = await receive()
+            _asked = time.monotonic()
+            return message
+
+        await self.app(scope, heard if scope["type"] == "websocket" else receive, send)
+
+
+def up() -> None:
+    """Import the pages, load the default model, then the later pieces. Errors are only logged: the page that
+    needs the failed piece shows them.
+    """
+    # Streamlit warns at each cached call outside a session, 60 times: the room's address would scroll by.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+    try:
+        from rnnviz.ui.jobs import store
+        from rnnviz.ui.shell import model_cache
+
+        own = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
+        for module in (*own, *(page.module for page in registry.pages())):
+            importlib.import_module(module)
+        models, _ = model_cache.listed()
+        if models:
+            info = model_cache.first(models)
+            _picture(model_cache.load(info, to_read=True))
+            model_cache.yardstick(info, models)
+        store.sweep()
+        time.sleep(LATER)
+        for piece in _pieces(models):
+            while (wait := _asked + QUIET - time.monotonic()) > 0:
+                time.sleep(wait)
+            piece()
+        # What is loaded stays: full collections, which stop every thread, look at it no longer. They took a
+        # second while strangers attacked the room.
+        gc.collect()
+        gc.freeze()
+    except Exception:
+        log.debug("warming up failed", exc_info=True)
+
+
+def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
+    """The later pieces of the warm-up, each a call of at most some seconds."""
+    from rnnviz.lecture.scenes import scenes
+    from rnnviz.networks import engines
+    from rnnviz.ui.shell import model_cache
+
+    for info in models[: model_cache.LOADED_AT_ONCE]:
+        yield lambda info=info: _picture(model_cache.reader(info))  # type: ignore[misc]
+    for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
+        yield from (partial(step.shown, step.usual) for step in scene.steps)
+    if (engine := engines.registered()) is not None:
+        yield partial(importlib.import_module, engine)
+
+
+def _picture(model: Model) -> None:
+    """Compute the units of a network's first picture, for which it writes a reference text; the result is
+    cached.
+    """
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.page import shown_units
+
+    if not isinstance(model, NgramModel):
+        shown_units.unit_order(model, "steady", 0)

@@ -1,0 +1,330 @@
+"""A dashboard: coloured texts and Plotly figures that share one cursor, drawn by one component.
+
+A character under the pointer lights up in every linked text and figure, without the server. A click, an arrow
+key or a selection asks the server, which answers with a new dashboard.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from rnnviz.arrays import Array
+from rnnviz.figures.axes import Extremes, of
+from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp, themes
+from rnnviz.i18n import _, language
+from rnnviz.page import payload
+from rnnviz.page.formatting import uncoloured
+from rnnviz.page.payload import TYPES, pack
+from rnnviz.text.vocabulary import code_points
+from rnnviz.ui.browser import component
+from rnnviz.ui.browser.component import Component
+from rnnviz.ui.shell import address
+
+Figure = dict[str, Any]
+
+STEPS = 33  # colours behind the text: an odd number, so that a diverging scale has a middle
+READABLE = 4.5  # the least contrast of a letter with its background: WCAG 2, level AA
+
+_component = Component("board")
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A text, a colour behind each character.
+
+    levels   (T,) uint8, 0 .. LEVELS - 1, from `Scale.levels`
+    palette  "diverging", "sequential", "surprisal" or "versus"
+    values   (T,) numbers shown for the character under the pointer, or None
+    said     the values' name; "": the label
+    at       the index of a character to mark, or None
+    linked   whether the text shares the cursor
+    marked   start and stop of a passage to mark, in a text that isn't linked
+    bars     symbols with their probabilities, beside the label
+    pick     the number that a click on the text picks, see `Ask.pick`; None: nothing
+    """
+
+    text: str
+    levels: Array
+    palette: str = "diverging"
+    label: str = ""
+    values: Array | None = None
+    at: int | None = None
+    linked: bool = True
+    said: str = ""
+    marked: tuple[int, int] | None = None
+    bars: Sequence[tuple[str, float]] = ()
+    pick: int | None = None
+
+
+def painted(text: str, values: Array, scale: Scale, label: str, palette: str = "", **options: Any) -> Text:
+    """A text coloured by `values` (T,) on `scale`; `options` are further fields of `Text`."""
+    return Text(text, scale.levels(values), palette or scale.kind, label, values, **options)
+
+
+def ends(scale: Scale) -> tuple[str, str, str]:
+    """A scale's palette, and its lowest and highest value as words: `scale` of `mount`."""
+    low, high = (f"{end:g}".replace("-", "−") for end in (scale.low, scale.high))
+    return scale.kind, low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A figure with two sentences: `notice` says where to look, `limits` names things that it doesn't show.
+
+    figure  makes the Plotly figure, given `theme=`
+    height  pixels
+    width   sixths of the dashboard
+    link    "x": the x axis counts characters; "xy": both axes do; "points": the first trace has a point for
+            each character; "": the figure isn't linked
+    pick    a click's ask: "at", a character; "bar": an entry of `picks`, one a bar, the lowest first
+    """
+
+    name: str
+    title: str
+    figure: Callable[..., Figure]
+    notice: str
+    limits: str
+    height: int = 240
+    width: int = 6
+    link: str = ""
+    pick: str = ""
+    picks: Sequence[Any] = ()
+
+    @cached_property
+    def figures(self) -> dict[str, Figure]:
+        """The figure in each theme, drawn once, however often the panel is shown."""
+        return {name: self.figure(theme=theme) for name, theme in THEMES.items()}
+
+    @cached_property
+    def finding(self) -> str:
+        """The figure's text alternative, the same in both themes."""
+        return text_alternative(self.figures["light"])
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A browser's ask: `what` is "at" (a character), "span" or "pick" (in a `panel`).
+
+    `value` is any JSON value: the methods below check it.
+    """
+
+    what: str = ""
+    value: Any = None
+    panel: str = ""
+    client: str = ""
+    seq: int = 0
+
+    @classmethod
+    def from_json(cls, value: object) -> Ask:
+        """The ask in any JSON value; missing or mistyped fields become defaults."""
+        return payload.valid(
+            cls,
+            value,
+            what=payload.text(20),
+            value=lambda v: True,
+            panel=payload.text(200),
+            client=payload.text(64),
+            seq=payload.whole(),
+        )
+
+    def position(self, length: int) -> int | None:
+        """The index of the character asked for; None unless it is below `length`."""
+        good = self.what == "at" and type(self.value) is int and 0 <= self.value < length
+        return self.value if good else None
+
+    def pick(self, count: int, panel: str | None = None) -> int | None:
+        """The number picked (in `panel`, if given); None unless it is below `count`."""
+        asked = self.what == "pick" and (panel is None or self.panel == panel)
+        good = asked and type(self.value) is int and 0 <= self.value < count
+        return self.value if good else None
+
+    def span(self, length: int) -> tuple[int, int] | None:
+        """Start and stop of the selected characters; None unless they lie within `length`."""
+        if self.what != "span" or not isinstance(self.value, list) or len(self.value) != 2:
+            return None
+        start, stop = self.value
+        good = type(start) is int and type(stop) is int and 0 <= start < stop <= length
+        return (start, stop) if good else None
+
+
+def _name(array: Array, pool: dict[str, Array]) -> str:
+    """The array's name in the pool, a digest of its content: light and dark figures share their arrays."""
+    if array.dtype == np.bool_:
+        array = array.astype(np.uint8)
+    elif array.dtype.str not in TYPES:
+        array = array.astype(np.float32)
+    array = np.ascontiguousarray(array)
+    shape = ",".join(map(str, array.shape)) + array.dtype.str
+    name = hashlib.blake2b(array.tobytes() + shape.encode(), digest_size=8).hexdigest()
+    pool[name] = array
+    return name
+
+
+def _named(value: Any, pool: dict[str, Array]) -> Any:
+    if isinstance(value, dict):
+        return {key: _named(v, pool) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(v, pool) for v in value]
+    if isinstance(value, np.ndarray):
+        return {"$": _name(value, pool)}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@cache
+def _themes() -> dict[str, Any]:
+    out = themes()
+    for theme in THEMES.values():
+        palettes = {}
+        for name in ("diverging", "sequential", "surprisal", "versus"):
+            behind = ramp(getattr(theme, name), STEPS)
+            letters = [_letter(theme, colour) for colour in behind]
+            palettes[name] = list(map(list, zip(behind, letters, strict=True)))
+        out[theme.name]["palettes"] = palettes
+    return out
+
+
+def _letter(theme: Theme, behind: str) -> str:
+    """A letter's colour on a background: the theme's text colour where it is readable, else the next."""
+    inks = (theme.text, theme.background, "#ffffff", "#000000")
+    return next(ink for ink in inks if contrast(ink, behind) >= READABLE)
+
+
+def words() -> dict[str, str]:
+    """The words that the dashboard's browser modules show, by the names that they use."""
+    return {
+        "plain": uncoloured(),
+        "text": _("The text; arrow keys move the cursor, a click sets it"),
+        "idle": _(
+            "Point at a character to find it in every picture; click, or use the arrow keys, to choose it."
+        ),
+        "idle.select": _(
+            "Point at a character to find it in every picture; drag over the text to select a passage."
+        ),
+        "at": _("character {n}"),
+        "misses": _("Not shown: {what}"),
+        "missing": _(
+            "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "
+            "which serves it."
+        ),
+        "late": _("The server does not answer; what you asked is asked again."),
+    }
+
+
+def mount(
+    key: str,
+    *,
+    texts: Sequence[Text] = (),
+    panels: Sequence[Panel] = (),
+    at: int | None = None,
+    spans: Sequence[tuple[int, int]] = (),
+    select: bool = False,
+    scale: tuple[str, str, str] | None = None,
+    quiet: bool = False,
+) -> None:
+    """Draw a dashboard on the page, or redraw it; at the next run `asked(key)` has its ask.
+
+    at      the index of the chosen character, or None
+    spans   start and stop of each passage that is selected
+    select  whether passages can be selected
+    scale   the legend: palette, word for its lowest colour, word for its highest; see `ends`
+    quiet   whether the hint on the cursor is left out
+    """
+    pool: dict[str, Array] = {}
+    asked(key)  # consumes an ask that no part of the page has read: the header below acknowledges it
+    before: Ask = st.session_state.get(f"{key}.before", Ask())
+    header = {
+        "client": before.client,
+        "seq": before.seq,
+        "address": address.said(),
+        "words": words(),
+        "language": language(),
+        "themes": _themes(),
+        "levels": LEVELS,
+        "at": at,
+        "spans": list(spans),
+        "select": select,
+        "quiet": quiet,
+        "scale": scale,
+        "texts": [
+            {
+                "codes": _name(code_points(one.text), pool),
+                "levels": _name(one.levels, pool),
+                "values": None if one.values is None else _name(one.values, pool),
+                "palette": one.palette,
+                "label": one.label,
+                "said": one.said or one.label,
+                "at": one.at,
+                "linked": one.linked,
+                "marked": one.marked,
+                "bars": [list(bar) for bar in one.bars],
+                "pick": one.pick,
+            }
+            for one in texts
+        ],
+        "panels": [_drawn(one, pool) for one in panels],
+    }
+
+    _component.mount(pack(header, pool), key=key)
+
+
+def _drawn(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
+    return {
+        **{one.name: getattr(panel, one.name) for one in fields(panel) if one.name != "figure"},
+        "picks": list(panel.picks),
+        "finding": panel.finding,
+        "figures": _named(panel.figures, pool),
+    }
+
+
+def asked(key: str) -> Ask:
+    """The ask of this key's dashboard since the last run; an empty `Ask` without one."""
+    ask = Ask.from_json(component.asked(key))
+    if ask.client:
+        st.session_state[f"{key}.before"] = ask
+    return ask
+
+
+PARTS_TOLD = 4
+"""Parts of a figure that the alternative describes; with more it would be a table read aloud."""
+
+
+def text_alternative(figure: Mapping[str, Any]) -> str:
+    """A figure's text alternative: the extremes of each part (a Plotly figure as JSON), one sentence a part.
+
+    Returns "" for a figure without values. Past PARTS_TOLD parts, the last sentence counts the others.
+    """
+    found = of(figure)
+    told = [_sentence(one) for one in found if one.name or len(found) == 1 or one.kind != "line"]
+    more = _("{n} more are drawn.").format(n=len(told) - PARTS_TOLD) if len(told) > PARTS_TOLD else ""
+    return " ".join([*told[:PARTS_TOLD], *([more] if more else [])])
+
+
+def _sentence(one: Extremes) -> str:
+    values = {
+        "low": _value(one.low),
+        "high": _value(one.high),
+        "last": _value(one.last),
+        "n": f"{one.count:,}",
+    }
+    places = {"low_at": ", ".join(one.low_at), "high_at": ", ".join(one.high_at)}
+    if one.kind == "heat":
+        places |= {"row": one.high_at[0], "column": one.high_at[1]}
+        said = _("Highest: {high}, in row {row}, column {column}; lowest: {low}.")
+    elif one.kind == "line":
+        said = _("Highest: {high} at {high_at}; lowest: {low} at {low_at}; it ends at {last}.")
+    elif one.kind == "points":
+        said = _("{n} points, from {low} to {high}.")
+    else:
+        said = _("Highest: {high_at}, {high}; lowest: {low_at}, {low}.")
+    return (f"{one.name}: " if one.name else "") + said.format(**values, **places)
+
+
+def _value(value: float) -> str:
+    return f"{value:,.3g}".replace("-", "−")

@@ -1,0 +1,243 @@
+"""A probe finds what is written along a direction, says how many units hold it, and has its controls."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import rnnviz
+from rnnviz import units
+from rnnviz.lab.analysis import evidence, ranking
+from rnnviz.lab.analysis.activations import Unit
+from rnnviz.lab.analysis.directions import Direction
+from rnnviz.lab.analysis.probing import probe, random_labels
+from rnnviz.lab.analysis.searching import Searcher
+from rnnviz.lab.analysis.targets import Target
+from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.config import KINDS, ModelConfig
+from tests.support.built import VOCABULARY, quoted
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
+
+H = 32
+
+
+@cache
+def written() -> tuple[CharModel, Direction]:
+    """An Elman network of two layers: a latch for quotes in the first is written along one direction of the
+    second, among the echoes of the text along all others, so that no unit holds it.
+    """
+    V, random = VOCABULARY.size, np.random.default_rng(5)
+    opens, closes = VOCABULARY.encode("“”").tolist()
+    W_x, W_h = random.normal(size=(H, V + 1)), np.zeros((H, H))
+    W_h[1:, 1:] = 0.8 * random.normal(size=(H - 1, H - 1)) / np.sqrt(H) * 2
+    W_x[0], W_x[0, opens], W_x[0, [closes, VOCABULARY.start]] = 0, 8, -8
+    W_h[0, 0] = 3
+    turned = np.linalg.qr(random.normal(size=(H, H)))[0]  # its columns: the direction, then the rest
+    parameters = {
+        "recurrence.weight_ih_l0": W_x,
+        "recurrence.weight_hh_l0": W_h,
+        "recurrence.weight_ih_l1": 0.02 * turned * np.concatenate(([1.0], np.full(H - 1, 3.0))),
+        "recurrence.weight_hh_l1": np.zeros((H, H)),
+        "readout.weight": random.normal(size=(V, H)),
+        "readout.bias": np.zeros(V),
+    } | {f"recurrence.bias_{which}_l{n}": np.zeros(H) for which in ("ih", "hh") for n in (0, 1)}
+    model = CharModel(ModelConfig("rnn", V, H, 2, 0), VOCABULARY, name="written")
+    model.load_state_dict({name: torch.tensor(one, dtype=torch.float32) for name, one in parameters.items()})
+    return model.requires_grad_(False).eval(), Direction("written", turned[:, 0], layer=1)
+
+
+@cache
+def read() -> rnnviz.Trace:
+    return rnnviz.trace(written()[0], quoted(24_000))
+
+
+def test_what_is_written_along_a_direction_is_found_though_no_unit_holds_it() -> None:
+    _, along = written()
+    one = probe(read(), units.target("quotes", read().text), layer=1)
+    assert one.score > 0.999
+    assert one.few[0].score < 0.8
+    assert one.direction().vector @ along.vector > 0.99
+    assert one.direction().layer == 1
+    assert (one.held, one.verdict) == ("spread", "learned")
+    assert 0.4 < np.mean(one.control) < 0.6
+    assert one.selectivity == pytest.approx(one.score - np.mean(one.control))
+
+
+def test_a_unit_that_holds_it_is_named() -> None:
+    one = probe(read(), units.target("quotes", read().text), layer=0)
+    assert one.few[0].units == (Unit(0, 0),)
+    assert one.held == "one"
+    assert one.shares[0] == pytest.approx(1, abs=0.01)
+    assert one.direction().vector[0] > 0.9
+
+
+def test_of_all_layers_there_is_a_direction_for_each() -> None:
+    one = probe(read(), units.target("quotes", read().text))
+    assert (one.layers, one.weights.shape) == ((0, 1), (2, H))
+    assert (one.few[0].units, one.direction(1).layer) == ((Unit(0, 0),), 1)
+
+
+def planted(n: int = 24_000, columns: int = 40) -> tuple[Target, np.ndarray]:
+    random = np.random.default_rng(1)
+    mask = np.arange(n) % 61 < 25
+    return Target("planted", mask), random.normal(size=(n, columns))
+
+
+def test_a_unit_that_only_helps_another_is_chosen_next() -> None:
+    target, states = planted()
+    noise = 3 * np.random.default_rng(2).normal(size=len(target))
+    states[:, 5] = (
+        target.values + noise
+    )  # what 5 holds is seen once 20, which tells nothing alone, is taken away
+    states[:, 20] = noise + 0.1 * states[:, 20]
+    one = probe(states, target)
+    assert [unit.unit for unit in one.few[1].units] == [5, 20]
+    assert one.few[0].score < 0.6 < 0.99 < one.few[1].score
+
+
+def test_a_graded_target_is_read_by_its_ranks() -> None:
+    _, states = planted()
+    height = states[:, :8].sum(axis=1)
+    states[:, 3] = 10 + 5 * states[:, 3]
+    one = probe(states, Target("height", np.exp(height)))
+    assert one.measure == "correlation"
+    assert one.score > 0.99
+    assert one.few[3].score == pytest.approx(one.score, abs=0.001)
+    even = Direction("even", (np.arange(40) < 8) * np.where(np.arange(40) == 3, 0.2, 1.0))
+    assert one.direction().vector @ even.vector > 0.99
+    assert max(map(abs, one.control)) < 0.1
+
+
+def test_where_there_is_nothing_nothing_is_said() -> None:
+    target, states = planted()
+    one = probe(states, target, controls=10)
+    assert (one.verdict, one.held) == ("nothing", None)
+    assert abs(one.selectivity) < 0.03
+
+
+@pytest.mark.slow
+def test_the_current_character_is_a_rival() -> None:
+    model = rnnviz.load("timemachine-gru")
+    text = "The Time Traveller smiled. He went on; “I think” he said. " * 400
+    one = probe(rnnviz.trace(model, text), units.target("vowel", text), controls=1)
+    assert one.score > 0.99
+    assert one.verdict == "character"
+
+
+def test_the_last_few_characters_are_a_rival() -> None:
+    ids = read().ids
+    three_ago = Target("three ago", np.concatenate(([False] * 3, np.isin(ids[:-3], ids[:4]))))
+    one = probe(read(), three_ago, layer=1, controls=1)
+    assert one.context.number in (4, 8)  # two characters don't reach so far
+    assert one.context.score > 0.999
+    assert one.character < one.score - 0.02
+    assert one.verdict == "context"
+
+
+def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
+    target = units.target("quotes", read().text)
+    one = probe(
+        read(),
+        target,
+        layer=1,
+        controls=1,
+        untrained=[np.random.default_rng(3).normal(size=(len(target), 4))],
+    )
+    searcher = Searcher(read(), layer=1)
+    split = searcher.split(target)
+    first, second = split.learn, split.second
+    scores = {
+        k: ranking.score(
+            evidence.predicted(read().ids, target.values, k, first)[second], target.values[second]
+        )
+        for k in evidence.LENGTHS
+    }
+    rival = one.context
+    assert rival.score == pytest.approx(scores[rival.number]) == pytest.approx(max(scores.values()))
+    assert 0 < rival.low < one.score - rival.score < rival.high
+    assert rival.p < 0.05
+    assert one.verdict == "remembers"
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"context": replace(rival, low=-0.001)}, "context"),
+        ({"context": replace(rival, low=None, high=None)}, "learned"),
+        ({"context": replace(rival, score=one.score - 0.019)}, "context"),
+        ({"context": None}, "learned"),
+        ({"lead": None, "untrained": ()}, "learned"),
+        ({"control": ()}, "learned"),
+    ]
+    for changed, said in changes:
+        assert replace(one, **changed).verdict == said
+
+
+def test_little_text_or_a_rare_target_gets_no_verdict() -> None:
+    target, states = planted(2_000)
+    states[:, 3] += 3 * target.values
+    short = probe(states, target)
+    assert (short.verdict, short.held) == ("short", None)
+    once = np.zeros(24_000, np.bool_)
+    once[1000] = True
+    assert probe(planted()[1], Target("once", once)).verdict == "same text"
+
+
+def runs(mask: np.ndarray) -> list[tuple[bool, int]]:
+    """The runs of a mask whose end joins its beginning, in order of length."""
+    turned = np.roll(mask, -int(np.flatnonzero(mask != np.roll(mask, 1))[0]))
+    edges = np.flatnonzero(np.diff(turned)) + 1
+    return sorted((bool(part[0]), len(part)) for part in np.split(turned, edges))
+
+
+@pytest.mark.slow
+def test_a_lead_that_another_text_may_not_have_is_none() -> None:
+    target, states = planted()
+    states[:, 3] += 3 * target.values
+    one = probe(states, target, untrained=[np.random.default_rng(3).normal(size=(24_000, 4))])
+    assert one.interval[0] < one.score < one.interval[1]
+    assert one.lead[0] < one.score - max(one.untrained) < one.lead[1]
+    assert (one.verdict, replace(one, lead=(-0.01, 0.2)).verdict) == ("learned", "untrained")
+    as_much = probe(states, target, untrained=[np.roll(states, 1, axis=1)])
+    assert (as_much.verdict, as_much.untrained) == ("untrained", (pytest.approx(one.score, abs=1e-6),))
+    assert replace(one, interval=None).verdict == "short"
+    assert replace(one, interval=(0.499, 0.9)).verdict == "nothing", "chance is in the interval"
+    assert probe(states, target).lead is None
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_random_labels_keep_the_lengths_of_runs(begins: bool) -> None:
+    mask = np.repeat(np.arange(10) % 2 == begins, [3, 1, 4, 1, 5, 9, 2, 6, 5, 7])
+    drawn = [random_labels(mask, np.random.default_rng(seed)) for seed in range(20)]
+    assert {labels.sum() for labels in drawn} == {mask.sum()}
+    assert all(runs(labels) == runs(mask) for labels in drawn)
+    assert len({labels.tobytes() for labels in drawn}) > 15
+    # Few runs have few orders: such labels too are elsewhere.
+    once = np.arange(1000) // 100 == 5
+    assert all((random_labels(once, np.random.default_rng(s)) & once).sum() < 51 for s in range(20))
+
+
+def test_the_same_seed_draws_the_same_control() -> None:
+    target, states = planted()
+    one, other, third = (probe(states, target, seed=seed).control for seed in (0, 0, 1))
+    assert one == other != third
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
+    model = tiny_torch(cell, layers=2)
+    traced = rnnviz.trace(model, (TEXT * 5)[:1500])
+    for quantity in KINDS[cell].quantities[:2]:
+        one = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)
+        assert one.facts() == probe(traced, "vowel", quantity=quantity, controls=1).facts()
+        assert one.quantity == quantity == one.direction(1).quantity
+        assert one.weights.shape == (2, 12)
+
+
+def test_fewer_units_than_eight_and_states_that_exploded() -> None:
+    target, states = planted(2_000, 3)
+    states[:, 0] += target.values
+    states[5, 1], states[6, 1], states[:, 2] = np.inf, np.nan, 0.5
+    one = probe(states, target)
+    assert [len(few.units) for few in one.few] == [1, 2]
+    assert np.isfinite(one.weights).all()

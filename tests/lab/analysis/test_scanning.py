@@ -1,0 +1,133 @@
+"""What all units do over a text: equal to looking at all states at once, whatever the pieces."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz import units
+from rnnviz.lab.analysis.activations import Unit, activations
+from rnnviz.lab.analysis.scanning import pushes, scan
+from rnnviz.networks.checkpoint import load_numpy, save
+from tests.support.closeness import assert_states
+from tests.support.models import TEXT
+from tests.support.torch_models import tiny_torch
+
+
+@pytest.mark.parametrize("quantity", ["hidden", "cell", "forget"])
+@pytest.mark.parametrize("length", [1, 17, 63, 5003])
+def test_a_scan_sees_what_a_trace_holds(quantity: str, length: int) -> None:
+    model, text = tiny_torch("lstm", layers=2), (TEXT * 6)[:length]
+    report = scan(model, text=text, quantity=quantity, before=10, after=6, contexts=3)
+    table = activations(rnnviz.trace(model, text), quantity=quantity)
+    assert report.characters == length
+    assert report.units == [Unit(layer, u) for layer in (0, 1) for u in range(12)]
+    np.testing.assert_allclose(report.mean, table.mean(axis=0, dtype=float), atol=1e-6)
+    np.testing.assert_allclose(report.variance, table.var(axis=0, dtype=float), atol=1e-6)
+    for column in (0, 5, 17, 23):
+        one, series = report[column // 12, column % 12], table[:, column]
+        assert one.top[0].value == pytest.approx(series.max(), abs=1e-6)
+        assert one.bottom[0].value == pytest.approx(series.min(), abs=1e-6)
+        assert (one.lowest, one.highest) == pytest.approx((series.min(), series.max()), abs=1e-6)
+        expected, _ = np.histogram(series, one.edges)
+        assert one.counts.sum() == length
+        assert np.abs(one.counts - expected).sum() <= 0.002 * length + 1  # values on an edge, to rounding
+        for contexts, order in ((one.top, 1), (one.bottom, -1)):
+            values = [order * c.value for c in contexts]
+            assert values == sorted(values, reverse=True)
+            assert all(
+                abs(a.position - b.position) >= 17 for n, a in enumerate(contexts) for b in contexts[:n]
+            )
+            for c in contexts:
+                begin = max(0, c.position - 10)
+                assert c.text == text[begin : c.position + 7]
+                assert c.position - begin == c.at
+                np.testing.assert_allclose(c.values, series[begin : c.position + 7], atol=1e-6)
+                assert c.values[c.at] == np.float32(c.value)
+
+
+def test_contexts_are_the_greedy_choice_among_the_extremes_of_windows() -> None:
+    model, text = tiny_torch("gru"), (TEXT * 3)[:2500]
+    report = scan(model, text=text, before=12, after=7, contexts=8)
+    table = activations(rnnviz.trace(model, text))
+    for unit in range(12):
+        windows = [table[n : n + 20, unit] for n in range(0, len(text), 20)]
+        extremes = sorted(
+            ((float(w.max()), 20 * n + int(w.argmax())) for n, w in enumerate(windows)), key=lambda e: -e[0]
+        )
+        chosen: list[int] = []
+        for _, position in extremes:
+            if all(abs(position - other) >= 20 for other in chosen) and len(chosen) < 8:
+                chosen.append(position)
+        values = [c.value for c in report[0, unit].top]
+        np.testing.assert_allclose(values, table[chosen, unit], atol=1e-6)
+
+
+def test_moves_are_means_over_each_character() -> None:
+    model, text = tiny_torch("gru"), TEXT * 2
+    report = scan(model, text=text)
+    states = rnnviz.trace(model, text)._states[:, 0]
+    change = np.diff(states.astype(float), axis=0)
+    for unit in (0, 7):
+        moves = report[0, unit].moves
+        assert [m.amount for m in moves] == sorted((m.amount for m in moves), reverse=True)
+        for move in moves:
+            here = np.array([c == move.character for c in text])
+            assert move.count == here.sum()
+            assert move.amount == pytest.approx(np.abs(change[here, unit]).mean(), abs=1e-6)
+            assert move.change == pytest.approx(change[here, unit].mean(), abs=1e-6)
+
+
+def test_a_file_is_read_as_the_text_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes((TEXT * 2).replace("\n", "\r\n").encode("utf-16"))
+    one, other = scan(tiny_torch("gru"), path=path), scan(tiny_torch("gru"), text=TEXT * 2)
+    assert_states(scan(tiny_torch("gru"), text=path).mean, one.mean)
+    assert_states(one.mean, other.mean)
+    assert one[0, 3].top[0].text == other[0, 3].top[0].text
+
+
+def test_an_exploding_network_is_scanned_all_the_same() -> None:
+    model = tiny_torch("rnn", activation="relu", embedding_size=0)
+    weights = {name: w * 40 for name, w in model.state_dict().items()}
+    model.load_state_dict(weights)
+    report = scan(model, text=TEXT)
+    assert np.isfinite(report.mean).all()
+    one = report[0, 0]
+    assert one.counts.sum() == len(TEXT)
+    assert one.edges[-1] / 2 < max(abs(one.lowest), one.highest) <= one.edges[-1]  # as wide as it must be
+
+
+def test_what_a_unit_speaks_for(tmp_path: Path) -> None:
+    for options in ({}, {"embedding_size": 12, "tied": True}):
+        model = tiny_torch("gru", layers=2, **options)  # type: ignore[arg-type]
+        pro, con = pushes(model, 3, -0.5, k=4)
+        column = model.readout_weight[:, 3].numpy().astype(float) * -0.5
+        column -= column.mean()
+        order = np.argsort(-column)
+        assert [s for s, _ in pro] == [model.vocabulary.symbol(int(s)) for s in order[:4]]
+        assert [n for _, n in con] == pytest.approx(column[order[::-1][:4]])
+        save(model, tmp_path / "m.safetensors")
+        assert pushes(load_numpy(tmp_path / "m.safetensors"), 3, -0.5, k=4) == (pro, con)  # type: ignore[arg-type]
+    assert pushes(model, 3, 0.0) == ([], [])
+
+
+def test_a_units_card_says_which_next_characters_it_favours() -> None:
+    model, text = tiny_torch("gru", layers=2), TEXT[:300]
+    card = scan(model, text=text)[1, 5]
+    assert (list(card.raises), list(card.lowers)) == pushes(model, Unit(1, 5), k=5)
+    # The logit of a next character rises with the unit by what is said, but for what all of them rise by.
+    last = {"layer": 1, "start": len(text)}
+    up, down = (rnnviz.trace(model, text, change=units.Clamp(5, v, **last)).logits[-1] for v in (1.0, 0.0))
+    apart = dict(zip(map(model.vocabulary.symbol, range(model.vocabulary.size)), up - down, strict=True))
+    mean = float(np.mean(up - down))
+    for symbol, nats in (*card.raises, *card.lowers):
+        assert apart[symbol] - mean == pytest.approx(nats, abs=1e-5)
+    assert card.raises[0][1] == max(nats for _, nats in card.raises)
+    assert card.facts()["raises"] == [list(one) for one in card.raises]
+    (panel,) = [panel for panel in card.panels() if panel.name == "pushes"]
+    assert [value for value in panel.picture.values if value > 0] == [nats for _, nats in card.raises]
+    for other in (scan(model, text=text)[0, 5], scan(model, text=text, quantity="update")[1, 5]):
+        assert (*other.raises, *other.lowers) == ()
+        assert "pushes" not in [panel.name for panel in other.panels()]

@@ -1,0 +1,101 @@
+"""What holds at which character, and patterns that would never end."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, pattern_target, span_target, target
+from tests.support.targets import target_signs
+
+LINES = "  ab\n    c d\n\n \n\te"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("quotes", 'He said "yes" and', "........xxxx....."),
+        ("quotes", "don't 'go, don't' x", "......xxxxxxxxxx..."),
+        ("quotes", "“A ‘b’ c’s” d", "xxxxxxxxxx..."),
+        ("quotes", "‘isn’t it’ e", "xxxxxxxxx..."),
+        ("quotes", "他说：“走！”就走", "...xxx..."),
+        ("quotes", "«a» ‹b› „c“ 「d」", "xx..xx..xx..xx."),
+        ("quotes", '"it\'s" x', "xxxxx..."),
+        ("quotes", '"one\n\nother" y', "xxxx.......xxx"),
+        ("quotes", '"one\nother" y', "xxxxxxxxxx..."),
+        ("quotes", "\"a 'b' c\" d", "xxxxxxxx..."),
+        ("quotes", '"a \'b" d', "xxxxx..."),
+        ("quotes", '""', "x."),
+        ("quotes", "", ""),
+        ("brackets", "f(a[1]) ) (x\n\ny)", ".xxxxx....xx...."),
+        ("bracket-depth", "f(a[1]) ) (x\n\ny)", "0112210000110000"),
+        ("brackets", "（甲）[乙》]", "xx.xxx."),
+        ("line-position", LINES, "123401234567001012"),
+        ("indent-depth", LINES, "122201234444001011"),
+        ("indentation", LINES, "xx...xxxx.....x.x."),
+        ("line-start", LINES, "x....x........x.x."),
+        ("word-start", "Don't go, 3rd", "x...x.x...x.."),
+        ("capital", "Ab ÄÖ 3 国", "x..xx...."),
+        ("vowel", "Élan über y", "x.x..x.x..."),
+        ("digit", "a1²b9", ".xx.x"),
+    ],
+)
+def test_what_holds_where(name: str, text: str, expected: str) -> None:
+    assert target_signs(target(name, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("quotes", 'a "b\nc', "..xx.."),
+        ("quotes", "x = 'it\\'s'", "....xxxxxx."),
+        ("quotes", '"""doc\n\n"in" x""" y', "x" * 14 + "....."),
+        ("brackets", "f(a\nb)", ".xx..."),
+    ],
+)
+def test_what_is_left_open_ends_with_its_line_in_a_program(name: str, text: str, expected: str) -> None:
+    assert target_signs(target(name, text, unclosed="line")) == expected
+
+
+@given(st.text(alphabet="a B\n\"'“”‘’()[]1.\\", max_size=40), st.sampled_from(sorted(KINDS)))
+def test_every_kind_covers_every_text_and_does_not_look_ahead_of_it(text: str, name: str) -> None:
+    found = target(name, text)
+    assert found.values.shape == (len(text),)
+    assert found.values.dtype in (np.bool_, np.float64)
+    if not found.graded:
+        joined = np.zeros(len(text), bool)
+        for start, stop in found.spans():
+            joined[start:stop] = True
+        assert (joined == found.values).all()
+
+
+def test_help_names_every_target() -> None:
+    assert {*KINDS, *PYTHON_KINDS} <= set(str(target.__doc__).split())
+
+
+def test_what_is_no_name_is_a_pattern_a_mask_or_a_target() -> None:
+    text = "in 1895, or 802701"
+    found = target("[0-9]+", text)
+    assert found.values.tolist() == pattern_target("[0-9]+", text).values.tolist()
+    assert target(found, text) is found
+    assert target(found.values, text).values is found.values
+
+
+def test_spans() -> None:
+    found = span_target([(1, 3), (2, 4)], "abcdef")
+    assert found.values.tolist() == [False, True, True, True, False, False]
+    assert found.spans() == [(1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        (r"\b\w+ing\b", "a thing sings going", "..xxxxx.......xxxxx"),
+        (r"^\w|$|x*", "ab\ncd", "x..x."),
+        ("国+", "中国国", ".xx"),
+        # What is searched for can't get onto the command line, nor into the code that searches.
+        ('"""+__import__', "x", "."),
+    ],
+)
+def test_patterns(pattern: str, text: str, expected: str) -> None:
+    assert target_signs(pattern_target(pattern, text)) == expected

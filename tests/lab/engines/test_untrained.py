@@ -1,0 +1,74 @@
+"""Networks before training: drawn as torch's layers are."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz import units
+from rnnviz.lab.analysis import controls, matching
+from rnnviz.lab.analysis.searching import Searcher
+from rnnviz.lab.engines import torch_model
+from rnnviz.lab.engines.custom import CustomModel
+from rnnviz.lab.engines.untrained import tensors
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.progress import run
+from rnnviz.text.vocabulary import Vocabulary
+from tests.support.foreign_networks import long_memory
+
+VOCABULARY = Vocabulary(tuple(map(chr, range(97, 97 + 26))))
+
+
+@pytest.mark.parametrize(
+    ("cell", "embedding", "tied"),
+    [*itertools.product(CELLS, (40, 0), (False,)), ("gru", 64, True)],
+)
+def test_each_tensor_is_drawn_from_the_distribution_that_torch_draws_it_from(
+    cell: str, embedding: int, tied: bool
+) -> None:
+    config = ModelConfig(cell, VOCABULARY.size, hidden_size=64, layers=2, embedding_size=embedding, tied=tied)
+    theirs = [torch_model.untrained(config, VOCABULARY, seed=seed).state_dict() for seed in range(20)]
+    ours = [tensors(config, seed) for seed in range(20)]
+    assert ours[0].keys() == theirs[0].keys()
+    for name, shape in config.shapes().items():
+        one, other = (
+            np.sort(np.concatenate([np.asarray(drawn[name]).ravel() for drawn in many]))
+            for many in (ours, theirs)
+        )
+        assert ours[0][name].shape == shape
+        assert float(one.mean()) == pytest.approx(0, abs=0.15 * float(one.std()))
+        assert float(one.std()) == pytest.approx(float(other.std()), rel=0.1)
+        if name != "embedding.weight" or tied:  # uniform: it has ends
+            np.testing.assert_allclose(one[[0, -1]], other[[0, -1]], rtol=0.05, atol=0.05 * one.std())
+
+
+def counter(seed: int) -> CustomModel:
+    """A function, whose copies can't be drawn."""
+    weights = np.random.default_rng(seed).normal(size=(4, 3)).astype(np.float32)
+
+    def step(ids: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        h = 0.9 * state["h"] + weights[ids]
+        return h, {"h": h}
+
+    return rnnviz.adapt_step(step, state={"h": np.zeros(3)}, characters="ab c")
+
+
+@pytest.mark.parametrize("fresh", [long_memory, counter])
+def test_a_network_of_ones_own_is_controlled_by_copies_that_begin_as_it_did(
+    fresh: Callable[[int], Any],
+) -> None:
+    text = "ab c ba cab " * 20
+    theirs = [rnnviz.trace(fresh(seed), text).hidden for seed in range(2)]
+    own, aim = fresh(9), units.target("word-start", text)
+    for model, hidden in zip(units.untrained(own, 2, fresh=fresh), theirs, strict=True):
+        np.testing.assert_array_equal(rnnviz.trace(model, text).hidden, hidden)
+    best = [Searcher(rnnviz.trace(fresh(seed), text)).best_column(aim) for seed in range(2)]
+    (echoes,) = run(controls.echoes(own, text, [aim], copies=2, fresh=fresh))
+    np.testing.assert_allclose(echoes, best, atol=1e-6)
+    read = run(matching.copies(own, text, 2, fresh=fresh))
+    for copy, hidden in zip(read, theirs, strict=True):
+        np.testing.assert_allclose(copy.states.T, hidden[:, 0], atol=2e-3)  # float16

@@ -1,0 +1,67 @@
+"""What a recipe will take, measured once for all who ask."""
+
+import threading
+
+import pytest
+
+from rnnviz.errors import TrainingError
+from rnnviz.lab.fit import estimate
+from rnnviz.lab.pages.train import forecast
+from rnnviz.lab.pages.train.settings import Recipe
+from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.networks.config import TrainConfig
+from rnnviz.text.corpora import from_text
+from rnnviz.ui.jobs import pending
+from rnnviz.ui.jobs.worker import Check, Jobs, Slots
+from tests.support.jobs import SOON
+from tests.support.waiting import until
+
+
+def small_recipe() -> tuple[Recipe, Chosen]:
+    config = TrainConfig(cell="rnn", hidden_size=8, embedding_size=8, batch=4, steps=8, characters=100_000)
+    text = Chosen(from_text("abc " * 2500, "own"), True, 5, (8_000, 1_000, 1_000))
+    return Recipe(config, None, "", "own", False), text
+
+
+def test_a_speed_that_was_not_measured_at_first_is_the_next_time(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(forecast, "QUIET", 0.0)
+    answers = iter([TrainingError("the processor was busy"), 5_000.0])
+
+    def measured(config: TrainConfig, symbols: int, check: Check) -> float:
+        if isinstance(answer := next(answers), Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(estimate, "measured", measured)
+    recipe, text = small_recipe()
+    for expected in (None, 5_000.0):
+        jobs = Jobs()
+        monkeypatch.setattr(pending, "_jobs", lambda jobs=jobs: jobs)
+        forecast.of(text, recipe, measure=True)
+        until(lambda jobs=jobs: not jobs.busy())  # type: ignore[misc]
+        known = forecast.of(text, recipe, measure=True)
+        assert (known.speed, known.job) == (expected, None)  # nothing more to wait for
+    assert "the processor was busy" in caplog.text
+
+
+def test_sessions_that_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    trials: list[TrainConfig] = []
+    all_asked = threading.Event()
+
+    def counted(config: TrainConfig, symbols: int, check: Check) -> float:
+        trials.append(config)
+        assert all_asked.wait(SOON)
+        return 20_000.0
+
+    monkeypatch.setattr(estimate, "measured", counted)
+    places = Slots(4, alone=("trial",))
+    sessions = iter([Jobs(places=places) for n in range(4)])
+    monkeypatch.setattr(pending, "_jobs", lambda: next(sessions))
+    recipe, text = small_recipe()
+    jobs = [forecast.of(text, recipe, measure=True).job for _session in range(3)]
+    all_asked.set()
+    assert all(job is not None and job.of.wait([job.key], 60) for job in jobs)
+    assert len(trials) == 1
+    assert {job.result for job in jobs if job is not None} == {forecast.of(text, recipe, measure=True).speed}

@@ -1,0 +1,99 @@
+"""Cause's way Patch: two texts, the state of one put into the other, and what is said of it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz import units
+from rnnviz.lab.analysis import directions
+from rnnviz.lab.analysis.patching import Patched
+from rnnviz.lab.pages.inside import unit_changes
+from rnnviz.lab.pages.inside.cause import OTHER, PATCH_EXAMPLES, PATCH_KEY, PATCH_MOST
+from rnnviz.networks.checkpoint import save
+from rnnviz.scoring.tracer import trace
+from rnnviz.ui.shell import render_finding
+from tests.support.apptest import Open, everything, settled
+from tests.support.lab_pages import ask_board, choose_way
+from tests.support.models import tiny, tiny_card
+
+KEY = PATCH_KEY
+SOURCE, TARGET = (text.replace("|", "") for text in OTHER)
+AT, TO = (text.index("|") for text in OTHER)
+GRU = tiny("gru", card=tiny_card())
+
+
+def shows(sent: dict[str, Any], done: Patched) -> None:
+    """A board has the figures of a patch."""
+    panel = next(p for p in sent["panels"] if p["name"] == "lines")
+    kl = sent["arrays"][panel["figures"]["light"]["data"][0]["y"]["$"]]
+    np.testing.assert_allclose(kl, done.divergence[done.to : done.to + 20], atol=1e-5)
+    values = sent["arrays"][sent["texts"][0]["values"]]
+    np.testing.assert_allclose(values, -done.loss / np.log(2), atol=1e-5)
+
+
+def choose(app: AppTest, name: str, value: str) -> AppTest:
+    return settled(
+        next(c for c in app.segmented_control if c.key == f"{KEY}.{name}").set_value(value).run(), "inside"
+    )
+
+
+def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dict[str, Any]) -> None:
+    app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "patch")
+    done = units.patch(GRU, SOURCE, AT, TARGET, TO)
+    sent = boards[KEY]
+    shows(sent, done)
+    texts = [bytes(sent["arrays"][one["codes"]].astype("<u4")).decode("utf-32-le") for one in sent["texts"]]
+    assert texts[0] == TARGET
+    assert texts[2] == done.continuation(unit_changes.LENGTH, temperature=0.8, seed=unit_changes.SEED)
+    unrelated = app.text_area(key="inside.text").value
+    said = done.controls(GRU, unrelated).sentences()
+    assert render_finding.told(said, "said", "hint") in everything(app)
+    # A click in each text moves its place.
+    ask_board(app, f"{KEY}.source", what="at", value=3)
+    ask_board(app, f"{KEY}.target", what="at", value=7)
+    settled(ask_board(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
+    shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
+    assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
+
+
+def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, Any]) -> None:
+    app = choose_way(open_app("inside", part="cause", model="tiny-lstm"), "patch")
+    app.text_area(key=f"{KEY}.source.text").set_value("a machine").run()
+    app.text_area(key=f"{KEY}.target.text").set_value("his voice was quiet").run()
+    choose(app, "part", "part")
+    app.text_input(key=f"{KEY}.units").set_value("2-4").run()
+    choose(app, "quantity", "cell")
+    model = tiny("lstm", name="tiny-lstm")
+    texts = {"source": "a machine", "at": min(AT, 9), "into": "his voice was quiet", "to": min(TO, 19)}
+    shows(boards[KEY], units.patch(model, **texts, units=[2, 3, 4], quantity="cell"))
+    app.text_input(key=f"{KEY}.units").set_value("99").run()
+    assert "Write the numbers of units" in app.info[0].value
+    app.text_input(key=f"{KEY}.units").set_value("0").run()
+    app.selectbox(key="inside.patch.what").set_value("random").run()
+    settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
+    shows(boards[KEY], units.patch(model, **texts, units=directions.random(12, 3)))
+    app.text_area(key=f"{KEY}.target.text").set_value("").run()
+    assert "both fields" in app.info[0].value
+
+
+def test_a_random_direction_lies_in_the_layer_in_view(
+    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tiny("gru", layers=2, card=tiny_card())
+    save(deep, tmp_path / "deep.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = choose(
+        choose_way(open_app("inside", part="cause", model="deep", layer="1"), "patch"), "part", "part"
+    )
+    assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
+    settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
+    shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random(12, layer=1)))
+
+
+@pytest.mark.parametrize("texts", [OTHER, *PATCH_EXAMPLES.values()])
+def test_each_example_has_one_place(texts: tuple[str, str]) -> None:
+    assert all(text.count("|") == 1 and len(text) <= PATCH_MOST for text in texts)
+    assert all(trace(tiny("gru"), text).text for text in texts)

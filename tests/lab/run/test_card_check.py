@@ -1,0 +1,88 @@
+"""Cards' figures are computed again; what differs and what can't be computed is said."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rnnviz import cli
+from rnnviz.lab.run import card_check
+from rnnviz.networks import checkpoint, modelfile
+from tests.support.texts import TRAVELLER
+
+FIGURES = {
+    "parameters",
+    "uniform",
+    "bits_per_character",
+    "characters",
+    "unknown",
+    "perplexity",
+    "sha256_held_out",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two models of one text, and the text."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.txt").write_text(TRAVELLER, "utf-8")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    count = "train --corpus text.txt --name counts --cell ngram --order 3"
+    assert cli.main(count.split()) == 0
+    words = "train --corpus text.txt --name net --hidden-size 8 --epochs 1 --threads 1 --half --ngram counts"
+    assert cli.main(words.split()) == 0
+    return tmp_path
+
+
+def found(folder: Path | None) -> list[card_check.Figure | str]:
+    return list(card_check.check(checkpoint.available()[0], folder))
+
+
+def test_a_fresh_card_is_right_in_every_figure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = [one for one in found(folder) if isinstance(one, card_check.Figure)]
+    assert {one.name for one in made if one.model == "counts"} == FIGURES
+    assert {one.name for one in made if one.model == "net"} == FIGURES | {"ngram"}
+    assert all(one.same for one in made)
+    assert cli.main(["dev", "check-models", "--corpora", str(folder)]) == 0
+    assert "net perplexity" in capsys.readouterr().out
+
+
+def test_a_figure_that_does_not_come_out_again_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "net.safetensors"
+    _, meta, _ = modelfile.read_header(path)
+    meta["card"]["held_out"]["perplexity"] *= 1.001
+    modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
+    assert {one.name for one in found(folder) if isinstance(one, card_check.Figure) and not one.same} == {
+        "perplexity",
+        "bits_per_character",
+    }
+    assert cli.main(["dev", "check-models", "--corpora", str(folder)]) == 1
+    assert "in the card, computed" in capsys.readouterr().out
+
+
+def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path, tmp_path: Path) -> None:
+    missing = [one for one in found(None) if isinstance(one, str)]
+    assert len(missing) == 2
+    assert "text.txt is not on this machine" in missing[0]
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    (parts / "end.txt").write_text(TRAVELLER[int(0.9 * len(TRAVELLER)) :], "utf-8")
+    (parts / "no-text.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(60))
+    made = found(parts)
+    assert all(isinstance(one, card_check.Figure) and one.same for one in made)
+    assert (
+        json.dumps([one.name for one in made if isinstance(one, card_check.Figure)]).count('"perplexity"')
+        == 2
+    )
+
+
+def test_what_a_card_does_not_say_is_no_difference(folder: Path) -> None:
+    path = folder / "net.safetensors"
+    _, meta, _ = modelfile.read_header(path)
+    meta["card"] = {"sha256": meta["card"]["sha256"], "parameters": meta["card"]["parameters"]}
+    modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
+    info = next(info for info in checkpoint.available()[0] if info.name == "net")
+    for text in (TRAVELLER, "", None):  # "": a text too short to be split
+        assert [(one.name, one.same) for one in card_check.figures(info, text)] == [("parameters", True)]

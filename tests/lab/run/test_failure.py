@@ -1,0 +1,75 @@
+"""Why a run ended, in words."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from rnnviz.errors import CheckpointError, TrainingError
+from rnnviz.lab.run.process import explained
+
+
+def raised(outer: Exception, inner: Exception) -> Exception:
+    """`outer` as it is raised where `inner` was caught, `from None`."""
+    try:
+        try:
+            raise inner
+        except Exception:
+            raise outer from None
+    except Exception as error:
+        return error
+
+
+def grown(size: int) -> Exception:
+    """What torch raises where memory really ran out."""
+    try:
+        torch.empty(size)
+    except RuntimeError as error:
+        return error
+    raise AssertionError
+
+
+FULL = [OSError(number, os.strerror(number)) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)]
+DISK = ("The disk is full", "resume", "disk")
+MEMORY = ("Memory ran out", "smaller batch", "memory")
+
+
+@pytest.mark.parametrize(
+    ("error", "begins", "advice", "of"),
+    [
+        *((error, *DISK) for error in FULL),
+        *((raised(CheckpointError("state can't be written"), error), *DISK) for error in FULL),
+        (MemoryError(), *MEMORY),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB"), *MEMORY),
+        (
+            RuntimeError("[enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate memory"),
+            *MEMORY,
+        ),
+        (RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"), *MEMORY),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), *MEMORY),
+        (grown(1 << 55), *MEMORY),
+        (
+            RuntimeError("CUDA error: unspecified launch failure\nCompile with TORCH_USE_CUDA_DSA"),
+            "The GPU was lost (CUDA error: unspecified launch failure)",
+            "resume the run when the GPU works",
+            "gpu",
+        ),
+    ],
+)
+def test_what_ran_out_or_was_lost_is_said(error: Exception, begins: str, advice: str, of: str) -> None:
+    cause, words = explained(error)
+    assert str(words).startswith(begins)
+    assert advice in str(words)
+    assert cause == of
+
+
+def test_our_own_errors_speak_for_themselves_and_mistakes_have_no_words(tmp_path: Path) -> None:
+    diverged = TrainingError("the loss is no longer a number")
+    assert explained(diverged) == ("", diverged)
+    assert explained(ZeroDivisionError("division by zero")) == ("", None)
+    assert explained(RuntimeError("shapes (3,) and (4,) differ")) == ("", None)
+    with pytest.raises(OSError, match="directory") as caught:
+        (tmp_path / "none" / "x").write_text("", "utf-8")
+    assert str(explained(caught.value)[1]).startswith("The system refused")

@@ -1,0 +1,45 @@
+"""A snapshot: what Trace says, in a file that needs no torch."""
+
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnnviz.lab.run.folder import RunFolder
+from rnnviz.lab.run.snapshots import Watching, of, read, to_bytes
+from rnnviz.scoring.tracer import trace
+from tests.support.models import tiny
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_it_is_the_trace_of_the_text_and_half_the_size_is_near_enough(tmp_path: Path, cell: str) -> None:
+    model, text = tiny(cell, layers=2), "The lever – half of us…\n"
+    expected = trace(model, text)
+    for half, least in ((False, 1e-6), (True, 1e-3)):
+        (tmp_path / "7.safetensors").write_bytes(to_bytes(of(expected, step=7, characters=99), half=half))
+        found = read(tmp_path / "7.safetensors")
+        assert (found.text, found.step, found.characters) == (text, 7, 99)
+        np.testing.assert_allclose(found.hidden, expected.hidden, atol=least)
+        np.testing.assert_allclose(found.log_probs, expected.log_probs, atol=10 * least)
+        np.testing.assert_allclose(found.nll, expected.nll, rtol=1e-5)
+        np.testing.assert_allclose(found.perplexity, expected.perplexity, rtol=1e-5)
+        assert (found.cell is None) == (cell != "lstm")
+        assert found.symbols == ("<unk>", *model.vocabulary.characters)
+        assert found.log_probs.dtype == found.hidden.dtype == np.float32
+
+
+def test_what_is_kept_is_little_and_lies_on_a_log_scale_where_a_run_was_resumed_too(tmp_path: Path) -> None:
+    folder, read_now = RunFolder(tmp_path), partial(trace, tiny("mlp"), "a")
+    watching = Watching(folder)
+    for step in range(9_000):
+        if step == 500:
+            watching = Watching(folder)
+        if watching.keeps(step):
+            watching.look(read_now, step=step, characters=step, keep=True)
+    steps = folder.kept()
+    assert steps[:6] == [0, 1, 2, 3, 5, 7]
+    assert len(steps) <= 32
+    assert all(1.34 < b / a < 1.5 for a, b in pairwise(steps[4:]))
+    assert read(folder.newest).step == steps[-1]

@@ -1,0 +1,50 @@
+"""A card says how its settings were chosen; so does one made again."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks import model_card
+from tests.support.choices import CANDIDATES, RECIPE, TABLE, candidate
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (json.dumps(CANDIDATES[:1]), "which has .*epochs 2"),
+        (json.dumps([*CANDIDATES, candidate(9.0, 3)]), "which has .*epochs 3"),
+        ("[]", "which has none"),
+        ("{}", "which has none"),
+        ('[{"settings": {}}]', "no list of candidates"),
+        ('{"settings": 3}', "no list of candidates"),
+        ("nonsense", "no list of candidates"),
+        ("[" * 10**5, "no list of candidates"),
+        ('[{"settings": {}, "validation_perplexity": [], "characters": 1}]', "no list of candidates"),
+        ('[{"settings": {}, "validation_perplexity": 1, "characters": 1e999}]', "no list of candidates"),
+        (None, "can't be read"),
+    ],
+)
+def test_settings_that_were_not_chosen_there_are_refused(
+    written: str | None, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "other.json"
+    if written is not None:
+        path.write_text(written, "utf-8")
+    with pytest.raises(ConfigError, match=message):
+        model_card.read_candidates(path, {**RECIPE, "epochs": 1.0, "seed": 1})
+
+
+def test_a_strangers_table_is_read_with_care() -> None:
+    odd: list[Any] = [
+        None,
+        [],
+        "x",
+        7,
+        [None, {"settings": 3}, {"settings": {}, "validation_perplexity": "4"}],
+    ]
+    assert [model_card.sound_candidates(one) for one in odd] == [[]] * len(odd)
+    assert model_card.candidates_table(odd) == ""
+    assert model_card.sound_candidates(TABLE) == TABLE

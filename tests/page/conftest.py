@@ -1,0 +1,3 @@
+"""The app beside the page."""
+
+from tests.support.app import *  # noqa: F403 - its fixtures

@@ -1,0 +1,81 @@
+"""What tests of several pages do with the app in AppTest."""
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from rnnviz.networks import checkpoint
+from rnnviz.page.payload import unpack
+
+Open = Callable[..., AppTest]
+SHIPPED = checkpoint.folders()[-1]
+SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
+
+
+def opened(page: str, *, locale: str = "en-GB", **query: str) -> AppTest:
+    """The app as somebody finds it who comes to a page, with a browser's locale and query parameters."""
+    app = AppTest.from_file(SCRIPT, default_timeout=120)
+    app.context = {"locale": locale}
+    for name, value in query.items():
+        app.query_params[name] = value
+    app._page_hash = calc_hash(page)  # switch_page knows files only, and our pages are functions
+    return app.run()
+
+
+def settled(app: AppTest, page: str) -> AppTest:
+    """Run until nothing is at work any more on a page."""
+    for _ in range(50):
+        jobs = app.session_state[f"{page}.jobs"] if f"{page}.jobs" in app.session_state else None  # noqa: SIM401
+        busy = [job.key for job in jobs.busy()] if jobs else []
+        if not busy:
+            return app.run()
+        assert jobs.wait(busy[:1], 60)
+        app.run()
+    raise AssertionError("the page never came to rest")
+
+
+def components(app: AppTest) -> list[Any]:
+    """What is on the page of our own, but for what every page has: the address."""
+    return [found for found in app.get("bidi_component") if found.proto.component_name != "rnnviz.address"]
+
+
+def addressed(app: AppTest) -> dict[str, str | None]:
+    """What the page says belongs in its address."""
+    (found,) = [one for one in app.get("bidi_component") if one.proto.component_name == "rnnviz.address"]
+    fields: dict[str, str | None] = unpack(found.proto.bytes)[0]["fields"]
+    return fields
+
+
+def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What the first component on the page was given."""
+    component, *_others = components(app)
+    return unpack(component.proto.bytes)
+
+
+def turn(app: AppTest, page: str) -> AppTest:
+    """Go to another page in the same session, as by a click in the sidebar: the address begins anew."""
+    app._page_hash = calc_hash(page)
+    app.query_params.clear()
+    return app.run()
+
+
+def everything(app: AppTest) -> str:
+    """All words on the page, to say what must not be among them."""
+    parts = []
+    for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "code"):
+        parts += [str(element.value) for element in app.get(kind)]
+    return "\n".join(parts)
+
+
+def url_letters(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def warned(app: AppTest) -> str:
+    """The one warning on the page, without Markdown's escapes; "" without any."""
+    return " ".join(warning.value for warning in app.warning).replace("\\", "")

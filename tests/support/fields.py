@@ -1,0 +1,24 @@
+"""Fields of a page, for tests of how their values are decided."""
+
+from rnnviz.errors import ConfigError
+from rnnviz.ui.shell.fields import Field
+
+
+def read_text(said: str) -> str:
+    if said == "damaged":
+        raise ConfigError("this text is damaged")
+    return said
+
+
+def why_gone(asked: str) -> str:
+    return f"{asked} is gone."
+
+
+PART = Field("part", "one", address="part", title="Part", check=str.lower)
+EDGES = Field("edges", 3, address="edges", title="Edges", check=int)
+
+NAMES = Field[tuple[str, ...]](
+    "names", (), address="names", title="Names", check=lambda s: tuple(s.split(","))
+)
+
+TEXT = Field("text", "as ever", address="text", check=read_text, brief=True)

@@ -1,0 +1,32 @@
+"""What tests do with the pages Inside and Train in AppTest."""
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from tests.support.apptest import settled
+from tests.support.models import tiny, tiny_card
+
+INSIDE_PARTS = ("units", "match", "memory", "cause")
+
+
+def choose_way(app: AppTest, way: str) -> AppTest:
+    """Choose a way under Cause."""
+    return settled(app.segmented_control(key="inside.way").set_value(way).run(), "inside")
+
+
+def ask_board(app: AppTest, key: str, **what: Any) -> AppTest:
+    """As if a board's browser had asked this."""
+    app.session_state[f"{key}.ask"] = {"client": "me", "seq": 1, **what}
+    return app.run()
+
+
+def write_text(app: AppTest, text: str) -> AppTest:
+    return app.text_area(key="inside.text").set_value(text).run()
+
+
+def pick_text(app: AppTest, text: str) -> AppTest:
+    return app.selectbox(key="train-text").select(text).run()
+
+
+TINY_GRU = tiny("gru", card=tiny_card())

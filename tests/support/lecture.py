@@ -1,0 +1,60 @@
+"""The lecture's steps by name, what their code computes, and the parts of their pictures."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rnnviz.lecture.primitives import Node
+from rnnviz.lecture.scenes import scenes
+from rnnviz.lecture.steps import PICK, SEEN, Step
+
+STEPS = [(f"scene_{scene.number}", one) for scene in scenes() for one in scene.steps]
+
+
+def usual_values(step: Step) -> dict[str, Any]:
+    found = step.usual
+    return found | ({PICK: SEEN} if step.question else {})
+
+
+def step_of(name: str) -> Step:
+    """The step of a name."""
+    return next(one for _module, one in STEPS if one.name == name)
+
+
+def computed(name: str, **given: Any) -> dict[str, Any]:
+    """Every name that a step's code leaves behind."""
+    step = step_of(name)
+    found: dict[str, Any] = {}
+    exec(step.code(step.usual | given), found)
+    return found
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for inner in (*node.get("parts", ()), *node.get("lines", ())):
+        yield from nodes(inner)
+
+
+def nodes_of(picture: Node, kind: str) -> list[Node]:
+    """The parts of a kind, wherever in a picture."""
+    return [part for part in nodes(picture) if part["kind"] == kind]
+
+
+# What may stand in a formula beside its symbols: how it is set, operators, and functions known from school.
+COMMANDS = {
+    *("quad", "qquad", "tfrac", "frac", "textstyle", "displaystyle", "bigl", "bigr", "Bigl", "Bigr"),
+    *("ldots", "cdots", "mid", "lVert", "rVert", "sum", "prod", "partial", "odot", "cdot", "leftarrow"),
+    *("infty", "to", "le", "ge", "approx", "neq", "Rightarrow", "exp", "log", "lim", "max", "min", "top"),
+}
+
+MATRIX = re.compile(r"\\(begin|end)\{[bp]?(small)?matrix\}|\\\\")
+NAMED = re.compile(r"\\s\{([^{}]*)\}")
+COMMAND = re.compile(r"\\(?:([A-Za-z]+)|[,;: |])")
+OPERATORS = set("0123456789+-=<>()[]|/,;!^_{} &'")
+
+
+def unexplained(formula: str) -> set[str]:
+    """What in a formula is neither a named symbol nor allowed beside them."""
+    rest = MATRIX.sub(" ", NAMED.sub(" ", formula))
+    commands = {found[1] for found in COMMAND.finditer(rest) if found[1]}
+    return (commands - COMMANDS) | (set(COMMAND.sub(" ", rest)) - OPERATORS)

@@ -1,0 +1,80 @@
+"""A running app, for tests and benchmarks."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+COOL = (
+    "from rnnviz.ui.serving import warm_up; warm_up.LATER = 1e6; from streamlit.web.cli import main; main()"
+)
+
+STARTS_WITHIN = 60.0  # seconds
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serve(
+    script: Path,
+    *,
+    folder: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = ("--server.address", "127.0.0.1"),
+    port: int | None = None,
+    warm: bool = True,
+) -> Iterator[str]:
+    """The address of `streamlit run script`, started in `folder` (whose .streamlit/config.toml counts).
+
+    Without `warm` it doesn't make ready, in its idle time, what some reader may ask for.
+    """
+    port = port or free_port()
+    command = [
+        sys.executable, *(("-m", "streamlit") if warm else ("-c", COOL)), "run", str(script),
+        "--server.port", str(port), "--server.headless", "true", *options,
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**(environment or os.environ), "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _until_healthy(process, address + "/_stcore/health")
+        yield address
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+def _until_healthy(process: subprocess.Popen[bytes], url: str) -> None:
+    end = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            _, said = process.communicate()
+            raise RuntimeError(f"the app stopped at its start:\n{said.decode(errors='replace')}")
+        try:
+            with urllib.request.urlopen(url, timeout=1) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"the app did not answer within {STARTS_WITHIN:.0f} s")

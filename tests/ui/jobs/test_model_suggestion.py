@@ -1,0 +1,146 @@
+"""A text that is foreign to the chosen model: which other reads it best, and how the page offers it."""
+
+import math
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz.networks import checkpoint
+from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.page.initial_data import examples, examples_for
+from rnnviz.scoring.tracer import trace
+from rnnviz.ui.jobs import model_suggestion
+from rnnviz.ui.jobs.model_suggestion import Better, look
+from rnnviz.ui.pages.explore import page
+from rnnviz.ui.shell.example_text import TEXTS
+from tests.support.apptest import SHIPPED, Open, addressed, everything, sent, settled
+from tests.support.perplexity_page import upload
+
+GERMAN = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
+
+
+def info(name: str) -> ModelInfo:
+    return checkpoint.read_info(SHIPPED / f"{name}.safetensors")
+
+
+def looked(name: str, text: str) -> Better:
+    steps, shares = look(info(name), text), []
+    while True:
+        try:
+            shares.append(next(steps).fraction)
+        except StopIteration as end:
+            assert shares == sorted(shares)
+            assert shares[-1] < 1
+            return end.value  # type: ignore[no-any-return]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> None:
+    text = TEXTS["journey"]
+    found = looked("timemachine-gru", text)
+    model: Any = checkpoint.load_numpy(info("chinese-gru").path)
+    assert found.bits == pytest.approx(float(trace(model, text).nll.mean()) / math.log(2), rel=1e-5)
+    assert (found.name, found.own > 20) == ("chinese-gru", True)
+    assert looked("shakespeare-lstm", TEXTS["python-source"]).name == "python-gru"
+    assert looked("timemachine-gru", GERMAN) == Better(pytest.approx(5.4, abs=0.5))
+    assert looked("python-gru", TEXTS["python-source"]).name is None
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_best_of_a_short_beginning_read_on() -> None:
+    text = (TEXTS["python-source"] * 3)[: model_suggestion.FIRST] + TEXTS["holmes"] * 9
+    assert looked("timemachine-gru", text[: model_suggestion.FIRST]).name == "python-gru"
+    assert looked("timemachine-gru", text[: model_suggestion.READ]).name != "python-gru"
+
+
+@pytest.mark.usefixtures("shipped")
+def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
+    tried = {one.path.stem for one in model_suggestion.others(info("timemachine-gru"))}
+    assert {"chinese-gru", "holmes-lstm", "holmes-mlp", "python-gru"} <= tried
+    assert not [name for name in tried if name.startswith("timemachine") or name.endswith("gram")]
+
+
+def asked(app: AppTest, **fields: Any) -> dict[str, Any]:
+    """What the browser is answered."""
+    app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, **fields}
+    app.run()
+    return sent(app)[0]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_model_that_is_not_there_is_named(open_app: Open) -> None:
+    app = open_app("explore", model="timemachine-gru")
+    header = asked(app, text="machine", model="../nobody")
+    assert "no model called" in app.warning[0].value
+    assert header["text"] == "machine"
+
+
+def test_jobs_that_nobody_waits_for_are_dropped(open_app: Open) -> None:
+    app = open_app("explore")
+    for text in ("matter to us", "usually pale"):
+        assert "better" not in asked(app, text=text), "a keystroke asks nobody else"
+        asked(app, text=text, glance=True)
+    assert len(app.session_state["better.jobs"].busy()) <= 1
+
+
+def test_examples_choose_a_model_only_where_this_one_cannot_read_them() -> None:
+    listed = [info(name) for name in ("chinese-gru", "holmes-lstm", "python-gru", "timemachine-gru")]
+
+    def chosen(name: str) -> list[tuple[str | None, bool]]:
+        found = examples_for(info(name).card, name, listed)
+        return [(one["model"], bool(one["notice"])) for one in found]
+
+    english, code, chinese = (None, True), ("python-gru", True), ("chinese-gru", True)
+    assert chosen("holmes-lstm") == [english] * 3 + [code, chinese]
+    assert chosen("timemachine-gru") == [(None, False)] * 3 + [code, chinese]
+    assert chosen("python-gru") == [("holmes-lstm", True)] * 3 + [(None, True), chinese]
+    assert [one["model"] for one in examples_for({}, "own", [])] == [None] * 5
+
+
+def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
+    costs = {}
+    for one in examples():
+        found = trace(checkpoint.load_numpy(info(one.model).path), one.text)  # type: ignore[arg-type]
+        assert found.known.mean() > 0.9
+        costs[one.name] = (one.text, found.nll / math.log(2))
+    text, bits = costs["A sentence"]
+    counts: Any = checkpoint.load_numpy(info("timemachine-6gram").path)
+    counted = -counts.score(counts.vocabulary.encode(text)).mean() / math.log(2)
+    assert bits.mean() < counted, "the network wins"
+    first = [i for i, c in enumerate(text) if c.isalpha() and (i == 0 or text[i - 1] == " ")]
+    later = [i for i, c in enumerate(text) if c.isalpha() and i not in first]
+    assert bits[first].mean() > 2 * bits[later].mean()
+    text, bits = costs["A strange sentence"]
+    assert bits[text.index("qu") + 1] < 0.1
+    assert bits.mean() > 6  # as much as a uniform guess
+    _text, bits = costs["One word"]
+    assert bits[5] < 0.1
+    assert bits[:3].min() > bits[4:].max()
+    text, bits = costs["Code"]
+    assert max(bits[i] for i, c in enumerate(text) if text[i - 3 : i + 1] == "    ") < 0.1
+    at = [i for i in range(len(text)) if text.startswith("values", i)]
+    assert len(at) == 3
+    for i in at:
+        assert bits[i + 1 : i + 5].max() < 0.6
+        assert min(bits[i], bits[i + 5]) > 4
+    text, bits = costs["Chinese"]
+    assert bits[text.index("徒")] < 2
+    assert bits[text.index("字")] < 0.5
+    assert bits[text.index("师")] > 4
+    assert bits[text.index("三")] > 4
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
+    app = settled(app, "better")
+    button = app.button(key="perplexity.better")
+    assert button.label.replace("\\", "") == "Use Journey to the West (Chinese), GRU?"
+    assert "hasn't learnt this kind of text" in everything(app)
+    assert "predicts the beginning of this text best" in everything(app)
+    button.click().run()
+    assert app.sidebar.selectbox(key="model").value == "chinese-gru"
+    assert addressed(app)["model"] == "chinese-gru"
+    app = settled(app, "perplexity")
+    assert "perplexity.better" not in [one.key for one in app.button]

@@ -1,0 +1,141 @@
+"""Temporary folders: one's own stays while its process lives, in whatever way that ends."""
+
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import portalocker
+import pytest
+
+from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import Scratch, Store, sweep
+from tests.support import needs
+
+SERVER = """
+import sys
+from rnnviz.ui.jobs.store import Store
+store = Store()
+record = store.folder()
+record.mkdir()
+(record / "nll.f4").write_bytes(bytes(1000))
+print(record.parent, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+@contextmanager
+def server() -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A process that keeps a record until its input ends, and its folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    with process:
+        yield process, Path(process.stdout.readline().strip())
+        process.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [subprocess.Popen.terminate, subprocess.Popen.kill])
+def test_what_a_killed_server_left_goes_at_the_next_start_and_what_another_uses_stays(
+    end: Callable[[subprocess.Popen[str]], None], temporary: Path
+) -> None:
+    with server() as (first, orphan), server() as (_second, used):
+        assert {p.name for p in temporary.iterdir()} == {orphan.name, used.name}
+        sweep()
+        assert orphan.is_dir()
+        end(first)
+        first.wait()
+        assert orphan.is_dir()
+        sweep()
+        assert not orphan.exists()
+        assert [f.stat().st_size for f in used.rglob("nll.f4")] == [1000]
+
+
+def test_a_server_that_ends_takes_its_folder_with_it() -> None:
+    with server() as (process, folder):
+        process.stdin.close()
+        assert process.wait() == 0
+        assert not folder.exists()
+
+
+def test_a_store_of_this_process_is_in_use_on_every_thread() -> None:
+    store, made = Store(), list[Path]()
+    thread = threading.Thread(target=lambda: made.append(store.folder()))
+    thread.start()
+    thread.join()
+    sweep()
+    assert made[0].parent.is_dir()
+    vars(store)["_scratch"].remove()
+    assert not made[0].parent.exists()
+    again = store.folder().parent
+    assert again.is_dir()
+    vars(store)["_scratch"].remove()
+
+
+def test_nothing_else_is_touched(temporary: Path) -> None:
+    for name in ("outside/diary", "rnnviz-book"):  # without a file to lock the book is none of ours
+        (temporary / name).mkdir(parents=True)
+    for name in (f"outside/{store.LOCK}", "rnnviz-notes.txt", "rnnviz-book/chapter"):
+        (temporary / name).touch()
+    before = sorted(temporary.rglob("*"))
+    sweep()
+    assert sorted(temporary.rglob("*")) == before
+
+
+def test_a_link_leads_nowhere_else(temporary: Path) -> None:
+    outside = temporary / "outside"
+    (outside / "diary").mkdir(parents=True)
+    (outside / store.LOCK).touch()
+    needs.link(temporary / "rnnviz-link", outside)
+    sweep()
+    assert (outside / "diary").is_dir()
+    assert (temporary / "rnnviz-link").is_symlink()
+
+
+def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another server starts in the moment between a folder's making and its locking."""
+    make, rival = tempfile.mkdtemp, []
+
+    def swept(prefix: str) -> str:
+        folder = Path(make(prefix=prefix))
+        if not rival:
+            file = (folder / store.LOCK).open("ab")
+            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
+            rival.append((folder, file))
+        return str(folder)
+
+    monkeypatch.setattr(tempfile, "mkdtemp", swept)
+    mine = Scratch()
+    folder, file = rival[0]
+    assert mine.path != folder
+    file.close()
+    sweep()
+    assert mine.path.is_dir()
+    mine.remove()
+    mine.remove()
+    assert not mine.path.exists()
+
+
+def test_where_nothing_can_be_locked_nothing_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unlockable(*_: object) -> None:
+        raise portalocker.LockException("no locks available")
+
+    monkeypatch.setattr(portalocker, "lock", unlockable)
+    mine = Scratch()
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(mine.path.parent))
+    sweep()
+    assert mine.path.is_dir()
+    mine.remove()
+    assert not mine.path.exists()

@@ -1,0 +1,233 @@
+"""What stands under the figure on the Perplexity page: against what, the sum, compression, taking it away."""
+
+import csv
+import io
+import json
+import math
+import re
+import sys
+import threading
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz.errors import install
+from rnnviz.networks.checkpoint import load
+from rnnviz.page.formatting import duration
+from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.worker import Step
+from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scoring_jobs
+from rnnviz.ui.shell.example_text import TEXTS
+from tests.support import needs
+from tests.support.apptest import Open, everything, settled
+from tests.support.models import TEXT
+from tests.support.perplexity_page import expected_score, open_section, upload
+from tests.support.serving import ROOT
+
+
+def compared(app: AppTest) -> Any:
+    """The comparison's table, by the names of its rows."""
+    return next(d.value for d in app.dataframe if "Predicted by" in d.value.columns).set_index("Predicted by")
+
+
+def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path) -> None:
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
+    table = compared(app)
+    assert table["Bits per character"].is_monotonic_increasing
+    assert table.drop("letter frequencies").index[0] == "★ tiny-3gram"
+    assert "predicts this text best" in everything(app)
+    gru = expected_score(models_folder, TEXT)
+    assert table.loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
+    assert table.loc["uniform guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
+    assert "tiny-lstm" not in table.index  # nobody asked for it
+    table = compared(settled(app.button(key="compare").click().run(), "perplexity"))
+    lstm = expected_score(models_folder, TEXT, "tiny-lstm")
+    assert table.loc["tiny-lstm", "Perplexity"] == pytest.approx(lstm.perplexity, rel=1e-5)
+    assert [name for name in table.index if "★" in name] == ["★ tiny-3gram"]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["python-source"] * 3))
+    settled(app, "better")
+    open_section(app, "against")
+    names = app.multiselect(key="rivals").options
+    assert names[0] == "Python code, GRU", "the recommended one"
+    assert [name for name in names if "Chinese" in name] == names[-2:]
+    app.button(key="compare").click().run()
+    jobs = [job.title for job in app.session_state["perplexity.jobs"]._jobs.values() if ": " in job.title]
+    assert jobs[:2] == ["The Time Machine, counts of 6: a.txt", "Python code, GRU: a.txt"], "the first read"
+    table = compared(settled(app, "perplexity"))
+    assert table.notna().all(axis=None)
+    assert not [name for name in table.index if "Chinese" in name]
+    app.button(key="compare-all").click().run()
+    assert [name for name in compared(settled(app, "perplexity")).index if "Chinese" in name]
+    assert not [one for one in app.button if one.key == "compare-all"]
+    open_section(app, "origin")
+    assert app.selectbox(key="second").options[0] == "Python code, GRU"
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("text", ["I ❤️ NY 🎉🎉 and “quotes” — so what? ", "Съешь ещё этих булок."])
+def test_a_text_that_no_model_knows_well_begins_with_those_that_know_most(open_app: Open, text: str) -> None:
+    app = open_section(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)), "against")
+    names = app.multiselect(key="rivals").options
+    assert [name for name in names if "Chinese" in name] == names[-2:]
+
+
+def test_bars_have_room_for_the_longest(open_app: Open) -> None:
+    """Of a bar that is cut off, the number beside it would say otherwise."""
+    app = open_section(upload(open_app("perplexity"), ("a.txt", "行者笑道")), "against")
+    table = next(d for d in app.dataframe if "Predicted by" in d.value.columns)
+    column = json.loads(table.proto.columns)["Bits per character"]["type_config"]
+    assert column["max_value"] == table.value["Bits per character"].max() > 16
+
+
+def test_a_long_text_is_compared_when_asked(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_comparison, "AUTOMATIC", 0)
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
+    assert compared(app)["Perplexity"].count() <= 1  # the chosen model's, which stands above already
+    assert not [name for name in compared(app).index if "★" in name]
+    assert "Press **Compare**" in app.info[0].value
+
+
+def test_of_several_texts_the_one_in_view_is_compared(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[:300]))
+    app.session_state["closer"] = 1
+    open_section(app, "against")
+    gru = expected_score(models_folder, TEXT[:300])
+    assert compared(app).loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
+    assert compared(app).notna().all(axis=None)
+
+
+def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
+    app = open_section(upload(open_app("perplexity"), ("a.txt", "The Time Traveller")), "sum")
+    table = app.dataframe[0].value
+    score = expected_score(models_folder, "The Time Traveller")
+    assert math.exp(table["−ln P"].sum() / len(table)) == pytest.approx(score.perplexity, rel=1e-6)
+    assert table["character"].tolist()[:4] == ["T", "h", "e", "·"]
+    assert f"{math.log(score.perplexity) * 18:.2f}" in app.get("latex")[0].value
+    assert "start symbol" in everything(app)
+
+
+def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -> None:
+    needs.coder()
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT + "时")), "compression")
+    settled(app.button(key="pack").click().run(), "perplexity")
+    score = expected_score(models_folder, TEXT + "时")
+    promised = score.bits_per_character * score.characters / 8
+    size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
+    assert promised <= size + 1
+    assert size <= promised * 1.001 + 32
+    assert "every character the same" in app.success[0].value
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize(("text", "said"), [("a", "**1 byte**"), ("ab", "**2 bytes**")])
+def test_bytes_are_whole_and_one_is_one(open_app: Open, text: str, said: str) -> None:
+    """9 bits take two bytes."""
+    app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
+    assert f"should fit in {said}" in everything(open_section(app, "compression"))
+    assert " 1 characters" not in everything(app)
+
+
+def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
+    scores = [expected_score(models_folder, "time"), expected_score(models_folder, "时间")]
+    rows = list(csv.DictReader(io.StringIO(download.as_csv(scores))))
+    assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in scores]
+    assert json.loads(download.as_json(scores)) == [r.to_json() for r in scores]
+
+
+def test_tables_have_no_export_of_their_own_which_would_not_quote_it() -> None:
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert settings["client"]["disableDataExport"] is True
+
+
+@pytest.mark.parametrize(("locale", "said"), [("en", "This brings it"), ("zh", "安装命令")])
+def test_without_the_coder_the_page_says_what_brings_it(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, locale: str, said: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "constriction", None)
+    app = open_section(upload(open_app("perplexity", locale=locale), ("a.txt", TEXT)), "compression")
+    assert any(said in one.value and install("compress") in one.value for one in app.caption)
+    assert not [button for button in app.button if button.key == "pack"]
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_every_section_opens_and_html_in_a_name_or_a_text_stays_text(open_app: Open, locale: str) -> None:
+    app = settled(open_app("perplexity", locale=locale, section="sum"), "perplexity")
+    assert app.session_state["section"] == "sum"
+    html = "<img src=x onerror=alert(1)>"
+    upload(app, (f"{html}.txt", html), ("perplexity.txt", TEXT))  # called like what is taken away
+    for name in ("origin", "against", "sum", "compression", "take"):
+        open_section(app, name)
+        assert "<img" not in everything(app).replace(r"\<img", ""), name
+    assert len(app.get("download_button")) == 5
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])
+def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> None:
+    score = expected_score(models_folder, "时间机器")
+    vocabulary = load(models_folder / "tiny-gru.safetensors").vocabulary
+    guess = score.guess
+    assert guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
+    markup = answer.scale(score.perplexity, guess, 4.0, ("<b>other</b>", math.inf))
+    places = [float(place) for place in re.findall(r"(?:left|right):([\d.]+)%", markup)]
+    assert all(0 <= place <= 100 for place in places)
+    assert "left:100.00%" in markup
+    assert "<b>other" not in markup
+    assert "inf" not in markup
+    assert "nan" not in answer.scale(math.inf, 2.0, None)
+    assert "5: uniform guess</span></div></div>" in answer.scale(1.0, 5.0, None)
+
+
+@pytest.mark.slow
+def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = upload(open_app("perplexity"), ("a.txt", TEXT))
+    comparing, held = scoring_jobs.comparing, threading.Event()
+
+    def slow(*args: Any) -> scoring_jobs.Steps:
+        while not held.is_set():
+            yield Step(0.0)
+        return (yield from comparing(*args))
+
+    monkeypatch.setattr(scoring_jobs, "comparing", slow)
+    app.segmented_control(key="section").set_value("against").run()
+    app.button(key="compare").click().run()
+    app.button(key="cancel-against").click().run()
+    held.set()
+    assert "Press **Compare**" in everything(app)
+    assert compared(app).loc["tiny-lstm"].isna().sum() == 2
+    settled(app.button(key="compare").click().run(), "perplexity")
+    assert compared(app).notna().all(axis=None)
+    assert "Press **Compare**" not in everything(app)
+
+
+def test_the_rivals_that_were_picked_stay_picked(open_app: Open) -> None:
+    app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT)), "against")
+    app.multiselect(key="rivals").set_value(["tiny-lstm"]).run()
+    open_section(open_section(app, "sum"), "against")
+    assert app.multiselect(key="rivals").value == ["tiny-lstm"]
+
+
+def test_characters_that_made_room_are_read_again_when_asked(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = store.shared()
+    monkeypatch.setattr(kept, "on_disk", 1)  # only the newest text's characters are kept
+    app = settled(upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[::-1])), "perplexity")
+    for name in ("origin", "compression", "take", "against", "origin"):
+        open_section(app, name)
+        assert "The perplexity of **a\\.txt** is kept" in everything(app)
+        assert "Every character of" not in everything(app)
+    assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
+    settled(app.button(key="read-again-a.txt").click().run(), "perplexity")
+    assert "is kept, but" not in everything(app)

@@ -1,0 +1,223 @@
+"""The text viewer without a browser: which characters it hands out, and what it says was expected."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rnnviz
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.page.payload import unpack
+from rnnviz.scoring.breakdown import difference
+from rnnviz.scoring.record import Record
+from rnnviz.ui.pages.perplexity import expected_characters
+from rnnviz.ui.pages.perplexity.expected_characters import Expected
+from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession
+from tests.support.closeness import assert_states
+from tests.support.models import TEXT, tiny
+from tests.support.recorded import recorded
+
+GRU = tiny("gru", name="gru")
+NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
+
+Keep = Callable[..., Record]
+
+
+@pytest.fixture
+def keep(tmp_path: Path) -> Keep:
+    """Score a text and keep its record."""
+    return lambda text, model=GRU: recorded(tmp_path, model, text)
+
+
+class Text:
+    """A text without its costs, to be cut."""
+
+    def __init__(self, text: str) -> None:
+        self.codes = np.array([ord(c) for c in text], np.uint32)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def read(self, column: str, start: int, stop: int) -> Any:
+        assert column == "codes"
+        assert 0 <= start <= stop <= len(self)
+        return self.codes[start:stop]
+
+
+def told(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    ask = Ask.from_json({"client": "b", "seq": 3, "static": "d", **fields})
+    return unpack(session.answer(ask, {"words": {}}, "d", {"curveAt": np.zeros(1, "<u4")}))
+
+
+@given(
+    parts=st.lists(
+        st.tuples(st.sampled_from(["x", "x ", "x\n", "天。", "\n"]), st.integers(1, 4000)), max_size=8
+    )
+)
+def test_chunks_lie_end_to_end_and_break_at_line_ends(parts: list[tuple[str, int]]) -> None:
+    text = "".join(part * count for part, count in parts) or "x"
+    session = ViewerSession(Text(text), {})
+    borders = [session.border(i) for i in range(session.count + 1)]
+    assert borders[0] == 0
+    assert borders[-1] == len(text)
+    for i, (start, stop) in enumerate(pairwise(borders)):
+        assert start < stop or i == session.count - 1
+        assert stop - start <= CHUNK * 3 // 2
+        near = text[i * CHUNK : i * CHUNK + CHUNK // 2]
+        if i and start < len(text) and "\n" in near:
+            assert text[start - 1] == "\n"
+        for position in {start, (start + stop) // 2, stop - 1} if start < stop else ():
+            assert session.chunk_of(position) == i
+
+
+def test_a_chunk_far_down_is_found_without_reading_what_is_before() -> None:
+    class Endless(Text):
+        asked = 0
+
+        def __len__(self) -> int:
+            return 50_000_000
+
+        def read(self, column: str, start: int, stop: int) -> Any:
+            self.asked += stop - start
+            return np.full(stop - start, ord("x"), np.uint32)
+
+    text = Endless("")
+    session = ViewerSession(text, {})
+    assert session.chunk_of(49_999_999) == session.count - 1
+    assert text.asked <= 2 * CHUNK
+
+
+def test_an_answer_holds_what_scoring_found(keep: Keep) -> None:
+    text = TEXT * 10 + "\U0001f600é中\tend"
+    kept, other = keep(text), keep(text, NGRAM)
+    session = ViewerSession(kept, {}, other, difference(kept, other))
+    header, arrays = told(session, chunks=[1, 0, 99])
+    assert "static" not in header
+    assert "curveAt" not in arrays
+    assert (header["client"], header["seq"], header["length"]) == ("b", 3, len(text))
+    (first, second) = header["spans"]
+    assert first == [0, 0, second[1]]
+    stop = second[2]
+    assert "".join(map(chr, arrays["codes"])) == text[:stop]
+    trace = rnnviz.trace(GRU, text)
+    np.testing.assert_allclose(arrays["nll"], trace.nll[:stop], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(arrays["entropy"], trace.entropy[:stop], rtol=1e-4, atol=1e-4)
+    signed = arrays["rank"].view(np.int32)
+    assert np.array_equal(signed > 0, trace.known[:stop])
+    np.testing.assert_allclose(
+        arrays["versus"], other.read("nll", 0, stop) - kept.read("nll", 0, stop), atol=1e-4
+    )
+    assert len(arrays["otherRank"]) == stop
+
+
+def test_unknown_characters_come_with_a_negative_rank(keep: Keep) -> None:
+    _, arrays = told(ViewerSession(keep("The \U0001f600"), {}), chunks=[0])
+    assert (arrays["rank"].view(np.int32) < 0).tolist() == [False] * 4 + [True]
+
+
+def test_without_an_ask_everything_is_sent_and_the_place_is_kept(keep: Keep) -> None:
+    session = ViewerSession(keep(TEXT * 30), {})
+    told(session, chunks=[4], place=17_000)
+    header, arrays = unpack(
+        session.answer(Ask(fresh=True), {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")})
+    )
+    assert header["static"] == {"words": {}}
+    assert header["place"] == 17_000
+    assert arrays["curveAt"].tolist() == [1]
+    (here, start, stop), *_ = (span for span in header["spans"] if span[1] <= 17_000 < span[2])
+    assert start <= 17_000 < stop
+    assert {here, here + 1, here - 1} >= {span[0] for span in header["spans"]}
+
+
+def test_a_jump_is_told_until_another_one(keep: Keep) -> None:
+    session = ViewerSession(keep(TEXT), {})
+    assert "jump" not in told(session)[0]
+    for number in (1, 2):
+        session.go(5, 9)
+        assert [told(session)[0]["jump"] for _ in range(2)] == [[number, 5, 9]] * 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, [], "x", {"chunks": "all", "at": -1, "place": 1.5, "static": 3}, {"chunks": [True, None, -1, 2.0]},
+     {"at": "7", "seq": 2**60, "client": None}],
+)  # fmt: skip
+def test_an_ask_of_anything_is_valid(value: object) -> None:
+    assert Ask.from_json(value) == Ask()
+
+
+def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
+    assert len(Ask.from_json({"chunks": list(range(999))}).chunks) == MOST
+    header, arrays = told(ViewerSession(keep("time"), {}), chunks=[7], at=10**9, place=10**9)
+    assert header["spans"] == []
+    assert "told" not in header
+    assert len(arrays["codes"]) == 0
+    assert header["place"] == 3
+
+
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+def test_what_was_expected_is_what_a_trace_says(
+    keep: Keep, cell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expected_characters, "STRETCH", 64)
+    model = tiny(cell, name=cell, layers=2)
+    text = TEXT[:700]
+    trace, looked = rnnviz.trace(model, text), Expected(model, keep(text, model))
+    for t in (0, 1, 63, 64, 500, 499, 129, 699):
+        found = looked.at(t, 5)
+        assert not found.approximate
+        wanted = trace.top(t, 5)
+        assert [s for s, _ in found.top] == [symbol for symbol, _ in wanted]
+        np.testing.assert_allclose([p for _, p in found.top], [p for _, p in wanted], rtol=1e-4)
+
+
+def test_far_from_the_beginning_it_is_close_and_says_so(keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"STRETCH": 64, "EXACT": 128, "CONTEXT": 100}.items():
+        monkeypatch.setattr(expected_characters, name, value)
+    text = TEXT[:700]
+    trace, looked = rnnviz.trace(GRU, text), Expected(GRU, keep(text))
+    assert not looked.at(191).approximate
+    found = looked.at(600)
+    assert found.approximate
+    np.testing.assert_allclose([p for _, p in found.top], [p for _, p in trace.top(600, 5)], atol=1e-3)
+
+
+def test_an_n_gram_is_exact_everywhere(keep: Keep) -> None:
+    looked = Expected(NGRAM, keep(TEXT, NGRAM))
+    for t in (0, 1, 2, len(TEXT) - 1):
+        found = looked.at(t, 3)
+        row = NGRAM.log_probs(NGRAM.vocabulary.encode(TEXT[:t]))
+        best = np.argsort(-row, kind="stable")[:3]
+        assert not found.approximate
+        assert [symbol for symbol, _ in found.top] == [NGRAM.vocabulary.symbol(int(i)) for i in best]
+        assert_states([share for _, share in found.top], np.exp(row[best]))
+
+
+def test_a_place_is_told_about_by_each_model(keep: Keep) -> None:
+    kept = keep(TEXT)
+    session = ViewerSession(kept, {"a": Expected(GRU, kept), "b": Expected(NGRAM, kept)})
+    said = told(session, at=30)[0]["told"]
+    assert (said["at"], [part["model"] for part in said["lists"]]) == (30, ["a", "b"])
+    for part in said["lists"]:
+        shares = [p for _, p in part["top"]]
+        assert shares == sorted(shares, reverse=True)
+        assert 0 < sum(shares) <= 1 + 1e-6
+
+
+def test_a_passage_costs_what_a_part_costs_given_the_text_before(keep: Keep) -> None:
+    kept, other = keep(TEXT), keep(TEXT, NGRAM)
+    session = ViewerSession(kept, {}, other, difference(kept, other))
+    for start, stop in ((0, 1), (30, 77), (500, len(TEXT))):
+        part = told(session, part=[start, stop])[0]["part"]
+        assert part["at"] == [start, stop]
+        for model, nats in zip((GRU, NGRAM), part["nats"], strict=True):
+            given_all = rnnviz.perplexity(model, text=TEXT[start:stop], given=TEXT[:start])
+            assert np.exp(nats) == pytest.approx(given_all.perplexity, rel=1e-5)
+    assert "part" not in told(session)[0]
+    nonsense = ([3, 3], [5, 2], [0, len(TEXT) + 1], [0], [-1, 4], "part", [0.0, 4], None)
+    assert [one for one in nonsense if "part" in told(session, part=one)[0]] == []

@@ -1,0 +1,61 @@
+"""What a page was asked for and hasn't got is named, and so is what it shows instead."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rnnviz.ui.shell import model_cache
+from tests.support.apptest import Open, warned
+
+
+@pytest.fixture
+def models(
+    tmp_path: Path, models_folder: Path, only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """The tiny models in a folder where they may be removed."""
+    folder = tmp_path / "models"
+    shutil.copytree(models_folder, folder)
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [folder])
+    return folder
+
+
+def test_an_unknown_model_is_named_until_another_is_chosen(open_app: Open) -> None:
+    app = open_app("explore", model="<nobody>")
+    assert "no model called **<nobody>** here" in warned(app)
+    assert "This is **tiny-gru**" in warned(app)
+    assert not warned(app.sidebar.selectbox(key="model").select("tiny-lstm").run())
+
+
+def test_a_model_of_counts_is_not_replaced_without_a_word(open_app: Open) -> None:
+    assert "**tiny-3gram** counts n-grams" in warned(open_app("explore", model="tiny-3gram"))
+    assert not warned(open_app("perplexity", model="tiny-3gram"))
+
+
+@pytest.mark.parametrize("page", ["explore", "perplexity"])
+def test_a_model_whose_file_is_gone_or_broken_is_named(open_app: Open, models: Path, page: str) -> None:
+    app = open_app(page, model="tiny-lstm")
+    assert not warned(app)
+    file = models / "tiny-lstm.safetensors"
+    whole = file.read_bytes()
+    file.unlink()
+    app.run()
+    assert "no model called **tiny-lstm** here" in warned(app)
+    assert app.session_state["model"] == "tiny-gru"
+    file.write_bytes(whole)
+    assert not warned(app.run())
+    app.sidebar.selectbox(key="model").select("tiny-lstm").run()
+    file.write_bytes(whole[:-5])
+    assert "tiny-lstm.safetensors is not a usable rnnviz model" in warned(app.run())
+
+
+@pytest.mark.usefixtures("troubled")
+def test_a_file_that_goes_between_list_and_load_is_a_sentence(
+    open_app: Open, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = model_cache.listed()
+    monkeypatch.setattr(model_cache, "listed", lambda: listed)
+    (models / "tiny-lstm.safetensors").unlink()
+    app = open_app("explore", model="tiny-lstm")
+    assert "The file of the model tiny-lstm is not there any more" in app.error[0].value.replace("\\", "")
+    assert app.sidebar.selectbox(key="model").value == "tiny-lstm", "the choice is left"

@@ -1,0 +1,302 @@
+"""Navigation, the sidebar, languages, and what a reader sees when something fails."""
+
+import logging
+import math
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rnnviz import i18n
+from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.networks import checkpoint
+from rnnviz.page.formatting import titles
+from rnnviz.ui.shell import error_messages, model_cache, sidebar
+from rnnviz.ui.shell.model_cache import Context
+from tests.support.apptest import SHIPPED, Open, addressed, everything
+from tests.support.models import tiny, tiny_card
+
+
+def listed() -> dict[str, checkpoint.ModelInfo]:
+    """The models that are there, by name."""
+    return {one.name: one for one in model_cache.listed()[0]}
+
+
+def test_the_first_model_is_the_one_for_newcomers() -> None:
+    def info(name: str, kind: str) -> checkpoint.ModelInfo:
+        return checkpoint.ModelInfo(name, Path(f"{name}.safetensors"), kind, {}, 1, 3)
+
+    counts, other = info("a", "ngram"), info("b", "lstm")
+    for language, name in model_cache.FIRST.items():
+        with i18n.speaking(language):
+            usual = info(name, "gru")
+            assert model_cache.first([counts, other, usual]) is usual
+            assert model_cache.first([counts, other]) is other
+            assert model_cache.first([counts]) is counts
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("en", ("Python code, GRU", "The Time Machine, counts of 6", "The Time Machine, MLP (no memory)")),
+        ("zh", ("Python 代码，GRU", "时间机器，6 元计数", "时间机器，MLP（没有记忆）")),
+    ],
+)
+def test_every_shipped_model_has_a_title_of_its_own_in_each_language(
+    monkeypatch: pytest.MonkeyPatch, language: str, shown: tuple[str, ...]
+) -> None:
+    models, _damaged = checkpoint.available()
+    with i18n.speaking(language):
+        found = titles(models)
+        assert (found["python-gru"], found["timemachine-6gram"], found["timemachine-mlp"]) == shown
+        assert len(set(found.values())) == len(models)
+        assert not set(found) & set(found.values())
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED, SHIPPED.parent])
+    assert all(name == title for name, title in titles(models).items())  # somebody's own, of the same names
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_picker_has_titles_and_the_card_the_name(open_app: Open) -> None:
+    app = open_app("perplexity", model="python-gru")
+    assert app.sidebar.selectbox(key="model").value == "python-gru"
+    assert "Python code, GRU" in app.sidebar.selectbox(key="model").options
+    assert addressed(app)["model"] == "python-gru"
+    words = everything(app)
+    assert r"How well does **Python code\, GRU** predict" in words
+    assert "`python-gru` · GRU" in words
+    assert (
+        r"One of its units follows this\: how many Python brackets are open \(correlation 0\.57\)\." in words
+    )
+    app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
+    assert addressed(app)["model"] == "timemachine-rnn"
+    assert r"No unit could be named from text it never read" in everything(app)
+    app.session_state[i18n.STATE] = "zh"
+    app.run()
+    assert "时间机器，RNN" in app.sidebar.selectbox(key="model").options
+
+
+def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app: Open) -> None:
+    app = open_app("perplexity")
+    words = "\n".join([*(m.value for m in app.sidebar.markdown), *(c.value for c in app.sidebar.caption)])
+    assert r"Tiny \*text\*" in words  # a title is data, not markup
+    assert "GRU, 12 hidden units, on CPU" in words
+    bars = re.sub(r"<[^>]+>", " ", app.sidebar.get("html")[0].value).split()
+    assert " ".join(bars) == "this model 4.33 counting sequences 4.36 uniform guess 30"
+    assert "hesitates between about 4 characters each time" in words
+    assert "python -m rnnviz train --corpus tiny" in "\n".join(h.value for h in app.sidebar.get("html"))
+    assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]
+    app.sidebar.selectbox(key="model").select("tiny-3gram").run()
+    assert "Counts of 3-grams" in everything(app)
+    assert "tiny-3gram" not in app.title[0].value
+
+
+@pytest.mark.parametrize(
+    ("locale", "query", "language"),
+    [
+        ("zh_TW", {}, "zh"),
+        ("zh-CN", {"lang": "en"}, "en"),
+        ("zh-CN", {"lang": "../../etc"}, "en"),
+    ],
+)
+def test_the_language_is_the_addresss_or_the_browsers(
+    open_app: Open, locale: str, query: dict[str, str], language: str
+) -> None:
+    app = open_app("perplexity", locale=locale, **query)
+    assert app.session_state[i18n.STATE] == language
+    assert app.title[0].value == i18n.translations(language).gettext("Perplexity of your texts")
+
+
+def test_switching_the_language_changes_the_page_and_the_address(open_app: Open) -> None:
+    app = open_app("perplexity")
+    english = everything(app)
+    app.session_state[i18n.STATE] = "zh"
+    app.run()
+    assert addressed(app)["lang"] == "zh"
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+    chinese = everything(app)
+    for sentence in ("predict your text?", "hesitates between about", "hidden units"):
+        assert sentence in english
+        assert sentence not in chinese
+    app.session_state[i18n.STATE] = "en"
+    app.run()
+    assert addressed(app)["lang"] is None
+
+
+def test_bars_grow_with_the_bits_and_hold_no_markup() -> None:
+    html = sidebar.bars([("<b>", 4.0, "4"), ("uniform", 16.0, "16"), ("odd", math.inf, "&")])
+    assert "&lt;b&gt;" in html
+    assert "&amp;" in html
+    assert re.findall(r"width:([\d.]+)%", html) == ["50.0", "100.0", "0.0"]
+    assert "width:100.0%" in sidebar.bars([("alone", 4.0, "4")])
+
+
+@pytest.mark.parametrize("page", ["explore", "perplexity"])
+def test_no_models_at_all_is_explained(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str
+) -> None:
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path / "nothing"])
+    assert "python -m rnnviz train" in open_app(page).info[0].value
+
+
+def test_damaged_files_are_named_and_the_rest_is_listed(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models_folder: Path
+) -> None:
+    (tmp_path / "broken.safetensors").write_bytes(b"nonsense")
+    (tmp_path / "cut.safetensors").write_bytes((models_folder / "tiny-gru.safetensors").read_bytes()[:-5])
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path, models_folder])
+    app = open_app("perplexity")
+    assert "Files that can't be used (2)" in [e.label for e in app.sidebar.expander]
+    assert r"broken\.safetensors" in everything(app)
+    assert r"cut\.safetensors" in everything(app)
+
+
+@pytest.mark.usefixtures("troubled")
+def test_no_traceback_ever_reaches_the_page(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def explode(context: object) -> None:
+        raise RuntimeError("secret detail in /home/someone")
+
+    monkeypatch.setattr("rnnviz.ui.pages.perplexity.page.page", explode)
+    with caplog.at_level(logging.ERROR, "rnnviz"):
+        app = open_app("perplexity")
+    assert "Something unexpected went wrong" in app.error[0].value
+    assert "secret detail" not in everything(app)
+    assert "secret detail" in caplog.text  # the terminal has it
+
+
+def test_streamlit_is_told_that_the_page_shows_the_error_itself() -> None:
+    assert error_messages.on_script_error(RuntimeError("secret detail")) is True
+
+
+def test_what_an_error_says_is_not_markup() -> None:
+    error = CheckpointError("![x](http://example.org/a.png) <b>*no*</b> :red[model] $x$")
+    shown = error_messages.describe(error)
+    assert shown.replace("\\", "").replace("\u2060", "") == str(error)
+    for character in "![](<>*:$":
+        assert f"\\{character}" in shown
+    assert "memory" in error_messages.describe(MemoryError())
+    assert error_messages.describe(CheckpointError("https://a.b is gone")).startswith("https")
+
+
+def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, card in {
+        "bare": {},
+        "odd": tiny_card(
+            held_out={"perplexity": "low"},
+            recipe=[1, 2],
+            characters="many",
+            versions=7,
+            ngram=3,
+            title=None,
+            training_seconds=True,
+        ),
+    }.items():
+        checkpoint.save(tiny("rnn", card=card), tmp_path / f"{name}.safetensors")
+        assert list(sidebar.card_in_words({**card, "name": name})) == []
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    for page, name in product(("explore", "perplexity"), ("bare", "odd")):
+        assert open_app(page, model=name).sidebar.selectbox(key="model").value == name
+
+
+def test_a_recipe_reads_as_sentences() -> None:
+    text = " ".join(sidebar.card_in_words(tiny_card()))
+    assert "It read that text 20 times, with batch size 32" in text
+    assert "40 % of the output, 10 % of whole characters" in text
+    assert "recurrent weights" not in text
+    assert "Training took 7 minutes." in text
+
+
+def test_a_card_says_among_what_its_settings_were_chosen() -> None:
+    rows: list[Any] = [
+        {
+            "settings": {"learning_rate": 0.004},
+            "validation_perplexity": 4.116,
+            "characters": 9,
+            "chosen": True,
+        },
+        {"settings": {"learning_rate": 0.0015}, "validation_perplexity": 4.25, "characters": 9},
+    ]
+    text = " ".join(sidebar.card_in_words(tiny_card(choice=rows))).replace("\\", "")
+    assert "chosen among 2 candidates, by their perplexity on validation text: " in text
+    assert "**learning_rate 0.004: 4.12**; learning_rate 0.0015: 4.25." in text
+    for odd in (7, [7], [{"settings": "<b>"}], [{**rows[0], "validation_perplexity": "4"}]):
+        assert "candidate" not in " ".join(sidebar.card_in_words(tiny_card(choice=odd)))
+
+
+def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:
+    network, counts = listed()["tiny-gru"], listed()["tiny-3gram"]
+    assert model_cache.yardstick(network, [network, counts]).name == "tiny-3gram"
+    assert model_cache.yardstick(replace(network, card={}), [network, counts]) is None
+    assert model_cache.yardstick(counts, [network, counts]) is None
+    assert model_cache.yardstick(network, [network]) is None
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_memoryless_network_is_the_mlp_of_the_same_text_and_symbols(tmp_path: Path) -> None:
+    def beside(name: str, *others: checkpoint.ModelInfo) -> str | None:
+        found = model_cache.memoryless(model_cache.reader(listed()[name]), others or [*listed().values()])
+        return found and found.name
+
+    assert beside("timemachine-gru") == beside("timemachine-rnn") == "timemachine-mlp"
+    assert [beside(name) for name in ("timemachine-mlp", "python-gru")] == [None, None]
+    other = tiny("mlp", card=listed()["timemachine-gru"].card)
+    of_other_symbols = checkpoint.read_info(checkpoint.save(other, tmp_path / "other-mlp.safetensors"))
+    assert beside("timemachine-gru", of_other_symbols) is None
+
+
+def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -> None:
+    info = listed()["tiny-gru"]
+    first = model_cache.load(info)
+    assert model_cache.load(info) is first
+    checkpoint.save(tiny("gru", card=tiny_card()), info.path)
+    assert model_cache.load(info) is not first
+
+
+def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment: dict[str, str]) -> None:
+    code = """if True:
+        import sys
+        from rnnviz.networks import engines
+        from rnnviz.ui.shell import model_cache
+        from rnnviz.ui.pages.explore import page
+        from rnnviz.page.live_session import Ask, LiveSession
+        from rnnviz.lecture.scenes import scenes
+        from rnnviz.ui.pages.learn import lecture
+        scenes()
+        info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')
+        model = model_cache.load(info, to_read=True)
+        LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)
+        print(engines.gpu_driver(), 'torch' in sys.modules)
+    """
+    options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "check": True}
+    done = subprocess.run([sys.executable, "-c", code], env=command_environment, **options)
+    assert done.stdout.split() in (["False", "False"], ["True", "True"])
+
+
+def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> None:
+    counts, network = listed()["tiny-3gram"], listed()["tiny-gru"]
+    assert Context(model_cache.load(network), None, network, 0.8).network is model_cache.load(network)
+    with pytest.raises(ConfigError, match="no hidden state; choose a network"):
+        _ = Context(model_cache.load(counts), None, counts, 0.8).network
+
+
+@pytest.mark.parametrize(
+    ("kind", "layers", "words"),
+    [
+        ("mlp", 1, "MLP without a hidden state, 12 units"),
+        ("rnn", 1, "RNN, 12 hidden units"),
+        ("lstm", 2, "LSTM, 2 layers of 12 hidden units"),
+        ("mingru", 1, "minGRU, 12 hidden units"),
+    ],
+)
+def test_words_for_every_kind_of_model(kind: str, layers: int, words: str) -> None:
+    info = checkpoint.ModelInfo("x", Path("x.safetensors"), kind, {}, 1, 3)
+    assert sidebar.kind(info, tiny(kind, layers=layers)) == words

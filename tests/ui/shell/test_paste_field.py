@@ -1,0 +1,18 @@
+"""A paste that is longer than its field."""
+
+import pytest
+
+from rnnviz.ui.shell import fields
+from tests.support.apptest import Open
+from tests.support.perplexity_page import paste
+
+
+def test_a_text_longer_than_the_field_is_cut_off_in_words(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fields, "LONGEST_PASTE", 50)
+    app = paste(open_app("perplexity"), "The Time Traveller " * 10)  # more than any browser would send
+    assert "This field holds 50 characters" in app.warning[0].value
+    assert len(app.text_area(key="pasted").value) == 50
+    app = paste(app, "The Time")
+    assert not app.warning

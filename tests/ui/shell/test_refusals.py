@@ -1,0 +1,60 @@
+"""What the app's settings, addresses and scenes refuse: each in one plain sentence."""
+
+import os
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from rnnviz.errors import ConfigError, RnnvizError, TextError
+from rnnviz.ui.serving import entry
+from rnnviz.ui.shell.address import LONGEST_TEXT, pack_text, unpack_text
+from tests.support.apptest import url_letters
+from tests.support.refused import refused
+
+
+def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:
+    """A call on a machine with these settings."""
+
+    def asked() -> Any:
+        with mock.patch.dict(os.environ, {f"RNNVIZ_{name}": given for name, given in settings.items()}):
+            return call()
+
+    return asked
+
+
+DAMAGED = (
+    url_letters(zlib.compress("\u00e9".encode("latin-1"))),
+    url_letters(zlib.compress(b"machine")[:-3]),
+    url_letters(zlib.compress(b"machine") + b"more"),
+    url_letters(zlib.compress(b"machine")[:-1] + b"\0"),
+)  # fmt: skip
+
+REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
+    **{
+        f"RNNVIZ_{name}": (under(entry.parts, **{name: "1"}), ConfigError, f"so RNNVIZ_{name} must be left")
+        for name in ("HOSTED", "KEY", "CAPACITY", "TEXT_MB", "ADDRESS", "PROCESSES")
+    },
+    **{
+        f"host {given}": (
+            under(entry.parts, HOSTS=f"hall.example, {given}"),
+            ConfigError,
+            f"host names .* received '{re.escape(given)}'",
+        )
+        for given in ("*", "https://hall.example", "hall.example:80", "a b", "a;b", "-.", "[::1]")
+    },
+    "a text too long for an address": (
+        lambda: pack_text("a" * (LONGEST_TEXT + 1)), TextError, "2,000 characters of text; received 2,001"),
+    **{
+        f"an address's text {given}": (lambda given=given: unpack_text(given), TextError, "damaged")  # type: ignore[misc]
+        for given in DAMAGED
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_refused_in_one_sentence(name: str) -> None:
+    refused(*REFUSED[name])
