@@ -19,7 +19,7 @@ from tests.support.serving import ROOT, serve
 
 LIMIT, MEDIAN = 200, 120  # milliseconds that an answer may take: 95 in 100, and the median
 REST = 250  # milliseconds between an answer and the next key
-PARTS = ("units", "memory", "match", "cause", "compare")
+PARTS = ("units", "memory", "match", "cause")
 
 WATCH = """
 (board) => {
