@@ -40,8 +40,8 @@ def test_a_finished_run_keeps_the_units_that_were_planted(tmp_path: Path) -> Non
     path, card = finished_model.finish(folder, description, PLANTED, 1.0, naming_seconds=60.0)
     assert torch.equal(torch.get_rng_state(), before)
     weights = read_tensors(path)
-    for name, values in built().state_dict().items():
-        np.testing.assert_array_equal(weights[name], values.numpy())
+    for name, values in built().tensors.items():
+        np.testing.assert_array_equal(weights[name], values)
     assert read_info(path).card[model_card.UNITS_KEY] == json.loads(json.dumps(card[model_card.UNITS_KEY]))
     found = {one.target: one for one in model_card.unit_findings(card)}
     assert {name: (one.layer, one.unit) for name, one in found.items()} == {
