@@ -1,6 +1,7 @@
-"""What another house adds to look: commands, pages and engines. The lab enters its own in `rnnviz.lab`.
+"""What another house adds to look: commands and pages; its engine goes to `rnnviz.networks.engines`.
 
-look imports nothing of the lab: it asks here, and the first question imports the lab by its name.
+The lab enters its own in `rnnviz.lab`. Look imports nothing of it: it asks here, and the first question
+imports the lab by its name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The lab: what trains networks, with torch, and what researches them, with scikit-learn.
 
-It enters its engine, its commands and its pages in `rnnviz.registry`, for look, which imports nothing of it.
+It registers its engine, its commands and its pages for look, which imports nothing of it.
 """
 
 from rnnviz import registry

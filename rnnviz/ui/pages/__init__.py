@@ -1,1 +1,1 @@
-"""The five pages, each a folder with its browser files."""
+"""Look's pages, Explore, Perplexity and Learn, each a folder with its browser files."""
