@@ -31,6 +31,8 @@ def serve(
     script: Path,
     *,
     folder: Path = ROOT,
+    root: Path = ROOT,
+    python: str = sys.executable,
     environment: Mapping[str, str] | None = None,
     options: Sequence[str] = ("--server.address", "127.0.0.1"),
     port: int | None = None,
@@ -38,17 +40,18 @@ def serve(
 ) -> Iterator[str]:
     """The address of `streamlit run script`, started in `folder` (whose .streamlit/config.toml counts).
 
+    `root` is the checkout whose rnnviz it imports, with that checkout's `python`.
     Without `warm` it doesn't make ready, in its idle time, what some reader may ask for.
     """
     port = port or free_port()
     command = [
-        sys.executable, *(("-m", "streamlit") if warm else ("-c", COOL)), "run", str(script),
+        python, *(("-m", "streamlit") if warm else ("-c", COOL)), "run", str(script),
         "--server.port", str(port), "--server.headless", "true", *options,
     ]  # fmt: skip
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env={**(environment or os.environ), "PYTHONPATH": str(ROOT)},
+        env={**(environment or os.environ), "PYTHONPATH": str(root)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
