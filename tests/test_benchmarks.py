@@ -17,6 +17,7 @@ FOLDER = Path(__file__).with_name("benchmarks")
 ROUNDS = {
     "attacks": "--only paths --seconds 2",
     "claims": "finds --file BOOK --model timemachine-mlp --trials 2 --lengths 20000",
+    "gates": "PYTHON PYTHON --pairs 2 --parts keystroke",
     "inside": "--parts memory --rounds 1",
     "keystroke": "answer picture --keys 1 --rounds 1",
     "lecture": "--scenes 1 --steps",
@@ -25,10 +26,10 @@ ROUNDS = {
     "scoring": "--characters 3000 --cells gru --units 8",
     "training": "--cells gru --units 8 --seconds 0.5 --warm 0.5 --turns 1",
 }
-PAGES = ("inside", "keystroke", "lecture", "room")
+PAGES = ("gates", "inside", "keystroke", "lecture", "room")
 
 
-def test_each_is_tried() -> None:
+def test_every_benchmark_is_listed_and_run() -> None:
     programs = {path.stem for path in FOLDER.glob("*.py")} - {"echo", "sitting"}
     assert programs == set(ROUNDS)
     listed = re.findall(r"^\| \[(\w+)\]", (FOLDER / "README.md").read_text("utf-8"), re.MULTILINE)
@@ -44,26 +45,9 @@ def test_a_program_does_a_smallest_round(name: str, tmp_path: Path) -> None:
                 pytest.skip("no browser")
     book = tmp_path / "book.txt"
     book.write_text(rnnviz.corpora.open_corpus("timemachine").text[:20_000], "utf-8")
-    options = ROUNDS[name].replace("BOOK", str(book)).split()
+    options = ROUNDS[name].replace("BOOK", str(book)).replace("PYTHON", sys.executable).split()
     command = [sys.executable, FOLDER / f"{name}.py", *options]
     options: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "timeout": 300, "check": False}
     done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONUTF8": "1"}, **options)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^= .+\t[\d,.e+-]+", done.stdout, re.MULTILINE), done.stdout
-
-
-def test_a_sitting_has_each_figure_s_medians_side_by_side(tmp_path: Path) -> None:
-    """Both figures are the same here: the same Python, and a program that measures nothing."""
-    script = tmp_path / "program.py"
-    script.write_text(
-        f"import sys; sys.path.insert(0, {str(FOLDER)!r})\nfrom sitting import figure\n"
-        "print('something else')\nfigure('a | b', 1234.5, 'ms', most=1000)\nfigure('c', 0.25)\n",
-        "utf-8",
-    )
-    pythons = [sys.executable, sys.executable]
-    command = [sys.executable, FOLDER / "sitting.py", "--rounds", "2", "--python", *pythons, "--", script]
-    options: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "check": True}
-    done = subprocess.run(command, env={**os.environ, "PYTHONUTF8": "1"}, **options)
-    *_, first, second = done.stdout.splitlines()
-    assert first == "| a | b | 1,234 ms | 1,234 ms | 1 |"
-    assert second == "| c | 0.25 | 0.25 | 1 |"

@@ -1,6 +1,6 @@
 """A version beside an older one: a keystroke, scoring and training, in turns.
 
-    python tests/benchmarks/gates.py OLD/bin/python NEW/bin/python [--pairs 15] [--parts keystroke scoring training]
+    python tests/benchmarks/gates.py OLD/bin/python NEW/bin/python [--pairs 15] [--parts keystroke …]
 
 Each Python has its rnnviz installed (its checkout may be another). Both stay open from the first pair to the
 last: a server and a page for the keystroke, a process for each network that scores or trains. In each pair
@@ -13,11 +13,8 @@ scoring    `rnnviz.perplexity` of 100,000 characters
 training   `rnnviz.train`, batch 32 × 64 with dropout, from one report to the next
 """
 
-import json
 import math
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -65,7 +62,8 @@ def worker(python: str, part: str, cell: str, units: int) -> Iterator[Callable[[
     """A process of a version; the call is one piece of its work, in seconds."""
     command = [python, "-EPc", WORK, part, cell, str(units), str(STEPS[units])]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     lines, ask = process.stdout, process.stdin
 
     def piece() -> float:
@@ -113,7 +111,8 @@ def compared(what: str, older: Callable[[], float], newer: Callable[[], float], 
     ratio, low, high = (math.exp(mean(logs) + side * wide) for side in (0, -1, 1))
     old, new = (median(column) for column in zip(*times, strict=True))
     verdict = f"above {LIMIT}: missed" if low > LIMIT else "holds"
-    print(f"= {what}\t{ratio:.3f} × [{low:.3f}, {high:.3f}]\t{old * 1000:.4g} → {new * 1000:.4g} ms\t{verdict}", flush=True)
+    interval = f"{ratio:.3f} × [{low:.3f}, {high:.3f}]"
+    print(f"= {what}\t{interval}\t{old * 1000:.4g} → {new * 1000:.4g} ms\t{verdict}", flush=True)
 
 
 def main() -> None:

@@ -1,18 +1,16 @@
-"""Characters a second of a run, beside the textbook's loop and beside other programs; what minutes come to.
+"""Characters a second of a run, beside the textbook's loop; what minutes come to.
 
     python tests/benchmarks/training.py speed [--cells gru lstm] [--units 256 512] [--seconds 8] [--turns 3]
-    python tests/benchmarks/training.py contended [--loops 2] [--cells gru lstm] [--units 256 512] …
     python tests/benchmarks/training.py minutes [--presets one-minute five-minutes] [--cores 2]
 
 A run is `python -m rnnviz train` as users get it, with dropout on embedding, W_hh and output, batch 32 × 64:
 backward pass and threads are its own choice. It is timed by its own events, once it has trained for twelve
 seconds: after ten, numbers of threads are tried a second time.
 
-speed      beside the textbook's loop: torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient
-           descent, float32, gradients clipped, state carried, in a process as it comes. They take turns.
-contended  busy loops begin beside the run: the threads that it chooses, beside `--threads 1`
-minutes    the presets on The Time Machine, on the first so many processors: the perplexity of the held-out
-           text, read once, at the end, and when validation was first better than a 6-gram's
+speed    beside the textbook's loop: torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient
+         descent, float32, gradients clipped, state carried, in a process as it comes. They take turns.
+minutes  the presets on The Time Machine, on the first so many processors: the perplexity of the held-out
+         text, read once, at the end, and when validation was first better than a 6-gram's
 """
 
 import json
@@ -34,7 +32,7 @@ import rnnviz
 WARM = 12.0  # seconds of training
 LIMITS = {"one-minute": 4.30, "five-minutes": 4.15}  # perplexity
 DROPOUT = ("--dropout-embedding", "0.1", "--dropout-weight", "0.4", "--dropout-output", "0.4")
-PARTS = ("speed", "contended", "minutes", "textbook")
+PARTS = ("speed", "minutes", "textbook")
 BATCH, STEPS = 32, 35  # the textbook's
 
 
@@ -137,41 +135,6 @@ def speed(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: float
         figure(f"{what} ÷ the textbook's loop", ratio, "×", least=2.5 if units >= 512 else 1.5)
 
 
-@contextmanager
-def busy(loops: int) -> Iterator[None]:
-    """So many other programs at work."""
-    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
-    try:
-        yield
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
-
-
-def contended(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: float, loops: int) -> None:
-    """A row for each shape."""
-    print(f"{'':12}{'alone':>10}   beside {loops} loops: {'chosen':>10}{'one':>10}   chosen ÷ one")
-    for cell, units in shapes:
-        rows = []
-        for _ in range(turns):
-            row = []
-            for options in ((), ("--threads", "1")):
-                with running(cell, units, *options) as trained:
-                    trained(warm)
-                    row.append(trained(seconds))
-                    with busy(loops):
-                        row.append(trained(seconds))
-            rows.append(row)
-        alone, chosen, _, one = (median(column) for column in zip(*rows, strict=True))
-        ratio = median(row[1] / row[3] for row in rows)
-        print(f"{cell:5} {units:5} {alone:10,.0f} {chosen:28,.0f}{one:10,.0f}   {ratio:12.2f}", flush=True)
-        figure(f"training ({cell}, {units} units) beside {loops} busy loops", chosen, "characters a second")
-        figure(
-            f"training ({cell}, {units} units) beside {loops} busy loops ÷ one thread", ratio, "×", least=0.5
-        )
-
-
 def minutes(presets: list[str], cores: int) -> None:
     """A line for each preset."""
     from rnnviz.lab.fit.presets import PRESETS, preset
@@ -209,7 +172,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8.0, help="for each side and turn")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--warm", type=float, default=WARM, help="seconds before a run is timed")
-    parser.add_argument("--loops", type=int, default=2, help="busy loops")
     parser.add_argument("--presets", nargs="+", choices=list(LIMITS), default=list(LIMITS))
     parser.add_argument("--cores", type=int, default=2)
     args = parser.parse_args()
@@ -218,8 +180,6 @@ def main() -> None:
         textbook(*shapes[0], args.seconds)
     elif args.what == "minutes":
         minutes(args.presets, args.cores)
-    elif args.what == "contended":
-        contended(shapes, args.seconds, args.turns, args.warm, args.loops)
     else:
         speed(shapes, args.seconds, args.turns, args.warm)
 
