@@ -16,7 +16,7 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 import rnnviz
-from rnnviz.page.live_session import QUICK_CHARS, MAX_TEXT_CHARS, LiveAsk, LiveSession
+from rnnviz.page.live_session import MAX_TEXT_CHARS, QUICK_CHARS, LiveAsk, LiveSession
 from rnnviz.page.payload import unpack
 from rnnviz.ui.browser import view_socket
 from rnnviz.ui.browser.view_socket import ViewSocket

@@ -16,7 +16,7 @@ from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import initial_data, shown_units
-from rnnviz.page.live_session import MAX_TEXT_CHARS, BRANCH_CHARS, MAX_COLUMNS, LiveAsk, LiveSession
+from rnnviz.page.live_session import BRANCH_CHARS, MAX_COLUMNS, MAX_TEXT_CHARS, LiveAsk, LiveSession
 from rnnviz.page.payload import pack, unpack
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui.pages.explore.page import KEY

@@ -20,7 +20,7 @@ from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import shown_units
 from rnnviz.page.initial_data import first, fixed, opening
 from rnnviz.page.live_session import LiveAsk, LiveSession
-from rnnviz.ui.browser.component import ASK, Component, take_ask, presenting_style
+from rnnviz.ui.browser.component import ASK, Component, presenting_style, take_ask
 from rnnviz.ui.browser.view_socket import Answer, ViewSocket
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.worker import OVER
