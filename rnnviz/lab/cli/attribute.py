@@ -51,6 +51,7 @@ def attribute(
       python -m rnnviz attribute --model python-gru --file code.py --at 300 --against ")" --json
     """
     from rnnviz.lab.analysis.attribution import contributions
+    from rnnviz.lab.reports.attribution import quantity
     from rnnviz.networks.progress import run
 
     steps = contributions(
@@ -66,7 +67,7 @@ def attribute(
     heading = words(
         "attribution.heading",
         characters=count(len(found.row)),
-        y=found.y,
+        y=quantity(found),
         whole=Number(found.integrated.whole),
     )
     print_findings([found], shown, heading, model=of.model)
