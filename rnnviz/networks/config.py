@@ -18,7 +18,7 @@ from rnnviz.networks.settings import (
     REGULARISATION,
     SHARE,
     TRAINING,
-    FormControl,
+    SettingControl,
     setting,
     settings_of,
 )
@@ -259,7 +259,7 @@ class TrainConfig:
         default="gru",
         metadata=setting(
             "the network's cell",
-            control=FormControl(
+            control=SettingControl(
                 N_("Cell"),
                 N_("How a hidden state follows from the one before it and the next character."),
                 NETWORK,
@@ -278,7 +278,7 @@ class TrainConfig:
         default=256,
         metadata=setting(
             "H, units per layer",
-            control=FormControl(
+            control=SettingControl(
                 N_("Hidden units H"),
                 N_("How many numbers the hidden state of a layer has."),
                 NETWORK,
@@ -291,7 +291,7 @@ class TrainConfig:
         default=1,
         metadata=setting(
             "L, layers",
-            control=FormControl(
+            control=SettingControl(
                 N_("Layers L"),
                 N_("Each layer reads the hidden states of the one below."),
                 NETWORK,
@@ -304,7 +304,7 @@ class TrainConfig:
         default=128,
         metadata=setting(
             "width of X_t; 0 for one-hot",
-            control=FormControl(
+            control=SettingControl(
                 N_("Embedding size"),
                 N_("How many learnt numbers stand for a character. 0: one 1 among zeros (a one-hot vector)."),
                 NETWORK,
@@ -319,7 +319,7 @@ class TrainConfig:
             "tanh or relu, for mlp and rnn",
             applies=lambda recipe: not CELLS[recipe.cell].gates,
             affects_speed=False,
-            control=FormControl(
+            control=SettingControl(
                 N_("Activation φ"),
                 N_(
                     "tanh keeps each unit between −1 and 1, ReLU at 0 or above. Cells with gates have their "
@@ -349,7 +349,7 @@ class TrainConfig:
         metadata=setting(
             "batch size: stretches of text read side by side",
             limits=(1, 65_536),
-            control=FormControl(
+            control=SettingControl(
                 N_("Batch size"),
                 N_("How many passages of the text are read side by side."),
                 TRAINING,
@@ -363,7 +363,7 @@ class TrainConfig:
         metadata=setting(
             "time steps that gradients flow back through",
             limits=(1, 65_536),
-            control=FormControl(
+            control=SettingControl(
                 N_("Time steps of backpropagation"),
                 N_("Backpropagation through time goes back so many characters. More of them take longer."),
                 TRAINING,
@@ -378,7 +378,7 @@ class TrainConfig:
             "AdamW's highest",
             limits=(1e-8, 100.0),
             affects_speed=False,
-            control=FormControl(
+            control=SettingControl(
                 N_("Learning rate"),
                 N_("The largest step. Too high, and training diverges; too low, and it takes long."),
                 TRAINING,
@@ -398,7 +398,7 @@ class TrainConfig:
             "largest gradient norm",
             limits=(1e-6, 1e6),
             affects_speed=False,
-            control=FormControl(
+            control=SettingControl(
                 N_("Gradient clipping"),
                 N_("A gradient with a larger norm is scaled down to this one."),
                 TRAINING,
@@ -415,7 +415,7 @@ class TrainConfig:
             "probability of dropping a character's embedding",
             limits=SHARE,
             affects_speed=False,
-            control=FormControl(N_("Dropout of characters"), _LEFT_OUT, REGULARISATION, 4),
+            control=SettingControl(N_("Dropout of characters"), _LEFT_OUT, REGULARISATION, 4),
         ),
     )
     dropout_weight: float = field(
@@ -424,7 +424,7 @@ class TrainConfig:
             "probability of dropping an entry of W_hh",
             limits=SHARE,
             applies=lambda recipe: CELLS[recipe.cell].mixes,
-            control=FormControl(N_("Dropout of the recurrent weights"), _LEFT_OUT, REGULARISATION, 3),
+            control=SettingControl(N_("Dropout of the recurrent weights"), _LEFT_OUT, REGULARISATION, 3),
         ),
     )
     dropout_output: float = field(
@@ -433,7 +433,7 @@ class TrainConfig:
             "probability of dropping an entry of H_t before the readout",
             limits=SHARE,
             affects_speed=False,
-            control=FormControl(N_("Dropout of the hidden state"), _LEFT_OUT, REGULARISATION, 1),
+            control=SettingControl(N_("Dropout of the hidden state"), _LEFT_OUT, REGULARISATION, 1),
         ),
     )
     min_count: int = field(
@@ -454,7 +454,7 @@ class TrainConfig:
             "where randomness starts",
             limits=(0, 2**63 - 1),
             affects_speed=False,
-            control=FormControl(
+            control=SettingControl(
                 N_("Seed"),
                 N_(
                     "Where random numbers begin. With the same settings, on the same machine, it gives the "
@@ -479,7 +479,7 @@ class TrainConfig:
             "regular, or random: cut after half to one and a half times --steps",
             choices=get_args(Truncation),
             affects_speed=False,
-            control=FormControl(
+            control=SettingControl(
                 N_("Truncation"),
                 N_(
                     "Random: truncated after half to one and a half times as many characters, drawn anew "
@@ -497,7 +497,7 @@ class TrainConfig:
             "characters to train on in all; 0: as --epochs says",
             limits=(0, 10**13),
             affects_speed=False,
-            control=FormControl(
+            control=SettingControl(
                 N_("Characters"),
                 N_("A text that is read twice counts twice."),
                 LENGTH,
@@ -512,7 +512,7 @@ class TrainConfig:
             "probability of dropping an entry of H_t before the next layer",
             limits=SHARE,
             applies=lambda recipe: recipe.layers > 1,
-            control=FormControl(N_("Dropout between layers"), _LEFT_OUT, REGULARISATION, 2),
+            control=SettingControl(N_("Dropout between layers"), _LEFT_OUT, REGULARISATION, 2),
         ),
     )
     fresh_rows: float = field(
@@ -521,7 +521,7 @@ class TrainConfig:
             "share of the batch that begins at a random paragraph at every step",
             limits=SHARE,
             affects_speed=False,
-            control=FormControl(
+            control=SettingControl(
                 N_("Fresh starts"),
                 N_(
                     "The share of the passages that, at each step, begin at a random paragraph, with an "

@@ -8,13 +8,13 @@ Settings are fields of two dataclasses, `rnnviz.TrainConfig` and, for what isn't
         metadata=setting(
             "share of the steps that the learning rate rises in",
             limits=(0.0, 1.0),
-            control=FormControl(N_("Warm-up"), N_("…"), TRAINING, place=7, numbers=(0.0, 0.5), step=0.01),
+            control=SettingControl(N_("Warm-up"), N_("…"), TRAINING, place=7, numbers=(0.0, 0.5), step=0.01),
         ),
     )
 
 This alone makes it
 
-    an option, --warm-up, of `python -m rnnviz train`               rnnviz.cli.bind: FieldsOf
+    an option, --warm-up, of `python -m rnnviz train`               rnnviz.cli.bind: FieldOptions
     refused outside its limits                                      rnnviz.networks.config: check_settings
     a control of the Train page, a column of its table of runs      rnnviz.lab.pages.train.settings
     a reason to measure the speed anew                              rnnviz.lab.pages.train.forecast
@@ -39,7 +39,7 @@ SHARE = (0.0, 0.95)
 
 
 @dataclass(frozen=True)
-class FormControl:
+class SettingControl:
     """A setting's control on the Train page.
 
     label, help  its words, in English; the page translates them
@@ -80,7 +80,7 @@ class Setting:
     help: str
     limits: tuple[float, float] | None = None
     choices: Collection[str] = ()
-    control: FormControl | None = None
+    control: SettingControl | None = None
     affects_speed: bool = True
     applies: Callable[[Any], bool] = lambda recipe: True
     resumable: bool = False

@@ -36,7 +36,7 @@ from rnnviz.i18n import N_
 from rnnviz.lab.run import event_log
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, between, check_settings, gone
-from rnnviz.networks.settings import LENGTH, FormControl, setting
+from rnnviz.networks.settings import LENGTH, SettingControl, setting
 from rnnviz.text import files
 
 RESERVE = 64 * 1024
@@ -137,7 +137,7 @@ class Description:
         metadata=setting(
             "train for this long instead of --epochs; the speed is measured first",
             limits=(1e-3, 100_000.0),
-            control=FormControl(
+            control=SettingControl(
                 N_("Minutes"),
                 N_("The speed is measured first."),
                 LENGTH,

@@ -12,7 +12,7 @@ from rnnviz.lab.cli.train import train
 from rnnviz.lab.pages.train import forecast, settings
 from rnnviz.lab.run.folder import Description
 from rnnviz.networks.config import TrainConfig
-from rnnviz.networks.settings import TRAINING, FormControl, Setting, setting, settings_of
+from rnnviz.networks.settings import TRAINING, Setting, SettingControl, setting, settings_of
 from tests.support.apptest import Open
 from tests.support.lab_pages import pick_text
 
@@ -26,17 +26,17 @@ class WarmRecipe(TrainConfig):
         metadata=setting(
             "share of the steps that warm up",
             limits=(0.0, 0.5),
-            control=FormControl("Warm-up", "", TRAINING, 7, numbers=(0.0, 0.5), step=0.01, digits=2),
+            control=SettingControl("Warm-up", "", TRAINING, 7, numbers=(0.0, 0.5), step=0.01, digits=2),
         ),
     )
 
 
 def options(command: Any) -> argparse.ArgumentParser:
-    return bind.add(argparse.ArgumentParser().add_subparsers(), command)
+    return bind.add_command(argparse.ArgumentParser().add_subparsers(), command)
 
 
 def test_new_field_is_an_option_a_control_and_an_entry_and_refuses_what_is_outside_its_limits() -> None:
-    def command(recipe: Annotated[dict[str, Any], bind.FieldsOf(WarmRecipe)]) -> None: ...
+    def command(recipe: Annotated[dict[str, Any], bind.FieldOptions(WarmRecipe)]) -> None: ...
 
     assert options(command).parse_args(["--warm-up", "0.1"]).warm_up == 0.1
     recipe = WarmRecipe(warm_up=0.1)
@@ -44,7 +44,7 @@ def test_new_field_is_an_option_a_control_and_an_entry_and_refuses_what_is_outsi
     assert WarmRecipe().to_json()["warm_up"] is None
     with pytest.raises(ConfigError, match=r"^warm_up is a number from 0 to 0\.5; received 2\.0$"):
         WarmRecipe(warm_up=2.0)
-    controls = list(settings.form_controls(settings_of(WarmRecipe)))
+    controls = list(settings.setting_controls(settings_of(WarmRecipe)))
     assert controls[controls.index("fresh_rows") + 1] == "warm_up"
     assert forecast.shape(recipe, 70) != forecast.shape(WarmRecipe(), 70)
 

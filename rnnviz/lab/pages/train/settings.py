@@ -20,8 +20,8 @@ from rnnviz.networks.settings import (
     NETWORK,
     REGULARISATION,
     TRAINING,
-    FormControl,
     Setting,
+    SettingControl,
     settings_of,
 )
 from rnnviz.ui.shell.fields import Field
@@ -43,7 +43,7 @@ SENTENCES = {
 """Sentences to watch, in the style of the corpora."""
 
 
-LENGTH_UNIT = FormControl(
+LENGTH_UNIT = SettingControl(
     N_("Train for"), "", LENGTH, 1, {"minutes": N_("minutes"), "characters": N_("characters")}
 )
 """The choice of the setting that limits a run's length."""
@@ -55,7 +55,7 @@ SETTINGS = {**settings_of(TrainConfig), "minutes": settings_of(Description)["min
 """The settings that the form offers, by their names in TrainConfig and in a run's description."""
 
 
-def form_controls(settings: Mapping[str, Setting]) -> dict[str, FormControl]:
+def setting_controls(settings: Mapping[str, Setting]) -> dict[str, SettingControl]:
     """The form's controls by name, in their order."""
     groups = [group for column in COLUMNS for group in column]
     controls = {name: about.control for name, about in settings.items() if about.control is not None}
@@ -63,7 +63,7 @@ def form_controls(settings: Mapping[str, Setting]) -> dict[str, FormControl]:
     return dict(sorted(pairs, key=lambda pair: (groups.index(pair[1].group), pair[1].place)))
 
 
-CONTROLS = form_controls(SETTINGS)
+CONTROLS = setting_controls(SETTINGS)
 
 RECIPE = {
     name: control for name, control in CONTROLS.items() if name not in ("until", "minutes", "characters")
@@ -177,7 +177,7 @@ def expert() -> None:
     )
 
 
-def _field(name: str, control: FormControl) -> None:
+def _field(name: str, control: SettingControl) -> None:
     if name in ("minutes", "characters") and FIELDS["until"].get() != name:
         return
     usual: dict[str, Any] = {
