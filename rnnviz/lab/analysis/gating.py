@@ -29,11 +29,11 @@ from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 
-LOW, HIGH = 0.1, 0.9
-"""A gate below LOW or above HIGH counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
+SHUT_BELOW, OPEN_ABOVE = 0.1, 0.9
+"""A gate below SHUT_BELOW or above OPEN_ABOVE counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
 
 
-SAMPLES = 200
+INTERVAL_SAMPLES = 200
 """Resampled texts for the median's interval."""
 
 
@@ -41,7 +41,7 @@ SAMPLES = 200
 class Gates(Brief, Pictured, Reported):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
-    low, high      the share of time steps with the gate below LOW, above HIGH
+    low, high      the share of time steps with the gate below SHUT_BELOW, above OPEN_ABOVE
     mean           the mean over the time steps
     time_constant  (H,) τ in characters, -1 / ln(mean) of the gate that keeps the state (update, forget); inf
                    for one that never closes
@@ -100,11 +100,11 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
     return Gates(
         layer=layer,
-        low={name: (v < LOW).mean(axis=0) for name, v in values.items()},
-        high={name: (v > HIGH).mean(axis=0) for name, v in values.items()},
+        low={name: (v < SHUT_BELOW).mean(axis=0) for name, v in values.items()},
+        high={name: (v > OPEN_ABOVE).mean(axis=0) for name, v in values.items()},
         mean=mean,
         time_constant=_constants(mean[keeps]),
-        median=resample(values[keeps], samples=SAMPLES).of(_median),
+        median=resample(values[keeps], samples=INTERVAL_SAMPLES).map(_median),
     )
 
 
