@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # the command line answers --help without numpy
     from rnnviz.arrays import Array
@@ -244,6 +244,47 @@ class Finding(Protocol):
         """
         # Words and pandas stand above findings: they are imported by name when a frame is asked for.
         return import_module("rnnviz.scoring.frames").of_table(self.table())
+
+
+def report(result: Any) -> Any:
+    """The module that presents a result, named in its class's `REPORT`."""
+    return import_module(result.REPORT)
+
+
+class Reported(Finding):
+    """A Finding that another module presents, its report."""
+
+    # A result is computed in one room, and put into words and pictures in a room above it, which may not be
+    # imported there. So the class only names its report, and the first question loads it:
+    #
+    #     class Ablation(Reported):                          rnnviz/lab/analysis/ablation.py
+    #         REPORT = "rnnviz.lab.reports.ablation"
+    #
+    #     def table(ablation: Ablation) -> Table: ...        rnnviz/lab/reports/ablation.py
+    #     def sentences(ablation: Ablation) -> list[Said]: ...
+    #     def panels(ablation: Ablation) -> list[Panel]: ...     only where there is a picture
+    #
+    # All others ask the result: `ablation.table()`. The numbers are in the first file; a sentence, a column
+    # or a picture is changed in the second. A method with more arguments, such as `Search.panels(chosen)`,
+    # stands in its class and asks `report(self)` likewise.
+
+    REPORT: ClassVar[str]
+
+    def table(self) -> Table:
+        """Rows under the columns of this class of findings."""
+        rows: Table = report(self).table(self)
+        return rows
+
+    def sentences(self) -> list[Said]:
+        """The sentences that the numbers allow, the verdict first."""
+        allowed: list[Said] = report(self).sentences(self)
+        return allowed
+
+    def panels(self) -> list[Panel]:
+        """The pictures; a finding in words or as a text alone has none."""
+        module = report(self)
+        drawn: list[Panel] = module.panels(self) if hasattr(module, "panels") else []
+        return drawn
 
 
 def stacked(tables: Sequence[Table]) -> Table:

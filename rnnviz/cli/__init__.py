@@ -17,13 +17,13 @@ from rnnviz.cli import bind, models, perplexity, sample, trace
 from rnnviz.cli.output import complain
 from rnnviz.errors import RnnvizError, TorchMissingError
 
-STOPPED = 130  # 128 + SIGINT: a shell expects it after Ctrl-C
+EXIT_INTERRUPTED = 130  # 128 + SIGINT: a shell expects it after Ctrl-C
 
 Command = Callable[..., int | None]
 
 COMMANDS: tuple[Command, ...] = (perplexity.perplexity, sample.sample, trace.trace, models.models)
 
-LISTED = """\
+COMMANDS_HELP = """\
 usage: rnnviz [-h] [--version] COMMAND ...
 
 Train character-level recurrent language models and look inside them.
@@ -66,7 +66,7 @@ def main(
         if hasattr(stream, "reconfigure"):  # an unencodable character becomes its code point
             stream.reconfigure(errors="backslashreplace")
     try:
-        parser = _parser(more, develop)
+        parser = _build_parser(more, develop)
         try:
             args = parser.parse_args(arguments)
         finally:
@@ -86,41 +86,41 @@ def main(
         return 1
     except KeyboardInterrupt:
         complain("stopped")
-        return STOPPED
+        return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader closed the pipe, as `| head` does
-        _hush()
+        _discard_output()
         return 0
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
             raise
-        _hush()
+        _discard_output()
         complain(f"the output can't be written: {error.strerror}")
         return 1
 
 
-def _hush() -> None:
+def _discard_output() -> None:
     """Discard the remaining output, because standard output takes no more."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class _All(argparse.ArgumentParser):
+class _MainParser(argparse.ArgumentParser):
     """The parser of all commands, with hand-written help: argparse has no groups of commands."""
 
     def format_help(self) -> str:
-        return LISTED
+        return COMMANDS_HELP
 
 
-def _parser(more: Sequence[Command] = (), develop: Sequence[Command] = ()) -> argparse.ArgumentParser:
-    parser = _All(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
+def _build_parser(more: Sequence[Command] = (), develop: Sequence[Command] = ()) -> argparse.ArgumentParser:
+    parser = _MainParser(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND", prog="rnnviz", parser_class=argparse.ArgumentParser)
     for command in (*COMMANDS, *registry.commands(), *more):
-        bind.add(commands, command)
+        bind.add_command(commands, command)
     own = commands.add_parser("dev", description="What maintainers use.").add_subparsers(
         metavar="COMMAND", required=True
     )
     for command in (*registry.dev_commands(), *develop):
-        bind.add(own, command)
+        bind.add_command(own, command)
     return parser

@@ -1,6 +1,6 @@
 """Typed functions as commands of argparse.
 
-    def sample(on: OnDevice, *, prompt: Annotated[str, Help("the text to continue", "-p")] = "") -> None:
+    def sample(model_arg: ModelOnDevice, *, prompt: Annotated[str, Help("continue this", "-p")] = "") -> None:
         '''Continue a text.'''
 
 A parameter becomes an option of the same name, and its type decides the parsing: a bool is a flag, a Literal
@@ -8,8 +8,8 @@ a choice, a list a repeatable option; any other type converts the word. A parame
 required; None stands for an absent option.
 
 A dataclass stands for its fields as options. Where it is optional and no option is given, the parameter is
-None. FieldsOf keeps only the given fields, as a dict. The docstring's first paragraph describes the command;
-the rest stands below its options.
+None. FieldOptions keeps only the given fields, as a dict. The docstring's first paragraph describes the
+command; the rest stands below its options.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from rnnviz.errors import ConfigError
 
 
 @dataclass(frozen=True, eq=False)
-class OneOf:
+class ExclusiveGroup:
     """Options that exclude each other; `required`: one of them must be given."""
 
     required: bool = False
@@ -39,7 +39,7 @@ class Help:
     least       the lowest number; a lower one raises ConfigError, which names the parameter
     positional  without dashes
     one_of      its group of options that exclude each other
-    action      an argparse.Action such as Gone, with `about` as its constant
+    action      an argparse.Action such as Removed, with `about` as its constant
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class Help:
         convert: Callable[[str], Any] | None = None,
         least: int | None = None,
         positional: bool = False,
-        one_of: OneOf | None = None,
+        one_of: ExclusiveGroup | None = None,
         action: type[argparse.Action] | None = None,
     ) -> None:
         self.about, self.names, self.metavar, self.convert = about, names, metavar, convert
         self.least, self.positional, self.one_of, self.action = least, positional, one_of, action
 
 
-class FieldsOf:
+class FieldOptions:
     """In Annotated, for a dict: the given fields of a dataclass, by name, without those in `but`. The
     dataclass itself checks the values, so a Literal is parsed as a word.
     """
@@ -67,7 +67,7 @@ class FieldsOf:
         self.fields = [field for field in fields(kind) if field.name not in but]
 
 
-class Gone(argparse.Action):
+class Removed(argparse.Action):
     """A removed option: prints `const`, the replacement, and exits with 2."""
 
     def __init__(self, option_strings: Any, dest: str, const: str) -> None:
@@ -79,80 +79,84 @@ class Gone(argparse.Action):
         parser.exit(2, f"rnnviz: {option} is gone: {self.const}\n")
 
 
-class Misspelt(Exception):
+class UsageError(Exception):
     """Options that contradict each other: prints usage, and exits with 2."""
 
 
-def add(commands: Any, function: Callable[..., int | None]) -> argparse.ArgumentParser:
+def add_command(commands: Any, function: Callable[..., int | None]) -> argparse.ArgumentParser:
     """Add a function as a command; returns its parser. The default `run` calls the function, and returns its
     exit status, None for success.
     """
     about, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     parser: argparse.ArgumentParser = commands.add_parser(
         function.__name__.replace("_", "-"),
-        help=_escaped(about),  # shell completion generators read it
-        description=_escaped(about),
-        epilog=_escaped(more),
+        help=_escape_percent(about),  # shell completion generators read it
+        description=_escape_percent(about),
+        epilog=_escape_percent(more),
         formatter_class=argparse.RawDescriptionHelpFormatter if more else argparse.HelpFormatter,
     )
     hints = get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters.values()
-    excluding: dict[OneOf, Any] = {}
+    excluding: dict[ExclusiveGroup, Any] = {}
     for each in parameters:
-        said, kind = _read(hints[each.name])
-        if isinstance(said, FieldsOf):
-            _only_given(parser, said)
+        said, kind = _split_hint(hints[each.name])
+        if isinstance(said, FieldOptions):
+            _add_field_options(parser, said)
         elif is_dataclass(kind):
             own = get_type_hints(kind, include_extras=True)
             for field in fields(kind):
                 needed = each.default is each.empty
-                _option(parser, field.name, *_read(own[field.name]), field.default, excluding, needed)
+                _add_option(
+                    parser, field.name, *_split_hint(own[field.name]), field.default, excluding, needed
+                )
         else:
             default = MISSING if each.default is each.empty else each.default
-            _option(parser, each.name, said, kind, default, excluding)
+            _add_option(parser, each.name, said, kind, default, excluding)
 
     def run(given: argparse.Namespace) -> int | None:
         try:
-            return function(**{each.name: _taken(each.name, hints[each.name], given) for each in parameters})
-        except Misspelt as error:
+            return function(
+                **{each.name: _parsed_value(each.name, hints[each.name], given) for each in parameters}
+            )
+        except UsageError as error:
             parser.error(str(error))
 
     parser.set_defaults(run=run)
     return parser
 
 
-def _only_given(parser: argparse.ArgumentParser, these: FieldsOf) -> None:
+def _add_field_options(parser: argparse.ArgumentParser, these: FieldOptions) -> None:
     """Add options whose help names their defaults, but which are None where not given."""
     group = parser.add_argument_group(these.title)
     for field in these.fields:
-        said, kind = _read(these.hints[field.name])
-        _option(group, field.name, said, str if get_origin(kind) is Literal else kind, field.default, {})
+        said, kind = _split_hint(these.hints[field.name])
+        _add_option(group, field.name, said, str if get_origin(kind) is Literal else kind, field.default, {})
     parser.set_defaults(**{field.name: None for field in these.fields})
 
 
-def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
+def _parsed_value(name: str, kind: Any, given: argparse.Namespace) -> Any:
     """The value given for a parameter or a field. Raises ConfigError for a number that is too low."""
-    said, bare = _read(kind)
+    said, bare = _split_hint(kind)
     if isinstance(bare, type) and is_dataclass(bare):
         hints = get_type_hints(bare, include_extras=True)
-        made = {field.name: _taken(field.name, hints[field.name], given) for field in fields(bare)}
+        made = {field.name: _parsed_value(field.name, hints[field.name], given) for field in fields(bare)}
         return bare(**made) if kind is bare or any(one is not None for one in made.values()) else None
-    if isinstance(said, FieldsOf):
+    if isinstance(said, FieldOptions):
         values = {field.name: getattr(given, field.name) for field in said.fields}
         return {name: value for name, value in values.items() if value is not None}
     value, least = getattr(given, name), said.least
     if least is not None and value is not None:
-        not_below(name, value, least)
+        check_minimum(name, value, least)
     return value
 
 
-def not_below(name: str, value: float, least: float) -> None:
+def check_minimum(name: str, value: float, least: float) -> None:
     """Raise ConfigError for an option's value below `least`."""
     if value < least:
         raise ConfigError("{name} is at least {least}; received {value}", name=name, least=least, value=value)
 
 
-def _read(kind: Any) -> tuple[Any, Any]:
+def _split_hint(kind: Any) -> tuple[Any, Any]:
     """A parameter's Help, and its type without Annotated and None."""
     said: Any = ""
     if get_origin(kind) is Annotated:
@@ -162,17 +166,17 @@ def _read(kind: Any) -> tuple[Any, Any]:
     return Help(said) if isinstance(said, str) else said, kind
 
 
-def _option(
+def _add_option(
     parser: Any,
     name: str,
     said: Help,
     bare: Any,
     default: Any,
-    excluding: dict[OneOf, Any],
+    excluding: dict[ExclusiveGroup, Any],
     needed: bool = True,
 ) -> None:
     optional = default is not MISSING
-    how: dict[str, Any] = {"help": _escaped(said.about) + _default(said.about, default)}
+    how: dict[str, Any] = {"help": _escape_percent(said.about) + _default_note(said.about, default)}
     if said.action is not None:
         how = {"action": said.action, "const": said.about}
     elif bare is bool:
@@ -202,7 +206,7 @@ def _option(
     parser.add_argument(*names, dest=name, **how)
 
 
-def _default(about: str, default: Any) -> str:
+def _default_note(about: str, default: Any) -> str:
     """A default for the help; "" where the help words it."""
     if "default:" in about or not isinstance(default, int | float | str) or default is False or default == "":
         return ""
@@ -216,5 +220,5 @@ def _default(about: str, default: Any) -> str:
     return f" (default: {shown})"
 
 
-def _escaped(said: str) -> str:
+def _escape_percent(said: str) -> str:
     return said.replace("%", "%%")

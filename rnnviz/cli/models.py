@@ -2,23 +2,23 @@
 
 from typing import Annotated, Any
 
-from rnnviz.cli.bind import Help, OneOf
-from rnnviz.cli.output import as_json, complain, print_table
+from rnnviz.cli.bind import ExclusiveGroup, Help
+from rnnviz.cli.output import complain, json_line, print_table
 from rnnviz.networks.checkpoint import available
 
-HOW = OneOf()
+FORMATS = ExclusiveGroup()
 
 
 def models(
     *,
-    json: Annotated[bool, Help("one JSON object a model, with its card", one_of=HOW)] = False,
-    markdown: Annotated[bool, Help("a page of cards, as in models/README.md", one_of=HOW)] = False,
+    json: Annotated[bool, Help("one JSON object a model, with its card", one_of=FORMATS)] = False,
+    markdown: Annotated[bool, Help("a page of cards, as in models/README.md", one_of=FORMATS)] = False,
 ) -> None:
     """List the models on this machine."""
     found, damaged = available()
     if json:
         for info in found:
-            print(as_json({**vars(info), "path": str(info.path)}))
+            print(json_line({**vars(info), "path": str(info.path)}))
     elif markdown:
         from rnnviz.networks.model_card import models_page
 

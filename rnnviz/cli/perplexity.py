@@ -19,21 +19,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import rnnviz
-from rnnviz.cli.bind import Gone, Help, Misspelt
+from rnnviz.cli.bind import Help, Removed, UsageError
 from rnnviz.cli.output import (
-    ALL_SAID,
+    OUTPUT_LEVELS,
     STANDARD_INPUT,
-    OnDevice,
-    Quiet,
-    Shown,
+    ModelOnDevice,
+    OutputOptions,
+    ProgressOptions,
     complain,
-    complain_of_guess,
     load,
-    opened,
+    open_input,
     print_findings,
     print_tables,
     progress_bar,
-    told,
+    terminal_text,
+    warn_guessed_encoding,
 )
 from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
 from rnnviz.text.files import check_output, gathered
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from rnnviz.scoring.score import Score
     from rnnviz.scoring.totals import Progress
 
-PLACE = "{file}"  # stands for the scored file's name in an output's name
+FILE_PLACEHOLDER = "{file}"  # stands for the scored file's name in an output's name
 
 
-def _names(value: str) -> tuple[str, ...]:
+def parse_names(value: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
     if not names:
         raise argparse.ArgumentTypeError("names of models, separated by commas")
@@ -57,7 +57,7 @@ def _names(value: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadOptions:
     """How files are read; field names are those of `rnnviz.scoring.many_files.Scoring`."""
 
     encoding: Annotated[str | None, "the files' encoding (default: found for each file)"] = None
@@ -83,7 +83,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Written:
+class OutputFiles:
     """Files to write besides the printed results."""
 
     per_character: Annotated[
@@ -91,13 +91,16 @@ class Written:
         Help(
             "write a row for each character: position, which counts from 1, character, code_point, nll and "
             "entropy in nats, rank, known, and index, the position counted from 0. The ending, .csv or "
-            f".parquet, is the format; {PLACE} stands for the file's name",
+            f".parquet, is the format; {FILE_PLACEHOLDER} stands for the file's name",
             metavar="OUT",
         ),
     ] = None
     html: Annotated[
         str | None,
-        Help(f"write a page with the figures, the curve and the coloured text; {PLACE} too", metavar="OUT"),
+        Help(
+            f"write a page with the figures, the curve and the coloured text; {FILE_PLACEHOLDER} too",
+            metavar="OUT",
+        ),
     ] = None
     output: Annotated[
         str | None,
@@ -119,10 +122,10 @@ def perplexity(
             positional=True,
         ),
     ],
-    on: OnDevice,
-    read: Read,
-    written: Written,
-    shown: Shown,
+    on: ModelOnDevice,
+    read: ReadOptions,
+    written: OutputFiles,
+    shown: OutputOptions,
     *,
     compare: Annotated[
         tuple[str, ...],
@@ -130,7 +133,7 @@ def perplexity(
             "score the files with these models too, and show what a uniform guess, letter frequencies, the "
             "model's n-gram, gzip and xz make of them (of rows: the models alone)",
             metavar="A,B,…",
-            convert=_names,
+            convert=parse_names,
         ),
     ] = (),
     scheduler: Annotated[
@@ -148,7 +151,7 @@ def perplexity(
             "learning, in a few lines of Python",
             "--mix",
             "--dynamic",
-            action=Gone,
+            action=Removed,
         ),
     ] = None,
 ) -> int:
@@ -166,30 +169,32 @@ def perplexity(
       a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared
       out among the words, which are runs of characters between white space.
     """
-    named, failed = _files(files)
-    keep = _written(written, named)
+    named, failed = _find_files(files)
+    keep = _plan_outputs(written, named)
     scores: list[Score] = []
     with contextlib.ExitStack() as stack:
-        scoring = _scoring(stack, on, read, shown, compare, scheduler)
-        table = stack.enter_context(_table(scoring, written.output, named)) if written.output else None
+        scoring = _load_scoring(stack, on, read, shown, compare, scheduler)
+        table = (
+            stack.enter_context(_open_row_table(scoring, written.output, named)) if written.output else None
+        )
         for file, found in scoring.each(named, table.add if table else None, keep):
             if isinstance(found, RnnvizError):
                 complain(f"{file}: {found}" if file not in str(found) else str(found))
                 failed = True
                 continue
             failed |= getattr(found, "damage", None) is not None
-            _print(found, shown, alone=len(named) == 1)
+            _print_score(found, shown, alone=len(named) == 1)
             scores.append(found)
     if len(scores) > 1 and not shown.json:
         from rnnviz.scoring.score import averaged, averages
 
-        print(told(averaged(averages(scores))))
+        print(terminal_text(averaged(averages(scores))))
         if compare:
             print_tables(scores)
     return 1 if failed else 0
 
 
-def _files(named_files: Sequence[str]) -> tuple[list[str], bool]:
+def _find_files(named_files: Sequence[str]) -> tuple[list[str], bool]:
     """All matching files, and whether a name matches none."""
     files: list[str] = []
     failed = False
@@ -202,11 +207,11 @@ def _files(named_files: Sequence[str]) -> tuple[list[str], bool]:
     return files, failed
 
 
-def _scoring(
+def _load_scoring(
     stack: contextlib.ExitStack,
-    on: OnDevice,
-    read: Read,
-    shown: Shown,
+    on: ModelOnDevice,
+    read: ReadOptions,
+    shown: OutputOptions,
     compare: Sequence[str],
     scheduler: str | None,
 ) -> Scoring:
@@ -214,13 +219,13 @@ def _scoring(
     from rnnviz.scoring.many_files import Scoring
 
     model = load(on)
-    others = _others(on, model, compare) if compare else []
+    others = _load_compared(on, model, compare) if compare else []
     scoring = Scoring(
         model,
         others,
         bool(compare),
-        source=cache(opened),  # standard input is read once
-        bar=partial(_bar, args=shown),
+        source=cache(open_input),  # standard input is read once
+        bar=partial(_scoring_bar, args=shown),
         **vars(read),
     )
     if scheduler is None:
@@ -231,20 +236,22 @@ def _scoring(
         model=machines.model(model, device=on.device),
         others=[one._replace(model=machines.model(one.model, device=on.device)) for one in others],
         at_once=2 * machines.threads,
-        bar=partial(_bar, args=Quiet(quiet=True)),  # many bars at once are unreadable
+        bar=partial(_scoring_bar, args=ProgressOptions(quiet=True)),  # many bars at once are unreadable
     )
 
 
-def _bar(file: str, args: Quiet) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
-    return progress_bar(os.path.basename(file), args, _so_far)
+def _scoring_bar(
+    file: str, args: ProgressOptions
+) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
+    return progress_bar(os.path.basename(file), args, _progress_note)
 
 
-def _so_far(done: Progress) -> str:
+def _progress_note(done: Progress) -> str:
     perplexity = "" if math.isnan(done.nll) else f", perplexity {done.perplexity:.3f}"
     return f"{done.characters:,} characters{perplexity}"
 
 
-def _others(on: OnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
+def _load_compared(on: ModelOnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
     """The models to compare with, labelled, and the model's own n-gram if installed."""
     from rnnviz.scoring.many_files import Other
 
@@ -259,17 +266,17 @@ def _others(on: OnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
     return found
 
 
-def _print(found: Score, shown: Shown, *, alone: bool) -> None:
+def _print_score(found: Score, shown: OutputOptions, *, alone: bool) -> None:
     """Print a file's figures as soon as they are known; `alone`: with the sentences."""
     from rnnviz.scoring.score import RowsScore
 
-    complain_of_guess(found.file, found.encoding, found.certainty)
+    warn_guessed_encoding(found.file, found.encoding, found.certainty)
     if isinstance(found, RowsScore):
         for row, error in found.examples:
             complain(f"{found.file}, row {row:,}: {error}")
         if found.damage is not None:
             complain(f"{found.damage}; the {found.rows:,} rows before that were read")
-    levels = ALL_SAID if alone else ("aside",)
+    levels = OUTPUT_LEVELS if alone else ("aside",)
     print_findings([found], shown, found.heading(), levels=levels, table=alone and bool(found.compared))
     sys.stdout.flush()
 
@@ -277,13 +284,13 @@ def _print(found: Score, shown: Shown, *, alone: bool) -> None:
 # what to write
 
 
-def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
+def _plan_outputs(written: OutputFiles, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
     """The writer of each file's table and page. Raises early where writing is impossible."""
     from rnnviz.figures import export, row_table
 
     outputs: list[list[str | None]] = []
     for option, kind in ((written.per_character, None), (written.html, ".html")):
-        paths = [option and option.replace(PLACE, _stem(file)) for file in files]
+        paths = [option and option.replace(FILE_PLACEHOLDER, _stem(file)) for file in files]
         for path in filter(None, paths):
             check_output(path, kind or f".{export.format_of(path)}", *files)
         outputs.append(paths)
@@ -291,15 +298,15 @@ def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Reco
         check_output(written.output, f".{row_table.format_of(written.output)}", *files)
     every = [path for paths in (*outputs, [written.output]) for path in paths if path]
     if twice := [path for path, n in Counter(map(os.path.abspath, every)).items() if n > 1]:
-        raise Misspelt(
-            f"several results would be written to {os.path.relpath(twice[0])}; name each otherwise: {PLACE} "
-            "in a name stands for the text's, and texts of the same name go one at a time"
+        raise UsageError(
+            f"several results would be written to {os.path.relpath(twice[0])}; name each otherwise: "
+            f"{FILE_PLACEHOLDER} in a name stands for the text's, and texts of the same name go one at a time"
         )
     each = zip(files, *outputs, strict=True)
-    return {file: partial(_write, rows, page) for file, rows, page in each if rows or page}
+    return {file: partial(_write_outputs, rows, page) for file, rows, page in each if rows or page}
 
 
-def _write(table: str | None, page: str | None, scored: Record) -> None:
+def _write_outputs(table: str | None, page: str | None, scored: Record) -> None:
     from rnnviz.figures import export
 
     if table is not None:
@@ -308,7 +315,7 @@ def _write(table: str | None, page: str | None, scored: Record) -> None:
         export.html(scored, page)
 
 
-def _table(
+def _open_row_table(
     scoring: Scoring, output: str, files: Sequence[str]
 ) -> contextlib.AbstractContextManager[RowTable]:
     """The table for scored rows."""

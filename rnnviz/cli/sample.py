@@ -4,11 +4,11 @@ import sys
 from typing import Annotated
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import STANDARD_INPUT, OnDevice, load, read_text
+from rnnviz.cli.output import STANDARD_INPUT, ModelOnDevice, load, read_text
 
 
 def sample(
-    on: OnDevice,
+    on: ModelOnDevice,
     *,
     prompt: Annotated[str, Help("the text to continue; - reads standard input (default: none)", "-p")] = "",
     length: Annotated[int, Help("characters to write", "-n")] = 500,

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Named, Text, as_json, given_text, network
+from rnnviz.cli.output import ModelArg, TextArg, json_line, load_network, read_text_arg
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
 
@@ -27,8 +27,8 @@ ROWS = 1 << 18  # rows at a time: one row group of a Parquet file
 
 
 def trace(
-    source: Text,
-    of: Named,
+    source: TextArg,
+    of: ModelArg,
     *,
     quantity: Annotated[
         list[str] | None,
@@ -69,8 +69,8 @@ def trace(
     chosen = _format(quantity, layer, format, output)
     if output is not None:
         files.check_output(output, f".{chosen}", source.file)
-    model = network(of)
-    traced = rnnviz.trace(model, given_text(source))
+    model = load_network(of)
+    traced = rnnviz.trace(model, read_text_arg(source))
     asked = {name: traced.values(name) for name in quantity or ()}
     if asked:
         # Raises for an absent layer before any file is written.
@@ -88,7 +88,7 @@ def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None,
         if chosen == "npz":
             file.write(traced.to_bytes(*asked))
         elif chosen == "json":
-            file.write(f"{as_json(_object(traced, asked, layer))}\n".encode())
+            file.write(f"{json_line(_object(traced, asked, layer))}\n".encode())
         elif chosen == "csv":
             export.write_csv(file, stretches)
         else:

@@ -15,7 +15,7 @@ import traitlets
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page.initial_data import fixed, opening
-from rnnviz.page.live_session import LIMIT, Ask, LiveSession
+from rnnviz.page.live_session import MAX_TEXT_CHARS, LiveAsk, LiveSession
 from rnnviz.page.modules import PACKAGE, modules, plotly
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
@@ -93,16 +93,16 @@ class Live(anywidget.AnyWidget):
 
     @text.setter
     def text(self, text: str) -> None:
-        if not isinstance(text, str) or len(text) > LIMIT:
+        if not isinstance(text, str) or len(text) > MAX_TEXT_CHARS:
             raise ConfigError(
                 "the live view reads a text of at most {limit:,} characters; received {what}",
-                limit=LIMIT,
+                limit=MAX_TEXT_CHARS,
                 what=f"{len(text):,}" if isinstance(text, str) else repr(text),
             )
         self._text = text
         self._offer += 1
         for client in list(self._sessions):
-            self._answer(Ask(client=client, fresh=True))
+            self._answer(LiveAsk(client=client, fresh=True))
 
     @property
     def trace(self) -> Trace:
@@ -114,16 +114,16 @@ class Live(anywidget.AnyWidget):
         if kind == "plotly":
             self.send({"kind": "plotly"}, [_plotly()])
         elif kind == "ask":
-            self._answer(Ask.from_json(message.get("ask")))
+            self._answer(LiveAsk.from_json(message.get("ask")))
 
-    def _answer(self, ask: Ask) -> None:
+    def _answer(self, ask: LiveAsk) -> None:
         session = self._sessions.pop(ask.client, None) or LiveSession(cast(Any, self.model), self._ngram)
         self._sessions[ask.client] = session
         while len(self._sessions) > PLACES:
             self._sessions.popitem(last=False)
         extra: dict[str, Any] = {}
         if ask.fresh:
-            ask = Ask(client=ask.client, seq=ask.seq, text=self._text)
+            ask = LiveAsk(client=ask.client, seq=ask.seq, text=self._text)
             extra = {"text": self._text, "offer": self._offer}
         answer = session.answer(ask, *self._fixed, temperature=self._temperature, **extra)
         self._text = session.text

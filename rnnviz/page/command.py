@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Named
+from rnnviz.cli.output import ModelArg
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
 
@@ -14,7 +14,7 @@ Language = Annotated[Literal["en", "zh"], "of its words"]
 
 
 def page(
-    of: Named,
+    of: ModelArg,
     *,
     output: Annotated[Path, Help("the HTML file to write", "-o")],
     language: Language = "en",
@@ -30,7 +30,7 @@ def page(
 
 
 def check_page(
-    of: Named,
+    of: ModelArg,
     *,
     output: Annotated[Path, Help("the HTML file that `rnnviz page` wrote", "-o")],
     language: Language = "en",

@@ -27,7 +27,7 @@ from rnnviz.page.formatting import (
     together,
     view_words,
 )
-from rnnviz.page.live_session import LIMIT
+from rnnviz.page.live_session import MAX_TEXT_CHARS
 from rnnviz.page.shown_units import FEW, target_name
 from rnnviz.scoring.occlusion import LAST
 
@@ -45,7 +45,7 @@ def opening(model: Any) -> str:
     """The text to begin with: the example in the model's card, else the first of `examples()`."""
     example = model.card.get("example")
     if isinstance(example, str) and example.strip():
-        return example[:LIMIT]
+        return example[:MAX_TEXT_CHARS]
     return examples()[0].text
 
 
@@ -104,7 +104,7 @@ def fixed(
         "themes": colours,
         "surprisalFull": SURPRISAL_FULL,
         "reasonFull": REASON_FULL,
-        "limit": LIMIT,
+        "limit": MAX_TEXT_CHARS,
         "temperature": temperature,
     }
     return made, hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:12]

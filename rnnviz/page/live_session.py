@@ -28,18 +28,18 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, common_prefix
 from rnnviz.text.characters import normalise
 
-LIMIT = 20_000  # characters of the text, at most; longer texts belong on the Perplexity page
-CONTINUE = 120  # characters that Continue writes at a time
-WAYS = 3  # continuations to choose from, side by side
-SHORT = 80  # characters of each of several continuations
-WIDEST = 400  # columns of a window, at most, whatever the browser asks
-FEW = 16  # characters that a model reads within a millisecond
+MAX_TEXT_CHARS = 20_000  # characters of the text, at most; longer texts belong on the Perplexity page
+CONTINUATION_CHARS = 120  # characters that Continue writes at a time
+MAX_CONTINUATIONS = 3  # continuations to choose from, side by side
+BRANCH_CHARS = 80  # characters of each of several continuations
+MAX_COLUMNS = 400  # columns of a window, at most, whatever the browser asks
+QUICK_CHARS = 16  # characters that a model reads within a millisecond
 
 Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Ask:
+class LiveAsk:
     """A browser's ask; `from_json` validates it.
 
     client, seq     the browser's id and the ask's number, which the answer repeats
@@ -81,7 +81,7 @@ class Ask:
     memoryless: bool = False
 
     @classmethod
-    def from_json(cls, value: object) -> Ask:
+    def from_json(cls, value: object) -> LiveAsk:
         """The ask in any JSON value; missing or mistyped fields become defaults."""
         ask = payload.valid(
             cls,
@@ -90,7 +90,7 @@ class Ask:
             seq=payload.whole(),
             text=lambda v: isinstance(v, str),
             start=payload.whole(),
-            columns=payload.whole(1, WIDEST),
+            columns=payload.whole(1, MAX_COLUMNS),
             quantity=lambda v: isinstance(v, str) and v in live.SYMBOLS,
             layer=payload.whole(),
             order=lambda v: v in shown_units.ORDERS,
@@ -99,7 +99,7 @@ class Ask:
             why=payload.true,
             base=payload.whole(),
             static=payload.text(64),
-            write=payload.whole(0, WAYS),
+            write=payload.whole(0, MAX_CONTINUATIONS),
             at=payload.whole(),
             temperature=payload.number(0, 10),
             top_k=payload.whole(1),
@@ -110,7 +110,7 @@ class Ask:
             memoryless=payload.true,
         )
         # JavaScript strings may end in half a surrogate pair, which can't be encoded: it becomes "?".
-        return replace(ask, text=ask.text[:LIMIT].encode("utf-8", "replace").decode())
+        return replace(ask, text=ask.text[:MAX_TEXT_CHARS].encode("utf-8", "replace").decode())
 
 
 class LiveSession:
@@ -131,8 +131,8 @@ class LiveSession:
         self.quantities = live.quantities(model.config.cell)
         self.named = shown_units.named_units(model)
         self._tracer = Tracer(model)
-        self._expected = Held(expected)
-        self._shape, self._redrawn, self._beside = PLAIN, Held(redrawn(PLAIN)), Held(redrawn(PLAIN))
+        self._expected = RowCache(expected)
+        self._shape, self._redrawn, self._beside = PLAIN, RowCache(redrawn(PLAIN)), RowCache(redrawn(PLAIN))
         self._forgetful: Tracer | None = None  # the memoryless network's, made at its first ask
         self._compared = False
         self._ngram: Doubles = np.empty(0)
@@ -141,18 +141,18 @@ class LiveSession:
         self._why: tuple[str, npt.NDArray[np.float32]] = ("", np.empty(0, np.float32))  # by the text read
         self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # (quantity, layer), start, stop
         self._symbols = np.dtype("<u2" if model.vocabulary.size <= 0xFFFF else "<u4")
-        self._looks: Ask | None = None
+        self._looks: LiveAsk | None = None
 
-    def quick(self, ask: Ask) -> bool:
+    def quick(self, ask: LiveAsk) -> bool:
         """Whether `ask` differs from the last one by FEW characters: answered in about a millisecond."""
         if ask.write or ask.why or _looks(ask) != self._looks:
             return False
         start, stop = self._window(ask, len(ask.text))
         moved = max(abs(start - self._sent[1]), abs(stop - self._sent[2]))
-        return max(moved, len(ask.text) - common_prefix(self.text, ask.text)) <= FEW
+        return max(moved, len(ask.text) - common_prefix(self.text, ask.text)) <= QUICK_CHARS
 
     def answer(
-        self, ask: Ask, static: Mapping[str, Any], digest: str, *, temperature: float, **extra: Any
+        self, ask: LiveAsk, static: Mapping[str, Any], digest: str, *, temperature: float, **extra: Any
     ) -> bytes:
         """The bytes that answer `ask`, in the format of `payload.pack`.
 
@@ -261,7 +261,11 @@ class LiveSession:
     ) -> dict[str, npt.NDArray[Any]]:
         """The window's reshaped predictions, see `predictions.redrawn`; empty while `shape` is PLAIN."""
         if shape != self._shape:
-            self._shape, self._redrawn, self._beside = shape, Held(redrawn(shape)), Held(redrawn(shape))
+            self._shape, self._redrawn, self._beside = (
+                shape,
+                RowCache(redrawn(shape)),
+                RowCache(redrawn(shape)),
+            )
         if shape == PLAIN:
             return {}
         # From `changed`, not `changed` + 1: the prediction there is the same, but the actual character isn't.
@@ -314,21 +318,23 @@ class LiveSession:
         self._ngram = np.concatenate([self._ngram[:changed], costs])
 
     @staticmethod
-    def _window(ask: Ask, length: int) -> tuple[int, int]:
+    def _window(ask: LiveAsk, length: int) -> tuple[int, int]:
         last = max(0, length - ask.columns)
         start = last if ask.start is None else min(ask.start, last)
         return start, min(length, start + ask.columns)
 
     @staticmethod
-    def _continue(trace: Trace, ask: Ask, shape: Shape) -> list[str]:
+    def _continue(trace: Trace, ask: LiveAsk, shape: Shape) -> list[str]:
         """As many continuations as were asked for, no two alike."""
-        room = max(0, min(CONTINUE if ask.write == 1 else SHORT, LIMIT - len(trace)))
+        room = max(
+            0, min(CONTINUATION_CHARS if ask.write == 1 else BRANCH_CHARS, MAX_TEXT_CHARS - len(trace))
+        )
         at, settings = min(ask.at, len(trace)), asdict(shape)
         written = (resume(trace, at, room, **settings) for _ in range(ask.write if room else 0))
         return list(dict.fromkeys(written))
 
 
-def _looks(ask: Ask) -> Ask:
+def _looks(ask: LiveAsk) -> LiveAsk:
     """The ask without the text, the window and the numbering: two equal ones show the same of a text."""
     return replace(ask, text="", start=None, client="", seq=0, base=0, static="", at=0)
 
@@ -370,7 +376,7 @@ R = TypeVar("R")  # the source of predictions: a Trace, or two
 Compute = Callable[[R, int, int], Rows]
 
 
-class Held(Generic[R]):
+class RowCache(Generic[R]):
     """A cache of `compute`'s rows for the last window; only rows after a change of the text are computed."""
 
     def __init__(self, compute: Compute[R]) -> None:

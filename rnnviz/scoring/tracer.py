@@ -29,15 +29,15 @@ from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import TextOrPath, text_of
 from rnnviz.text.vocabulary import UNKNOWN
 
-FIRST_CAPACITY = 256
+FIRST_CAPACITY_ROWS = 256
 
-PIECE = 1_000
+PROGRESS_CHARS = 1_000
 """Characters between two steps of progress."""
 
-ENTRIES = 1 << 24
+MAX_BATCH_ENTRIES = 1 << 24
 """Entries of a batch's states, (T, B, L, H), at most: 64 MiB."""
 
-ROWS = 64
+MAX_BATCH_TEXTS = 64
 """Texts side by side, at most."""
 
 
@@ -76,7 +76,11 @@ def trace(
     [7, 0, 8]
     """
     if isinstance(text, Iterable) and not isinstance(text, str | bytes | bytearray):
-        return _many(model, text) if change is None else [trace(model, one, change=change) for one in text]
+        return (
+            _trace_batch(model, text)
+            if change is None
+            else [trace(model, one, change=change) for one in text]
+        )
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)
     return Tracer(model, changes).extend(text_of(text, model.vocabulary.characters))
 
@@ -96,7 +100,7 @@ def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
         hidden, *cell = yield from mapped(scorer.states(ids), share)
         return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
     traced = tracer.extend("")
-    for end in range(PIECE, len(text) + PIECE, PIECE):
+    for end in range(PROGRESS_CHARS, len(text) + PROGRESS_CHARS, PROGRESS_CHARS):
         traced = tracer.extend(text[:end])
         yield min(1.0, end / max(1, len(text)))
     return traced
@@ -142,7 +146,7 @@ class Tracer:
             "rank": np.zeros(1, np.int64),
             "entropy": entropy(*self._ahead).astype(np.float64),
         }
-        self._rows = _longer(first, 1, FIRST_CAPACITY)
+        self._rows = _longer(first, 1, FIRST_CAPACITY_ROWS)
         self._lent: list[tuple[int, ref[Array]]] = []  # views that were given away, and their rows
 
     def extend(self, text: str) -> Trace:
@@ -264,7 +268,7 @@ def common_prefix(old: str, new: str) -> int:
     return low
 
 
-def _many(model: Network, texts: Iterable[TextOrPath]) -> list[Trace]:
+def _trace_batch(model: Network, texts: Iterable[TextOrPath]) -> list[Trace]:
     """The Trace of each text, read side by side."""
     weights = weights_of(model)
     known = model.vocabulary.characters
@@ -285,7 +289,7 @@ def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
     """The texts' numbers in batches, the longest first: texts of a batch are then about as long."""
     order = sorted(range(len(lengths)), key=lambda n: -lengths[n])
     while order:
-        size = max(1, min(ROWS, ENTRIES // max(1, lengths[order[0]] * units)))
+        size = max(1, min(MAX_BATCH_TEXTS, MAX_BATCH_ENTRIES // max(1, lengths[order[0]] * units)))
         yield order[:size]
         order = order[size:]
 

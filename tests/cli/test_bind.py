@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from rnnviz.cli import bind
-from rnnviz.cli.bind import FieldsOf, Gone, Help, Misspelt, OneOf
+from rnnviz.cli.bind import ExclusiveGroup, FieldOptions, Help, Removed, UsageError
 
-WHERE = OneOf(required=True)
+WHERE = ExclusiveGroup(required=True)
 GOT: list[dict[str, Any]] = []
 
 
@@ -37,7 +37,7 @@ class Whole(Source):
 def look(
     names: Annotated[list[str], Help("what to look for", metavar="NAME", positional=True)],
     source: Whole,
-    recipe: Annotated[dict[str, Any], FieldsOf(Recipe, "recipe", but=["cell"])],
+    recipe: Annotated[dict[str, Any], FieldOptions(Recipe, "recipe", but=["cell"])],
     *,
     model: Annotated[str, Help("a model", "-m")],
     quantity: Annotated[list[str] | None, "again for more"] = None,
@@ -48,7 +48,7 @@ def look(
         tuple[int, ...], Help("units", convert=lambda said: tuple(map(int, said.split(","))))
     ] = (),
     as_json: Annotated[bool, Help("print JSON", "--json")] = False,
-    gone: Annotated[str | None, Help("write quantity", "--value", action=Gone)] = None,
+    gone: Annotated[str | None, Help("write quantity", "--value", action=Removed)] = None,
 ) -> int:
     """Look for something.
 
@@ -56,14 +56,14 @@ def look(
       look 100 %
     """
     if until == "line" and as_json:
-        raise Misspelt("lines are no JSON")
+        raise UsageError("lines are no JSON")
     GOT.append({**locals()})
     return 3
 
 
 def main(words: str) -> int:
     parser = argparse.ArgumentParser(prog="rnnviz")
-    bind.add(parser.add_subparsers(), look)
+    bind.add_command(parser.add_subparsers(), look)
     given = parser.parse_args(words.split())
     run: Callable[[argparse.Namespace], int] = given.run
     return run(given)

@@ -15,7 +15,7 @@ from typing import Any, cast
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.build import TEMPERATURE, parts
-from rnnviz.page.live_session import Ask, LiveSession
+from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.payload import pack
 from tests.support.models import TEXT, tiny
 
@@ -87,7 +87,9 @@ def write(folder: Path) -> None:
                 "base": n if n % 5 else 0,
                 **asked,
             }
-            answer = session.answer(Ask.from_json(ask), {}, header["made"]["digest"], temperature=TEMPERATURE)
+            answer = session.answer(
+                LiveAsk.from_json(ask), {}, header["made"]["digest"], temperature=TEMPERATURE
+            )
             blocks += [json.dumps(ask).encode(), answer]
         (folder / f"{name}.golden").write_bytes(b"".join(struct.pack("<I", len(b)) + b for b in blocks))
 

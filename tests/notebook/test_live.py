@@ -11,7 +11,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.live_session import LIMIT, Ask, LiveSession
+from rnnviz.page.live_session import MAX_TEXT_CHARS, LiveAsk, LiveSession
 from rnnviz.page.payload import unpack
 from tests.support.closeness import assert_states, close
 from tests.support.models import TEXT, tiny, tiny_card
@@ -41,14 +41,16 @@ def test_the_kernel_answers_as_the_apps_server_does() -> None:
     here, there = Hearer(), LiveSession(MODEL)
     first, _ = here.ask(client="a", seq=1, fresh=True)
     assert first["text"] == here.widget.text == "The Time Traveller"
-    there.answer(Ask(text=first["text"]), {}, "", temperature=0.8)
+    there.answer(LiveAsk(text=first["text"]), {}, "", temperature=0.8)
     for ask in (
         {"text": "The Time Traveller s", "base": 1, "static": first["digest"], "quantity": "update"},
         {"text": "The Time Traveller", "base": 2, "static": first["digest"], "unit": 3, "order": "index"},
     ):
         header, arrays = here.ask(client="a", seq=2, **ask)
         expected, wanted = unpack(
-            there.answer(Ask.from_json({"client": "a", "seq": 2, **ask}), {}, first["digest"], temperature=1)
+            there.answer(
+                LiveAsk.from_json({"client": "a", "seq": 2, **ask}), {}, first["digest"], temperature=1
+            )
         )
         assert close(header, expected)
         assert arrays.keys() == wanted.keys()
@@ -83,7 +85,7 @@ def test_python_reads_and_writes_the_text() -> None:
     assert header["offer"] != offer
     assert repr(here.widget) == "<Live view of tiny-gru: 7 characters>"
     with pytest.raises(ConfigError, match="at most 20,000 characters; received 20,001"):
-        here.widget.text = "x" * (LIMIT + 1)
+        here.widget.text = "x" * (MAX_TEXT_CHARS + 1)
     assert here.widget.text == "another"
     here.ask(client="b", fresh=True)
     here.sent.clear()

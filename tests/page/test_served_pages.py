@@ -89,8 +89,8 @@ def test_a_page_below_a_path_knows_its_server_too(monkeypatch: pytest.MonkeyPatc
     option = st.get_option
     monkeypatch.setattr(st, "get_option", lambda name: base if name == "server.baseUrlPath" else option(name))
     below = f"/{base.strip('/')}".rstrip("/")
-    with TestClient(Starlette(routes=entry.parts(watched=False)["routes"])) as browser:
-        for page in entry.PAGES[1:]:
+    with TestClient(Starlette(routes=entry.app_parts(watched=False)["routes"])) as browser:
+        for page in entry.PAGE_NAMES[1:]:
             assert "BACKEND_BASE_URL" in browser.get(f"{below}/{page}").text
         moved = browser.get(f"{below}/Learn?step=book", follow_redirects=False)
         assert (moved.status_code, moved.headers["location"]) == (307, "./learn?step=book")

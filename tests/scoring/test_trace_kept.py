@@ -104,7 +104,7 @@ TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_many_traces_are_those_of_one_by_one(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracer, "ROWS", 3)
+    monkeypatch.setattr(tracer, "MAX_BATCH_TEXTS", 3)
     model = spread_network(cell)
     found = rnnviz.trace(model, TEXTS)
     assert [each.text for each in found] == [text.replace("\r\n", "\n") for text in TEXTS]

@@ -26,7 +26,7 @@ with a target 2, outside and inside.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -36,7 +36,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import directions, targets
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.bootstrap import Resampled, from_correlation, resample
@@ -66,12 +66,6 @@ REPLICATES = 0.5
 SAMPLES = 500
 """Resampled texts for an interval."""
 
-FORESEEABLE = 1e7
-"""The largest `Ablation.needed` that a sentence names; beyond, no text is long enough."""
-
-LISTED = 16
-"""Units in the picture."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Within(Brief):
@@ -89,7 +83,7 @@ class Within(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ablation(Brief, Pictured, Finding):
+class Ablation(Brief, Pictured, Reported):
     """The loss without each unit, on one text.
 
     units   (U,) of `layer`, in the requested order
@@ -100,6 +94,8 @@ class Ablation(Brief, Pictured, Finding):
     random  the same for random directions, numbered by their seeds; None without controls
     ranked  whether all units of the layer were requested: the sentences then name the leaders
     """
+
+    REPORT = "rnnviz.lab.reports.ablation"
 
     layer: int
     units: Ids
@@ -139,10 +135,11 @@ class Ablation(Brief, Pictured, Finding):
     @property
     def order(self) -> Ids:
         """The units, largest loss first."""
-        return self.units[self._order]
+        return self.units[self.ranked_places]
 
     @property
-    def _order(self) -> Ids:
+    def ranked_places(self) -> Ids:
+        """(U,) where in `units` each unit of `order` stands."""
         return np.argsort(-self.loss, kind="stable")
 
     @cached_property
@@ -191,7 +188,7 @@ class Ablation(Brief, Pictured, Finding):
         """
         if self.random is None:
             return None
-        return whole(self.sums - self.random.sums[..., self.random._order[:1]], self.counts)
+        return whole(self.sums - self.random.sums[..., self.random.ranked_places[:1]], self.counts)
 
     @property
     def beyond(self) -> int | None:
@@ -223,93 +220,15 @@ class Ablation(Brief, Pictured, Finding):
             "interval": [float(self.interval.low[place]), float(self.interval.high[place])],
             "perplexity": float(self.perplexity[place]),
         }
-        for name, side in self._sides():
+        for name, side in self.sides():
             out[name] = float(side.estimate[place])
             out[f"{name}_interval"] = [float(side.low[place]), float(side.high[place])]
         return out
 
-    def _sides(self) -> list[tuple[str, Resampled]]:
+    def sides(self) -> list[tuple[str, Resampled]]:
+        """The losses of `within` by name: inside, outside, difference; [] without a target."""
         names = ("inside", "outside", "difference") if self.within is not None else ()
         return [(name, getattr(self.within, name)) for name in names]
-
-    def table(self) -> Table:
-        """A row a unit: in the requested order, or largest loss first; no rows where the ranking doesn't
-        replicate.
-        """
-        sides = self._sides()
-        heads = ["unit", "loss", "interval", "perplexity", *(name for name, _side in sides)]
-        listed = self._order if self.ranked else np.arange(len(self.units))
-        rows: list[list[Value]] = [
-            [
-                Number(int(self.units[place]), "count"),
-                Number(float(self.loss[place]), "signed", 5),
-                between(self.interval, place, 5),
-                Number(float(self.perplexity[place])),
-                *(Number(float(side.estimate[place]), "signed", 5) for _name, side in sides),
-                *(between(side, place, 5) for _name, side in sides[2:]),
-            ]
-            for place in listed
-            if self.replicates or not self.ranked
-        ]
-        columns = [words(f"head.{name}") for name in (*heads, *["interval-difference"][: len(sides)])]
-        return Table(columns, rows)
-
-    def sentences(self) -> list[Said]:
-        """The unit with the largest loss, or why no ranking is shown."""
-        first = self._order[0]
-        random = np.array([math.nan]) if self.random is None else self.random.loss
-        return say(
-            self._codes(),
-            characters=count(self.characters),
-            baseline=Number(self.baseline),
-            unit=int(self.units[first]),
-            without=Number(float(self.perplexity[first])),
-            replication=Number(self.replication, digits=2),
-            least=Number(REPLICATES, digits=1),
-            needed=count(float(f"{self.needed:.1g}")),
-            beyond=self.beyond,
-            units=len(self.units),
-            controls=len(random),
-            low=Number(float(random.min()), "signed", 5),
-            high=Number(float(random.max()), "signed", 5),
-            mean=Number(float(random.mean()), "signed", 5),
-        )
-
-    def _codes(self) -> Iterator[str]:
-        """Codes of the true sentences, in their order."""
-        if not self.ranked:
-            yield "ablation.whole"
-        elif math.isnan(self.replication):
-            yield "ablation.too-short"
-            return
-        elif not self.replicates:
-            yield "ablation.no-ranking"
-            yield "ablation.needed" if self.needed <= FORESEEABLE else "ablation.unforeseeable"
-            return
-        else:
-            yield "ablation.most"
-        if self.beyond is not None:
-            yield "ablation.beyond"
-        if self.random is not None:
-            yield "ablation.random"
-
-    def panels(self) -> list[Panel]:
-        """Bars of the largest losses beside random directions; empty without a ranking."""
-        if not (self.ranked and self.replicates):
-            return []
-        listed, drawn, random = self._order[:LISTED], self.interval, self.random
-        units = self.units[listed].tolist()
-        level = () if random is None else (("ablation.level", len(random.units), float(random.loss.max())),)
-        picture = Bars(
-            [str(unit) for unit in units],
-            self.loss[listed].tolist(),
-            words("ablation.x"),
-            [(words(code, controls=controls), most) for code, controls, most in level],
-            errors=(drawn.high - drawn.low)[listed] / 2 if drawn.enough else None,
-        )
-        notice = [words("ablation.notice"), words("ablation.notice-click")]
-        title, limits = words("ablation.title"), words("ablation.limits")
-        return [Panel("ablation", title, picture, notice, limits, pick="bar", picks=units)]
 
 
 @checked
@@ -562,9 +481,3 @@ def _block(sums: Doubles) -> int:
     """
     columns = np.argsort(-sums.var(axis=0))[:16].tolist()
     return int(np.median([from_correlation(sums[:, column]) for column in columns]))
-
-
-def between(drawn: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Said | Number:
-    """An interval as text; a dash without one."""
-    low, high = float(drawn.low[place]), float(drawn.high[place])
-    return Number(None) if math.isnan(low) else span(low, high, digits)

@@ -23,7 +23,7 @@ characters, G blocks, H units, L layers, B texts side by side.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
@@ -33,7 +33,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.findings import Finding, Json, Number, Said, Table, count, say, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.backward import Exponents, sweep
 from rnnviz.lab.analysis.connectivity import ConnectivityRow, connectivity_row
 from rnnviz.lab.analysis.linearisation import Reading, layer_slopes, read, top_slopes
@@ -42,7 +42,6 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.occlusion import beginning, driven, scores, without_each
-from rnnviz.text.characters import visible
 from rnnviz.text.vocabulary import UNKNOWN
 
 Method = Literal["integrated", "occlusion"]
@@ -63,8 +62,6 @@ NEAR = 0.01
 FLOOR = 1e-3
 """Nats by which a sum may be off, however small |y - y'| is."""
 
-CANCELS = 3.0
-"""Values cancel where the sum of their sizes exceeds this multiple of |y - y'|."""
 
 ROWS = 128
 """Texts that are read side by side, at most."""
@@ -129,13 +126,15 @@ class Attribution:
 
 
 @dataclass(frozen=True, eq=False)
-class Contributions(Pictured, Finding):
+class Contributions(Pictured, Reported):
     """Three measures of each character's contribution to one prediction.
 
     target      the character whose log P is attributed, less that of `against`, if given
     integrated  integrated gradients; `occluded`: occlusion
     row         the norms of the gradient
     """
+
+    REPORT = "rnnviz.lab.reports.attribution"
 
     target: str
     against: str | None
@@ -163,58 +162,6 @@ class Contributions(Pictured, Finding):
             },
             "gradient": self.row.norms.tolist(),
         }
-
-    def table(self) -> Table:
-        """A row a character; cells stay empty where a value wasn't requested or doesn't add up."""
-        heads = ("position", "character", "integrated", "occlusion", "gradient")
-        first = self.integrated.first if self.integrated.adds_up else len(self.row)
-        return Table(
-            [words(f"head.{name}") for name in heads],
-            [
-                (
-                    count(s),
-                    visible(character),
-                    Number(float(self.integrated.values[s]), "signed") if s >= first else None,
-                    Number(float(self.occluded.values[s]), "signed") if s >= self.occluded.first else None,
-                    Number(float(self.row.norms[s]), "significant"),
-                )
-                for s, character in enumerate(self.row.text)
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The sum of integrated gradients, and what each of the three measures shows."""
-        found = self.integrated
-        return say(
-            self._codes(),
-            last=count(len(found) - found.first),
-            error=Number(found.error, "whole percent"),
-            y=self.y,
-            difference=Number(found.whole - found.without, "signed", 2),
-            sum=Number(float(found.values.sum()), "signed", 2),
-            size=Number(found.size, digits=2),
-        )
-
-    @property
-    def y(self) -> Said:
-        """The attributed quantity, in words."""
-        against = visible(self.against or "")
-        code = "attribution.log-p" if self.against is None else "attribution.log-p-against"
-        return words(code, target=visible(self.target), against=against)
-
-    def _codes(self) -> Iterator[str]:
-        """Codes of the true sentences, in their order."""
-        found = self.integrated
-        if found.adds_up:
-            yield "attribution.sum"
-            if found.size > CANCELS * abs(found.whole - found.without):
-                yield "attribution.cancel"
-            if not math.isnan(found.beyond):
-                yield "attribution.cut"
-        else:
-            yield "attribution.wrong"
-        yield "attribution.notice"
-        yield "attribution.limits"
 
 
 @checked

@@ -16,12 +16,11 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, read_only
 from rnnviz.checks import checked
-from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
+from rnnviz.findings import Json, Panel, Reported, report
 from rnnviz.lab.analysis.backward import Exponents, norms, sweep
 from rnnviz.lab.analysis.linearisation import Reading, place, read
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Drawn
-from rnnviz.text.characters import visible
 
 MAX_SQUARE = 1_000
 """Characters of a T × T connectivity, at most."""
@@ -42,6 +41,8 @@ class Connectivity(Drawn):
     start    (T,)    float32, the norms with respect to the start symbol
     """
 
+    REPORT = "rnnviz.lab.reports.connectivity"
+
     text: str
     targets: Ids
     norms: Floats
@@ -61,23 +62,20 @@ class Connectivity(Drawn):
 
     def panels(self) -> list[Panel]:
         """The square: row t is the connectivity of the prediction of character t; row 0 is empty."""
-        with np.errstate(divide="ignore"):
-            log10 = np.roll(np.log10(self.normalised), 1, axis=0)
-        log10[:1] = -np.inf  # np.roll put the last prediction here, which is of no character in the text
-        picture = Square(log10, words("connectivity.read"), words("connectivity.predicted"))
-        notice, limits = words("connectivity.notice"), words("connectivity.limits")
-        title = words("connectivity.title", characters=count(len(self)))
-        return [Panel("square", title, picture, [notice], limits, link="xy", pick="at")]
+        square: list[Panel] = report(self).panels(self)
+        return square
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConnectivityRow(Finding):
+class ConnectivityRow(Reported):
     """Connectivity of one prediction to each of the t characters before it. All arrays are read-only.
 
     target  the symbol whose log P was differentiated
     norms   (t,) float32, for each character; `start`, for the start symbol
     log10   (t,) float32, the decimal logarithm of `norms`; -inf where the norm is 0
     """
+
+    REPORT = "rnnviz.lab.reports.connectivity_row"
 
     text: str
     target: int
@@ -104,26 +102,6 @@ class ConnectivityRow(Finding):
             for t, (c, norm, share) in enumerate(columns)
         ]
         return {"at": len(self), "characters": characters}
-
-    def table(self) -> Table:
-        """A row a character."""
-        heads = ("position", "character", "gradient", "share")
-        return Table(
-            [words(f"head.{name}") for name in heads],
-            [
-                (
-                    count(each["position"]),
-                    visible(each["character"]),
-                    Number(each["norm"], "significant"),
-                    Number(each["share"], "percent"),
-                )
-                for each in self.facts()["characters"]
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The limit of a gradient: saturation hides effects."""
-        return say(["connectivity.saturated"])
 
 
 @overload

@@ -22,11 +22,10 @@ import numpy as np
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.ablation import (
     Within,
-    between,
     by_passage,
     costs,
     holding,
@@ -53,13 +52,15 @@ CONTROLS = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Effect(Brief, Pictured, Finding):
+class Effect(Brief, Pictured, Reported):
     """The loss of an intervention, and of its controls, over `characters` characters.
 
     intervention, controls   the intervention, and 2 R others: random units, then random directions
     losses                   (1 + 2 R,) nats a character, in this order; a Resampled, over passages
     within                   the losses inside a target and outside; None without a target
     """
+
+    REPORT = "rnnviz.lab.reports.effects"
 
     intervention: Intervention
     controls: tuple[Intervention, ...]
@@ -118,44 +119,6 @@ class Effect(Brief, Pictured, Finding):
             "inside": within and within.characters,
             "conditional": conditional and _plain(conditional),
         }
-
-    def table(self) -> Table:
-        """One row."""
-        return one_row(
-            (words("head.loss"), Number(self.loss, "signed", 5)),
-            (words("head.interval"), between(self.losses, 0, 5)),
-            (words("head.random-units"), Number(float(self.units.mean()), "signed", 5)),
-            (words("head.random-directions"), Number(float(self.directions.mean()), "signed", 5)),
-            (words("head.lead"), Number(float(self.lead.estimate), "signed", 5)),
-            (words("head.interval-lead"), between(self.lead, digits=5)),
-        )
-
-    def sentences(self) -> list[Said]:
-        """The loss beside random changes, and whether it is larger inside the target."""
-        said = say(
-            ("effect.loss", f"effect.{_sure(self.lead)}"),
-            characters=count(self.characters),
-            loss=Number(self.loss, "signed", 4),
-            interval=between(self.losses, 0),
-            units=int((self.units < self.loss).sum()),
-            directions=int((self.directions < self.loss).sum()),
-            half=len(self.units),
-            lead=Number(float(self.lead.estimate), digits=4),
-            sure=between(self.lead),
-        )
-        if self.within is None or self.conditional is None:
-            return said
-        codes = ("effect.part", f"effect.part-{_sure(self.conditional)}")
-        return said + say(
-            codes if self.within.characters else ["effect.no-part"],
-            characters=count(self.within.characters),
-            inside=Number(float(self.within.inside.estimate[0]), "signed", 4),
-            inside_interval=between(self.within.inside, 0),
-            outside=Number(float(self.within.outside.estimate[0]), "signed", 4),
-            outside_interval=between(self.within.outside, 0),
-            apart=Number(float(self.conditional.estimate), "signed", 4),
-            apart_interval=between(self.conditional),
-        )
 
 
 @checked
@@ -254,15 +217,6 @@ def _lead(values: Doubles) -> Doubles:
     """The first of (…, 1 + 2 R) less the larger of the two kinds' 95 % quantiles."""
     kinds = np.stack(np.split(values[..., 1:], 2, axis=-1))
     return np.asarray(values[..., 0] - np.quantile(kinds, UNUSUAL, axis=-1).max(axis=0))
-
-
-def _sure(lead: Resampled) -> str:
-    """The code of a lead: whether it is above 0, and surely."""
-    if not lead.enough:
-        return "too-short"
-    if lead.estimate <= 0:
-        return "nothing"
-    return "more" if lead.excludes() else "unsure"
 
 
 def _plain(drawn: Resampled) -> list[Any]:

@@ -22,7 +22,7 @@ import numpy as np
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Finding, Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.bootstrap import Resampled, resample
 from rnnviz.networks.cells import CELLS
@@ -33,15 +33,13 @@ from rnnviz.scoring.trace import Trace
 LOW, HIGH = 0.1, 0.9
 """A gate below LOW or above HIGH counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
 
-LONGEST = 10_000.0
-"""Characters at which a picture cuts τ off: a gate that never closes has τ = inf."""
 
 SAMPLES = 200
 """Resampled texts for the median's interval."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gates(Brief, Pictured, Finding):
+class Gates(Brief, Pictured, Reported):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
     low, high      the share of time steps with the gate below LOW, above HIGH
@@ -51,6 +49,8 @@ class Gates(Brief, Pictured, Finding):
     median         () the median of `time_constant`, a Resampled with an interval over passages;
                    `median.enough` is False for a text that is too short
     """
+
+    REPORT = "rnnviz.lab.reports.gating"
 
     layer: int
     low: Mapping[str, Doubles]
@@ -76,52 +76,6 @@ class Gates(Brief, Pictured, Finding):
             "time_constant": self.time_constant.tolist(),
             **{what: {name: each.tolist() for name, each in of.items()} for what, of in gates.items()},
         }
-
-    def table(self) -> Table:
-        """A row a gate: means over the units."""
-        return Table(
-            [words(f"head.{name}") for name in ("gate", "mean", "shut", "open")],
-            [
-                (
-                    words(f"gate.{name}"),
-                    Number(float(self.mean[name].mean())),
-                    Number(float(self.low[name].mean()), "percent"),
-                    Number(float(self.high[name].mean()), "percent"),
-                )
-                for name in self.mean
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The median time constant, and the units with the longest."""
-        median = self.median
-        return say(
-            ["gates.median" if median.enough else "gates.median-unsure"],
-            median=Number(float(median.estimate), digits=2),
-            interval=span(float(median.low), float(median.high), 2),
-            units=[str(unit) for unit in self.longest],
-            characters=count(round(median.block * median.blocks)),
-        )
-
-    def panels(self) -> list[Panel]:
-        """How often each gate is saturated, and the time constants."""
-        saturated = Points(
-            [
-                (words(f"gate.{name}"), np.stack([self.low[name], self.high[name]], axis=1))
-                for name in self.mean
-            ],
-            "diagonal",
-            words("gates.shut", level=Number(LOW, digits=1)),
-            words("gates.open", level=Number(HIGH, digits=1)),
-        )
-        constants = np.sort(np.minimum(self.time_constant, LONGEST))[::-1]
-        falling = Lines(
-            [(words("gates.constant"), constants)], words("gates.units"), words("gates.left"), log=True
-        )
-        return [
-            Panel(name, words(f"{name}.title"), picture, [words(f"{name}.notice")], words(f"{name}.limits"))
-            for name, picture in (("saturation", saturated), ("constants", falling))
-        ]
 
 
 @checked

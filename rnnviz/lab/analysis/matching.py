@@ -22,7 +22,7 @@ pattern, W windows.
 """
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import compress
@@ -32,7 +32,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.findings import Json, Panel, Reported, Said, report
 from rnnviz.lab.analysis import controls
 from rnnviz.lab.analysis.activations import Unit, activations, unit_of
 from rnnviz.lab.analysis.controls import of_all
@@ -43,7 +43,6 @@ from rnnviz.networks.verdicts import COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.text.characters import visible
 
 THRESHOLD = 0.5
 """The default distance from 0 at which a unit is on."""
@@ -60,8 +59,6 @@ BEFORE, AFTER = 60, 30
 ROOM = 4096
 """Places that a search holds, at least, before it leaves out those that others stand before."""
 
-NAMED = 30
-"""Units of a pattern, and characters of an ending, that a sentence names."""
 
 _NEGATIVE = 0x8000  # the sign's bit of a float16
 
@@ -74,6 +71,8 @@ class Pattern(Brief):
     >>> Pattern((Unit(0, 3), Unit(0, 9)), (1, -1), length=4)
     Pattern(units=(Unit(layer=0, unit=3), Unit(layer=0, unit=9)), signs=(1, -1), threshold=0.5, length=4)
     """
+
+    REPORT = "rnnviz.lab.reports.matching"
 
     units: tuple[Unit, ...]
     signs: tuple[int, ...]
@@ -97,34 +96,15 @@ class Pattern(Brief):
         """The units that are on, in words; or that none is on throughout the passage and off within `edges`
         of it.
         """
-        layers = any(unit.layer for unit in self.units)
-        pairs = zip(self.units, self.signs, strict=True)
-        names = [
-            ("+" if sign > 0 else "−") + (f"{unit.layer}:{unit.unit}" if layers else f"{unit.unit}")
-            for unit, sign in sorted(pairs)
-        ]
-        code = "match.units" if names else "match.margin" if edges else "match.none"
-        shown = names if len(names) <= NAMED else [*names[:NAMED], "…"]
-        return words(code, n=count(len(self)), units=", ".join(shown), length=count(self.length), k=edges)
+        sentence: Said = report(self).pattern_words(self, edges)
+        return sentence
 
     def along(self, states: Floats, scale: tuple[Literal["diverging", "sequential"], float, float]) -> Panel:
         """A heat map of the pattern's units in the layer's `states` (T, H), those above 0 first; all units
         for an empty pattern.
         """
-        kind = "" if self.units else "-none"
-        order = sorted(range(len(self)), key=lambda k: -self.signs[k])
-        names = [self.units[k].unit for k in order] or list(range(states.shape[1]))
-        values = states[:, names]
-        axes = words("match.character"), words("head.unit")
-        return Panel(
-            "pattern",
-            words(f"match.title{kind}"),
-            Heat(values.T, scale, *axes, names=names, places="x"),
-            [words(f"match.notice{kind}")],
-            words("match.limits"),
-            link="x",
-            pick="at",
-        )
+        picture: Panel = report(self).pattern_panel(self, states, scale)
+        return picture
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,7 +182,7 @@ class Untrained(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Matches(Brief, Pictured, Finding):
+class Matches(Brief, Pictured, Reported):
     """Matches, best first; `SearchedText.elsewhere` adds the second half.
 
     needed    units of the pattern that a place has at least
@@ -216,6 +196,8 @@ class Matches(Brief, Pictured, Finding):
     ending      matches that end in its last characters, as many as occur at least ENOUGH times in the corpus
     untrained   matches of untrained copies; None without copies
     """
+
+    REPORT = "rnnviz.lab.reports.matching"
 
     pattern: Pattern
     found: tuple[Match, ...]
@@ -265,92 +247,6 @@ class Matches(Brief, Pictured, Finding):
             "passage": self.passage and asdict(self.passage),
             "untrained": self.untrained and asdict(self.untrained),
         }
-
-    def table(self) -> Table:
-        """A row a place: units, length, context, and the most probable next characters."""
-        rows: list[list[Value]] = [
-            [
-                count(match.start),
-                count(match.overlap),
-                count(len(match)),
-                _shown(match.before[-BEFORE // 2 :]),
-                _shown(match.text),
-                _shown(match.after[: AFTER // 2]),
-                " ".join(f"{visible(symbol)} {p:.0%}" for symbol, p in match.next[:3]),
-            ]
-            for match in self.found
-        ]
-        heads = ("at", "units", "length", "before", "match", "after", "next")
-        return Table([words(f"head.{name}") for name in heads], rows)
-
-    def sentences(self) -> list[Said]:
-        """The number of places, their endings, and the same for untrained copies."""
-        passage, ending, beside = self.passage, self.ending, self.untrained
-        shares = beside.shares if beside else ()
-        low, high = (min(beside.units), max(beside.units)) if beside else (0, 0)
-        return say(
-            self._codes(),
-            needed=self.needed,
-            all=len(self.pattern),
-            least=count(self.least),
-            share=Number(100 * self.share, "significant", 2),
-            characters=count(self.characters),
-            shown=len(self.found),
-            passage=_named(passage),
-            inside=passage and passage.inside,
-            everywhere=_percent(passage),
-            ending=_named(ending),
-            ends=ending and ending.inside,
-            anywhere=_percent(ending),
-            copies=beside and len(beside.units),
-            units=count(low) if low == high else span(low, high, digits=0),
-            first=count(beside.characters if beside else None),
-            own=beside and beside.own,
-            theirs=beside and beside.matches,
-            a=shares and shares[0].own,
-            b=shares and shares[0].untrained,
-            c=shares and shares[-1].own,
-            d=shares and shares[-1].untrained,
-        )
-
-    def _codes(self) -> Iterator[str]:
-        if not self.found:
-            yield "match.nowhere"
-            return
-        yield "match.places"
-        if self.passage is None or self.ending is None:
-            return
-        shorter = self.ending.text != self.passage.text
-        yield "match.passage"
-        if shorter:
-            yield "match.ending"
-        beside = self.untrained
-        if beside is not None:
-            yield "match.control"
-            if beside.own and beside.matches:
-                yield "match.both"
-                if shorter:
-                    yield "match.both-ending"
-                yield "match.alike"
-            else:
-                yield "match.copies-alone" if beside.matches else "match.no-copy"
-        yield "match.few"
-        yield "match.rows"
-
-
-def _percent(ending: Ending | None) -> Number:
-    """The share of all places, in percent; it may be very small."""
-    return Number(None if ending is None else 100 * ending.everywhere, "significant", 2)
-
-
-def _shown(text: str) -> str:
-    """A text with marks for invisible characters other than spaces."""
-    return "".join(c if c.isprintable() else visible(c) for c in text)
-
-
-def _named(ending: Ending | None) -> str:
-    text = "".join(map(visible, ending.text)) if ending else ""
-    return text if len(text) <= NAMED else f"…{text[-NAMED:]}"
 
 
 def pattern(

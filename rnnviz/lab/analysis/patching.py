@@ -18,7 +18,7 @@ random moves, m places of another text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args, overload
@@ -28,7 +28,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Finding, Json, Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
@@ -41,7 +41,6 @@ from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
-from rnnviz.text.characters import visible
 
 Quantity = Literal["state", "hidden", "cell"]
 Units = int | Sequence[int] | Unit | Sequence[Unit] | Direction | None
@@ -390,7 +389,7 @@ def states_at(read: Trace, places: Iterable[int]) -> States:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatchControls(Brief, Pictured, Finding):
+class PatchControls(Brief, Pictured, Reported):
     """The effect of a patch beside moves of the same length, and beside patches from another text.
 
     patched    the patch itself
@@ -402,6 +401,8 @@ class PatchControls(Brief, Pictured, Finding):
     apart      KL from the source's own prediction to the target's unpatched one, nats: the distance to bridge
     random_left, elsewhere_left  (n,), (m,) `left` of the controls
     """
+
+    REPORT = "rnnviz.lab.reports.patching"
 
     patched: Patched
     ahead: int
@@ -451,90 +452,6 @@ class PatchControls(Brief, Pictured, Finding):
             },
         }
 
-    def table(self) -> Table:
-        """A row a prediction of the target from the patch on."""
-        heads = ("after", "letter", "kl-nats", "loss-nats", "expected", "patched")
-        rows = [
-            (
-                count(one["after"]),
-                visible(one["character"] or ""),
-                Number(one["kl"]),
-                None if one["loss"] is None else Number(one["loss"], "signed"),
-                _expected(*one["expected"]),
-                _expected(*one["expected_patched"]),
-            )
-            for one in self.facts()["predictions"]
-        ]
-        return Table([words(f"head.{name}") for name in heads], rows)
-
-    def sentences(self) -> list[Said]:
-        """The patch's effect beside the controls, and the permitted conclusion."""
-        along = self.patched.part.direction
-        random, low, high = (
-            float(np.quantile(found, share)) if len(found) else None
-            for found, share in ((self.random, 0.95), (self.elsewhere, 0.05), (self.elsewhere, 0.95))
-        )
-        return say(
-            self._codes(random or 0.0, high),
-            direction=along and along.name,
-            origin=along and along.origin,
-            next=_nats(self.patched.divergence[self.patched.to]),
-            kl=_nats(self.kl),
-            ahead=self.ahead,
-            random=_nats(random),
-            low=_nats(low),
-            high=_nats(high),
-        )
-
-    def _codes(self, random: float, elsewhere: float | None) -> Iterator[str]:
-        """Codes of the true sentences. `random` and `elsewhere` are the controls' 95 % quantiles, nats."""
-        if self.patched.part.direction is not None:
-            yield "patch.along"
-        if self.patched.moved == 0:
-            yield from ("patch.same", "patch.same-click")
-            return
-        yield from ("patch.moves", "patch.random")
-        if elsewhere is not None:
-            yield from ("patch.elsewhere", "patch.elsewhere-here")
-        if self.kl <= random:
-            yield "patch.no-more-than-random"
-        elif elsewhere is not None and self.kl <= elsewhere:
-            yield "patch.no-more-than-elsewhere"
-
-    def panels(self) -> list[Panel]:
-        """The next prediction without and with the patch, and KL_t of the later ones."""
-        done = self.patched
-        curves: list[tuple[object, Doubles]] = [
-            (words("patch.itself"), done.divergence[done.to : done.to + self.ahead]),
-            (words("patch.level-random"), np.quantile(self.random_each, 0.95, axis=0)),
-        ]
-        if len(self.elsewhere_each):
-            curves.append((words("patch.level-elsewhere"), np.median(self.elsewhere_each, axis=0)))
-        pictures: dict[str, Picture] = {
-            "next": expected(done.into, done.after, done.to, (words("patch.without"), words("patch.with"))),
-            "lines": Lines(curves, words("patch.lines-axis"), words("patch.kl-axis"), first=done.to),
-        }
-        return [
-            Panel(
-                name,
-                words(f"patch.{name}-title"),
-                picture,
-                [words(f"patch.{name}-notice")],
-                words(f"patch.{name}-limits"),
-            )
-            for name, picture in pictures.items()
-        ]
-
-
-def expected(one: Trace, other: Trace, t: int, labels: tuple[object, object]) -> Pair:
-    """The ten characters most probable in either of two readings after `t` characters; `labels` name the
-    readings.
-    """
-    before, after = (np.exp(read.log_probs_at(t, t + 1)[0].astype(np.float64)) for read in (one, other))
-    order = np.argsort(-np.maximum(before, after), kind="stable")[:10]
-    symbols = [visible(one.vocabulary.symbol(int(i))) for i in order]
-    return Pair(symbols, before[order], after[order], labels, words("axis.probability"))
-
 
 def _prediction(done: Patched, t: int) -> Json:
     """The most probable character after `t` characters without and with the patch, and the actual one."""
@@ -547,14 +464,6 @@ def _prediction(done: Patched, t: int) -> Json:
         "expected": list(done.into.top(t, 1)[0]),
         "expected_patched": list(done.after.top(t, 1)[0]),
     }
-
-
-def _expected(character: str, probability: float) -> Said:
-    return words("expected", character=visible(character), percent=Number(100 * probability, digits=1))
-
-
-def _nats(value: float | None) -> Number:
-    return Number(value, "significant")
 
 
 def _random_move(own: Floats, length: float, n: int, to: int, generator: np.random.Generator) -> Change:

@@ -19,17 +19,16 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Json, Lines, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Json, Panel, Reported, report
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
-from rnnviz.text.characters import visible
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Perturbation(Brief, Pictured, Finding):
+class Perturbation(Brief, Pictured, Reported):
     """Two readings that differ in the character text[at]; places count from 0.
 
     before, after  their Traces
@@ -37,6 +36,8 @@ class Perturbation(Brief, Pictured, Finding):
     divergence  (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`
     threshold   bits; a larger KL_t counts as remembered
     """
+
+    REPORT = "rnnviz.lab.reports.perturbation"
 
     at: int
     before: Trace
@@ -71,65 +72,10 @@ class Perturbation(Brief, Pictured, Finding):
             "characters": rows[self.at :],
         }
 
-    def table(self) -> Table:
-        """A row a character from the changed one on."""
-        rows = self.facts()["characters"]
-        return Table(
-            [words(f"head.{name}") for name in ("position", "letter", "states-apart", "kl-bits")],
-            [
-                (
-                    count(row["position"]),
-                    visible(row["character"]),
-                    Number(row["distance"], digits=4),
-                    Number(row["bits"], digits=5),
-                )
-                for row in rows
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The number of characters over which predictions differ."""
-        n = self.remembered()
-        to_the_end = 0 < len(self.before) - self.at - 1 <= n
-        return say(
-            ["perturbation.remembered", *(["perturbation.to-the-end"] if to_the_end else [])],
-            model=self.before.model_name,
-            bits=f"{self.threshold:g}",
-            n=count(n),
-        )
-
     def panels(self, others: Sequence[Perturbation] = ()) -> list[Panel]:
         """The distance of predictions and of states; `others` are the same change in other networks."""
-        at = self.at
-        found = [(one.before.model_name, one) for one in (self, *others)]
-        # A line ends at differences that may be float32 rounding alone.
-        apart = {
-            "divergence": [(name, _beyond(one.bits[at + 1 :], 1e-6)) for name, one in found],
-            "distance": [(name, _beyond(one.distance[at:], 1e-5)) for name, one in found],
-        }
-        return [
-            Panel(
-                kind,
-                words(f"perturbation.{kind}"),
-                Lines(
-                    curves,
-                    words("axis.character"),
-                    words(f"perturbation.{kind}-axis"),
-                    first=at,
-                    log=True,
-                    places=True,
-                ),
-                [words(f"perturbation.{kind}-notice")],
-                words(f"perturbation.{kind}-limits"),
-                link="x",
-                pick="at",
-            )
-            for kind, curves in apart.items()
-        ]
-
-
-def _beyond(values: Doubles, least: float) -> Doubles:
-    return np.where(values > least, values, np.nan)
+        curves: list[Panel] = report(self).panels(self, others)
+        return curves
 
 
 @checked

@@ -23,7 +23,7 @@ units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Iterable, Sized
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,7 +32,7 @@ import numpy as np
 from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, one_row, say, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import evidence, ranking, targets
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
@@ -41,7 +41,7 @@ from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.progress import Share, run
-from rnnviz.networks.verdicts import ENOUGH, MARGIN, Measure, Rival, measured
+from rnnviz.networks.verdicts import ENOUGH, MARGIN, Measure, Rival
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
 
@@ -92,7 +92,7 @@ class Few:
 
 
 @dataclass(frozen=True, eq=False)
-class Probe(Pictured, Finding):
+class Probe(Pictured, Reported):
     """A linear probe of all units, and its rivals. Scores are AUC (0.5: chance) or correlation (0: chance),
     on a part of the text that the probe was not fitted on.
 
@@ -110,6 +110,8 @@ class Probe(Pictured, Finding):
                 without a text, or with one part only
     weights     (L', H) the probe's weights, for unscaled states, of each of `layers`
     """
+
+    REPORT = "rnnviz.lab.reports.probing"
 
     target: str
     measure: Measure
@@ -217,101 +219,6 @@ class Probe(Pictured, Finding):
             "held": self.held,
             "verdict": self.verdict,
         }
-
-    def table(self) -> Table:
-        """One row."""
-        reached = {len(one.units): one.score for one in self.few}
-        context = self.context
-        code = "too-rare" if self.verdict == "short" and self.characters >= ENOUGH else self.verdict
-        k = context.number if context else None
-        verdict = words(f"brief.{code.replace(' ', '-')}", enough=Number(ENOUGH, "count"), k=k)
-        return one_row(
-            (words("head.target"), self.target),
-            (words("head.measure"), measured(self.measure)),
-            (words("head.all-units"), Number(self.score)),
-            *((words("head.best", n=n), Number(reached.get(n))) for n in FEW),
-            (words("head.control"), Number(self._control)),
-            (words("head.character"), Number(self.character)),
-            (words("head.context"), Number(context.score if context else None)),
-            (words("head.untrained"), Number(max(self.untrained, default=None))),
-            (words("head.held-by"), words(f"held.{self.held}") if self.held else Number(None)),
-            (words("head.verdict"), verdict),
-        )
-
-    def sentences(self) -> list[Said]:
-        """The verdict and its grounds."""
-        context, pairs = self.context, zip(self.few, self.shares, strict=True)
-        enough = next((one for one, share in pairs if share >= HOLDS), self.few[-1])
-        low, high = self.interval or (None, None)
-        return say(
-            self._codes(),
-            units=self.weights.size,
-            measure=measured(self.measure),
-            score=Number(self.score),
-            unit=self.few[0].units[0].unit,
-            one=Number(self.few[0].score),
-            k=len(enough.units),
-            few=Number(enough.score),
-            control=Number(self._control),
-            low=Number(low),
-            high=Number(high),
-            copies=len(self.untrained),
-            untrained=Number(max(self.untrained, default=None)),
-            character=Number(self.character),
-            last=context.number if context else None,
-            context=Number(context.score if context else None),
-            least=Number(context.low if context else None),
-            most=Number(context.high if context else None),
-        )
-
-    def _codes(self) -> Iterator[str]:
-        """Codes of the true sentences, in their order."""
-        context, verdict = self.context, self.verdict
-        if verdict == "short":
-            yield "probe.short"
-            return
-        yield f"probe.{self.held or 'nothing'}"
-        if self.interval is not None:
-            yield "probe.interval"
-        if verdict != "nothing":
-            yield "probe.control-mask" if self.measure == "AUC" else "probe.control-graded"
-        if self.untrained:
-            yield "probe.copies"
-        if verdict in ("character", "context"):
-            yield f"probe.behind-{verdict}"
-        elif verdict == "learned" and context is not None and context.low is None:
-            yield "probe.unsure"
-        elif verdict != "nothing" and context is not None and context.low is not None:
-            yield "probe.ahead"
-        if verdict == "untrained":
-            yield "probe.behind-untrained"
-
-    def panels(self) -> list[Panel]:
-        """The scores of the best 1, 2, 4 and 8 units beside that of all units."""
-        context = self.context
-        levels = [
-            (words("probe.level-control"), max(self.control, default=None)),
-            (words("search.level-character"), self.character),
-            *([(words("probe.level-context", k=context.number), context.score)] if context else []),
-            (words("probe.level-untrained"), max(self.untrained, default=None)),
-        ]
-        names = [*(str(len(one.units)) for one in self.few), words("probe.all", n=self.weights.size)]
-        picture = Bars(
-            names,
-            [*(one.score for one in self.few), self.score],
-            measured(self.measure),
-            [(name, value) for name, value in levels if value is not None],
-            first=self.floor,
-            last=1.0 if self.measure == "AUC" else None,
-            chosen=len(names) - 1,
-        )
-        title, notice, limits = (words(f"probe.{name}") for name in ("title", "notice", "limits"))
-        return [Panel("probe", title, picture, [notice], limits)]
-
-    @property
-    def _control(self) -> float | None:
-        """The mean score of the control task; None without one."""
-        return float(np.mean(self.control)) if self.control else None
 
     def direction(self, layer: int | None = None) -> Direction:
         """The probe's weights in one layer as a Direction; `layer` may be left out where one was probed.

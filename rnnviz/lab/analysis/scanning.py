@@ -16,20 +16,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import (
-    Bars,
-    Finding,
-    Histogram,
-    Json,
-    Number,
-    Panel,
-    Picture,
-    Said,
-    Table,
-    count,
-    say,
-    words,
-)
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.activations import Unit, check_units, unit_of, within_layer
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.networks.config import check_layer, check_quantity
@@ -37,7 +24,6 @@ from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
-from rnnviz.text.characters import visible
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -82,7 +68,7 @@ Pushes = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UnitReport(Brief, Pictured, Finding):
+class UnitReport(Brief, Pictured, Reported):
     """A unit's card: its extremes, the distribution of its values, the characters that move it, and those it
     predicts.
 
@@ -93,6 +79,8 @@ class UnitReport(Brief, Pictured, Finding):
                     nats added to their logits, less the mean: see `pushes`. () except for the top layer's
                     hidden state, and where the readout is a function
     """
+
+    REPORT = "rnnviz.lab.reports.scanning"
 
     unit: Unit
     top: tuple[Context, ...]
@@ -122,47 +110,6 @@ class UnitReport(Brief, Pictured, Finding):
             "moves": [asdict(move) for move in self.moves],
             **{name: [list(one) for one in getattr(self, name)] for name in ("raises", "lowers")},
         }
-
-    def table(self) -> Table:
-        """The characters where the unit is highest, then lowest, with their context."""
-        columns = [words(f"head.{name}") for name in ("position", "value", "text")]
-        rows = [
-            (count(one.position), Number(one.value, digits=2), one.text) for one in (*self.top, *self.bottom)
-        ]
-        return Table(columns, rows)
-
-    def sentences(self) -> list[Said]:
-        """The unit's mean and range."""
-        n = count(int(self.counts.sum()))
-        mean, low, high = (Number(x, digits=2) for x in (self.mean, self.lowest, self.highest))
-        return say(["unit.read"], n=n, mean=mean, low=low, high=high)
-
-    def panels(self) -> list[Panel]:
-        """The distribution of values, the characters that move the unit, and the next ones it favours."""
-        values = Histogram(self.counts, self.edges, words("unit.value"), words("unit.share"))
-        moved = Bars(
-            [visible(move.character) for move in self.moves],
-            [move.change for move in self.moves],
-            words("unit.change"),
-        )
-        pictures: list[tuple[str, Picture]] = [
-            ("histogram", values),
-            *([("moves", moved)] if self.moves else []),
-        ]
-        panels = [
-            Panel(
-                name,
-                words(f"unit.{name}"),
-                picture,
-                [words(f"unit.{name}-notice")],
-                words(f"unit.{name}-limits"),
-            )
-            for name, picture in pictures
-        ]
-        if self.raises or self.lowers:
-            title = words("unit.pushes", name=words("unit", n=self.unit.unit))
-            panels.append(pushes_panel(title, self.raises, self.lowers))
-        return panels
 
 
 class ScanReport:
@@ -377,13 +324,6 @@ def _check_sizes(contexts: int, before: int, after: int, bins: int) -> None:
             after=after,
             bins=bins,
         )
-
-
-def pushes_panel(title: Said, raises: Pushes, lowers: Pushes) -> Panel:
-    """Bars of the next characters that a unit favours and suppresses."""
-    rows = [*raises, *reversed(lowers)] or [("–", 0.0)]
-    bars = Bars([visible(symbol) for symbol, _ in rows], [nats for _, nats in rows], words("unit.nats"))
-    return Panel("pushes", title, bars, [words("unit.pushes-notice")], words("unit.pushes-limits"))
 
 
 def pushes(

@@ -17,7 +17,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Panel, Square, words
+from rnnviz.findings import Panel, report
 from rnnviz.lab.analysis.linearisation import own_weights, place, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import layer_parts
@@ -32,6 +32,8 @@ class Remaining(Drawn):
     keep   (T + 1, H) A of each step, the start symbol's first
     write  (T + 1, H) B of each step
     """
+
+    REPORT = "rnnviz.lab.reports.state_contributions"
 
     text: str
     layer: int
@@ -66,13 +68,8 @@ class Remaining(Drawn):
 
     def panels(self) -> list[Panel]:
         """Each character's share of each state, without the start symbol."""
-        with np.errstate(divide="ignore"):
-            log10 = np.log10(self.shares()[1:, 1:]).astype(np.float32)
-        picture = Square(log10, words("connectivity.read"), words("remaining.state"))
-        title, notice, limits = (
-            words(f"remaining.{name}", layer=self.layer) for name in ("title", "notice", "limits")
-        )
-        return [Panel("left", title, picture, [notice], limits, link="xy", pick="at")]
+        square: list[Panel] = report(self).panels(self)
+        return square
 
 
 @checked

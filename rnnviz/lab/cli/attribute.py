@@ -6,14 +6,14 @@ A row a character: integrated gradients and occlusion, in nats, beside the norm 
 from typing import Annotated, Literal
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, Named, Text, given_text, network, print_findings
+from rnnviz.cli.output import JsonOptions, ModelArg, TextArg, load_network, print_findings, read_text_arg
 from rnnviz.findings import Number, count, words
 
 
 def attribute(
-    source: Text,
-    of: Named,
-    shown: Json,
+    source: TextArg,
+    of: ModelArg,
+    shown: JsonOptions,
     *,
     at: Annotated[
         int | None,
@@ -51,11 +51,12 @@ def attribute(
       python -m rnnviz attribute --model python-gru --file code.py --at 300 --against ")" --json
     """
     from rnnviz.lab.analysis.attribution import contributions
+    from rnnviz.lab.reports.attribution import quantity
     from rnnviz.networks.progress import run
 
     steps = contributions(
-        network(of),
-        given_text(source),
+        load_network(of),
+        read_text_arg(source),
         at=at,
         character=character,
         against=against,
@@ -66,7 +67,7 @@ def attribute(
     heading = words(
         "attribution.heading",
         characters=count(len(found.row)),
-        y=found.y,
+        y=quantity(found),
         whole=Number(found.integrated.whole),
     )
     print_findings([found], shown, heading, model=of.model)

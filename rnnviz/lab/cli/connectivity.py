@@ -9,22 +9,22 @@ from typing import Annotated
 import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
-    Named,
-    Shown,
-    Text,
-    given_text,
-    network,
+    ModelArg,
+    OutputOptions,
+    TextArg,
+    load_network,
     print_findings,
     progress_bar,
+    read_text_arg,
 )
 from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
 
 
 def connectivity(
-    source: Text,
-    of: Named,
-    shown: Shown,
+    source: TextArg,
+    of: ModelArg,
+    shown: OutputOptions,
     *,
     at: Annotated[
         int | None,
@@ -52,8 +52,8 @@ def connectivity(
       python -m rnnviz connectivity --model timemachine-gru --file book.txt
       python -m rnnviz connectivity --model timemachine-lstm "The Time Traveller" --at 13 --json
     """
-    model = network(of)
-    text = given_text(source)[:characters]
+    model = load_network(of)
+    text = read_text_arg(source)[:characters]
     if at is not None:
         row = rnnviz.gradients.connectivity(model, text, at=at, character=character)
         symbol = model.vocabulary.symbol(row.target)

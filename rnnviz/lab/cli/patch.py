@@ -10,22 +10,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import rnnviz
-from rnnviz.cli.bind import Help, OneOf
-from rnnviz.cli.output import Json, Named, Source, Unclosed, network, numbers, print_findings, source_text
+from rnnviz.cli.bind import ExclusiveGroup, Help
+from rnnviz.cli.output import (
+    CorpusArg,
+    JsonOptions,
+    ModelArg,
+    Unclosed,
+    load_network,
+    parse_integers,
+    print_findings,
+    read_corpus_arg,
+)
 from rnnviz.errors import ConfigError
 from rnnviz.findings import words
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
 
-_FORMS = "random:SEED, difference:TARGET or probe:TARGET"
+DIRECTION_FORMS = "random:SEED, difference:TARGET or probe:TARGET"
 
 
-EITHER = OneOf()
+UNITS_OR_DIRECTION = ExclusiveGroup()
 
 
 @dataclass(frozen=True)
-class Along:
+class DirectionOptions:
     """Units, or a direction and the text that it is found in."""
 
     units: Annotated[
@@ -33,18 +42,18 @@ class Along:
         Help(
             "patch these units of the layer, counted from 0 (default: all)",
             metavar="N,N",
-            convert=numbers,
-            one_of=EITHER,
+            convert=parse_integers,
+            one_of=UNITS_OR_DIRECTION,
         ),
     ] = None
     direction: Annotated[
         str | None,
         Help(
-            f"a direction of the layer instead of units: {_FORMS}. All but random are found in the states "
-            "of --corpus or --file: the difference of the mean states inside a target, such as quotes, and "
-            "outside; a linear probe's weights",
+            f"a direction of the layer instead of units: {DIRECTION_FORMS}. All but random are found in the "
+            "states of --corpus or --file: the difference of the mean states inside a target, such as "
+            "quotes, and outside; a linear probe's weights",
             metavar="KIND:OF",
-            one_of=EITHER,
+            one_of=UNITS_OR_DIRECTION,
         ),
     ] = None
     characters: Annotated[int, Help("characters of that text to read at most", metavar="N", least=1)] = 20_000
@@ -52,11 +61,11 @@ class Along:
 
 
 def patch(
-    of: Named,
-    along: Along,
-    shown: Json,
+    of: ModelArg,
+    along: DirectionOptions,
+    shown: JsonOptions,
     *,
-    where: Source | None = None,
+    where: CorpusArg | None = None,
     source: Annotated[str, Help("the text whose state is taken", metavar="TEXT")],
     at: Annotated[
         int | None, Help("after so many of its characters (default: all of them)", metavar="N")
@@ -91,9 +100,9 @@ def patch(
     """
     from rnnviz.scoring import sampling
 
-    model = network(of)
+    model = load_network(of)
     read = rnnviz.trace(model, source)
-    direction = _direction(along, where, model, layer or 0, "cell" if quantity == "cell" else "hidden")
+    direction = _find_direction(along, where, model, layer or 0, "cell" if quantity == "cell" else "hidden")
     done = rnnviz.units.patch(
         model,
         read,
@@ -113,8 +122,8 @@ def patch(
     print_findings([controls], shown, heading, lambda _found: more, model=of.model)
 
 
-def _direction(
-    asked: Along, where: Source | None, model: NumpyModel, layer: int, quantity: str
+def _find_direction(
+    asked: DirectionOptions, where: CorpusArg | None, model: NumpyModel, layer: int, quantity: str
 ) -> rnnviz.units.Direction | None:
     """The direction of --direction in a layer; None without the option.
 
@@ -130,7 +139,7 @@ def _direction(
     kind, _, of = asked.direction.partition(":")
     if kind not in ("random", "difference", "probe") or not of or (kind == "random" and not of.isdecimal()):
         raise ConfigError(
-            "a direction is {forms}; received {written!r}", forms=_FORMS, written=asked.direction
+            "a direction is {forms}; received {written!r}", forms=DIRECTION_FORMS, written=asked.direction
         )
     if kind == "random":
         if where is not None:
@@ -141,7 +150,7 @@ def _direction(
             "--direction {direction} is found in the states of a text: give one with --corpus or --file",
             direction=asked.direction,
         )
-    read = rnnviz.trace(model, source_text(where)[: asked.characters])
+    read = rnnviz.trace(model, read_corpus_arg(where)[: asked.characters])
     target = targets.named(of, read.text, unclosed=asked.unclosed)
     if kind == "difference":
         return directions.mean_difference(read, target, layer=layer, quantity=quantity)

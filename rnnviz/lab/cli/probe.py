@@ -12,17 +12,25 @@ from typing import Annotated, Any
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Named, Shown, Source, network, print_findings, progress_bar, source_text
+from rnnviz.cli.output import (
+    CorpusArg,
+    ModelArg,
+    OutputOptions,
+    load_network,
+    print_findings,
+    progress_bar,
+    read_corpus_arg,
+)
 from rnnviz.findings import Finding, count, words
-from rnnviz.lab.cli.units import Question, say_start
+from rnnviz.lab.cli.units import TargetOptions, print_copies_start
 from rnnviz.networks.verdicts import COPIES
 
 
 def probe(
-    of: Named,
-    source: Source,
-    question: Question,
-    shown: Shown,
+    of: ModelArg,
+    source: CorpusArg,
+    question: TargetOptions,
+    shown: OutputOptions,
     *,
     characters: Annotated[int, Help("characters to read at most", least=1)] = 50_000,  # all states are kept
     controls: Annotated[int, Help("probes for labels that mean nothing", metavar="N", least=0)] = 5,
@@ -39,11 +47,11 @@ def probe(
     """
     from rnnviz.lab.analysis.search_result import Unanswered
 
-    model = network(of)
-    traced = rnnviz.trace(model, source_text(source)[:characters])
+    model = load_network(of)
+    traced = rnnviz.trace(model, read_corpus_arg(source)[:characters])
     targets = question.targets(traced.text)
     if untrained:
-        say_start(model, shown)
+        print_copies_start(model, shown)
     copies = [rnnviz.trace(copy, traced.text) for copy in rnnviz.units.untrained(model, untrained)]
     for quantity in question.quantity or ["hidden"]:
         found: list[Finding] = []
@@ -65,8 +73,8 @@ def probe(
                     )
                 )
         heading = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
-        print_findings(found, shown, heading, _weights if weights else lambda one: {}, model=of.model)
+        print_findings(found, shown, heading, _probe_weights if weights else lambda one: {}, model=of.model)
 
 
-def _weights(found: Finding) -> dict[str, Any]:
+def _probe_weights(found: Finding) -> dict[str, Any]:
     return {"weights": found.weights.tolist()} if hasattr(found, "weights") else {}

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from rnnviz.cli.bind import FieldsOf, Gone, Help
-from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
+from rnnviz.cli.bind import FieldOptions, Help, Removed
+from rnnviz.cli.output import ProgressOptions, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.lab.run import process
 from rnnviz.lab.run.folder import Description, RunFolder, home
@@ -55,7 +55,7 @@ class About:
         float | None, "train for this long instead of --epochs; the speed is measured first"
     ] = None
     log_to: Annotated[
-        str | None, Help("a run's events.jsonl has every figure, a JSON object a line", action=Gone)
+        str | None, Help("a run's events.jsonl has every figure, a JSON object a line", action=Removed)
     ] = None
     engine: Annotated[
         str, "whose backward pass computes: torch, numba, or auto: the fastest in a trial (default: auto)"
@@ -93,9 +93,9 @@ class Now:
 def train(
     about: About,
     now: Now,
-    bars: Quiet,
+    bars: ProgressOptions,
     recipe: Annotated[
-        dict[str, Any], FieldsOf(TrainConfig, "recipe (defaults of rnnviz.TrainConfig)", but=["cell"])
+        dict[str, Any], FieldOptions(TrainConfig, "recipe (defaults of rnnviz.TrainConfig)", but=["cell"])
     ],
     *,
     cell: Annotated[ModelKind | None, "the network's cell; ngram counts instead (default: gru)"] = None,
@@ -331,7 +331,9 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _training_bar(bars: Quiet, trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
+def _training_bar(
+    bars: ProgressOptions, trainer: Any
+) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
     """A bar with time left and perplexities on a terminal; elsewhere a line a report. On standard error;
     nothing with --quiet.
     """

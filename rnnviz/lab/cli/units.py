@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import rnnviz
-from rnnviz.cli.bind import Help, not_below
+from rnnviz.cli.bind import Help, check_minimum
 from rnnviz.cli.output import (
-    Named,
-    Quiet,
-    Shown,
-    Source,
+    CorpusArg,
+    ModelArg,
+    OutputOptions,
+    ProgressOptions,
     Unclosed,
     command_line,
-    network,
+    load_network,
     print_findings,
     progress_bar,
+    read_corpus_arg,
     read_text,
-    source_text,
 )
 from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from rnnviz.lab.analysis.targets import Target
     from rnnviz.networks.numpy_model import NumpyModel
 
-SHIFTS, PER_TARGET = 1_000, 40
+MIN_SHIFTS, SHIFTS_PER_TARGET = 1_000, 40
 """Shifts for the chance level; and for each target of a family, if that gives more. Half as many would just
 reach the strictest of Holm's levels.
 """
 
 
 @dataclass(frozen=True)
-class Question:
+class TargetOptions:
     """The targets of a search, and the units searched."""
 
     target: Annotated[
@@ -79,16 +79,16 @@ class Question:
 
 
 def units(
-    of: Named,
-    source: Source,
-    question: Question,
-    shown: Shown,
+    of: ModelArg,
+    source: CorpusArg,
+    question: TargetOptions,
+    shown: OutputOptions,
     *,
     characters: Annotated[int, Help("characters to read at most", least=1)] = 200_000,  # all states are kept
     edges: Annotated[int, "ask that the unit be off within so many characters before and after"] = 0,
     shifts: Annotated[
         int | None,
-        f"shifts for the chance line (default: {SHIFTS}, or {PER_TARGET} for each target if more)",
+        f"shifts for the chance line (default: {MIN_SHIFTS}, or {SHIFTS_PER_TARGET} for each target if more)",
     ] = None,
     seed: Annotated[int, "chooses the shifts"] = 0,
     untrained: Annotated[
@@ -107,23 +107,23 @@ def units(
     """Find the units of a network that respond to something in a text."""
     from rnnviz.lab.analysis import search_result
 
-    model = network(of)
-    not_below("untrained", untrained, int(card))  # a card needs at least one control
+    model = load_network(of)
+    check_minimum("untrained", untrained, int(card))  # a card needs at least one control
     if typed and not card:
         raise ConfigError("--typed is for the card; give --card too")
     lines = read_text(str(typed), None).splitlines() if typed else []
     sentences = [rnnviz.trace(model, line) for line in lines]
-    text = source_text(source)
+    text = read_corpus_arg(source)
     read = normalise(text[:characters], model.normaliser)
     targets = question.targets(read)
     varying = [one for one in targets if one.varies or not read]
     quantities = question.quantity or ["hidden"]
     family = len(targets) * len(quantities)
     if untrained:
-        say_start(model, shown)
+        print_copies_start(model, shown)
     if shifts is None:
-        shifts = max(SHIFTS, PER_TARGET * family)
-    not_below("shifts", shifts, search_result.shifts_for(family))
+        shifts = max(MIN_SHIFTS, SHIFTS_PER_TARGET * family)
+    check_minimum("shifts", shifts, search_result.shifts_for(family))
     found: list[Search] = []
     for quantity in quantities if varying else ():
         with progress_bar(f"{quantity}, beside untrained copies", shown) as progress:
@@ -151,12 +151,12 @@ def units(
         )
     if card:
         same = [one for one in targets if one not in varying]
-        _keep(of, source, question.unclosed, found, text, sentences, same, typed)
+        _record_in_card(of, source, question.unclosed, found, text, sentences, same, typed)
 
 
-def _keep(
-    of: Named,
-    source: Source,
+def _record_in_card(
+    of: ModelArg,
+    source: CorpusArg,
     unclosed: Unclosed,
     searches: Sequence[Search],
     text: str,
@@ -183,7 +183,7 @@ def _keep(
     rewrite(path, path, card={UNITS_KEY: found})
 
 
-def say_start(model: NumpyModel, args: Quiet) -> None:
+def print_copies_start(model: NumpyModel, args: ProgressOptions) -> None:
     """Say on standard error how untrained copies are initialised, unless they begin as the network did."""
     from rnnviz.lab.engines.untrained import of_known_start
 

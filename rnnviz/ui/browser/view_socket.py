@@ -33,8 +33,8 @@ log = logging.getLogger("rnnviz")
 
 ADDRESS = "/live"
 ASK_PAGE = ""
-MOST = 4  # connections of one view: the live one, and those that a lost network has not closed yet
-LONGEST = 250_000
+MAX_CONNECTIONS = 4  # connections of one view: the live one, and those that a lost network has not closed yet
+MAX_ASK_CHARS = 250_000
 """Characters of an ask: JSON writes a control character in six, so 20,000 take 120,000; the rest is room."""
 
 Answer = Callable[[Any, bool], bytes | None]
@@ -102,7 +102,7 @@ def _come(token: str) -> bool:
     The view is not returned: a reference here would keep it alive after its session.
     """
     found = _links.get(token)
-    if found is None or found.connections >= MOST:
+    if found is None or found.connections >= MAX_CONNECTIONS:
         return False
     found.connections += 1
     return True
@@ -122,7 +122,7 @@ async def _talk(socket: WebSocket, token: str) -> None:
 
 async def _answer(token: str, wish: str) -> bytes | None:
     link = _links.get(token)
-    if link is None or len(wish) > LONGEST:
+    if link is None or len(wish) > MAX_ASK_CHARS:
         return None
     try:
         said = json.loads(wish)

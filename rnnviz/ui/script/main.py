@@ -19,7 +19,7 @@ from rnnviz.ui.shell.model_cache import Context
 HERE = Path(__file__).parents[1]
 
 streamlit_workarounds.stop_file_watchers()
-streamlit_workarounds.ask_again()
+streamlit_workarounds.due_fragment()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",
@@ -58,7 +58,7 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
         return None
     yardstick = model_cache.yardstick(info, listed)
     with slot:
-        sidebar.card(info, model, noticed(info, models), share=lambda: sharing.buttons(info))
+        sidebar.card(info, model, noticed(info, models), share=lambda: sharing.share_buttons(info))
         chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
     return Context(model, yardstick, info, chosen)
 
@@ -143,4 +143,4 @@ with top:
     fields.refused()
 with share:
     address.mount()
-streamlit_workarounds.run_again_for_timers_left()
+streamlit_workarounds.rerun_for_old_timers()

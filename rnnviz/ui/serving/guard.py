@@ -22,7 +22,7 @@ from streamlit import config
 
 from rnnviz.errors import ConfigError
 
-GONE = (
+REMOVED_VARIABLES = (
     "RNNVIZ_HOSTED", "RNNVIZ_KEY", "RNNVIZ_CAPACITY", "RNNVIZ_TEXT_MB", "RNNVIZ_ADDRESS", "RNNVIZ_PROCESSES",
 )  # fmt: skip
 """Variables of version 2, whose app served a class."""
@@ -35,16 +35,16 @@ def check_environment() -> None:
 
     A variable of version 2 is refused, not ignored: who set RNNVIZ_KEY takes the app for protected.
     """
-    if named := [name for name in GONE if os.environ.get(name)]:
+    if named := [name for name in REMOVED_VARIABLES if os.environ.get(name)]:
         raise ConfigError(
             "the app serves one person since version 3, so {names} must be left out: `rnnviz host` gives a "
             "class the live view and the questions, and docs/class.md says how the app goes on a server",
             names=", ".join(named),
         )
-    named_hosts()
+    hosts_from_environment()
 
 
-def named_hosts() -> list[str]:
+def hosts_from_environment() -> list[str]:
     """RNNVIZ_HOSTS: further host names that the app answers to, in lower case, with commas between them.
 
     Raises ConfigError for an invalid name. So is `*`, which would let any site's page talk to the app.
@@ -64,7 +64,7 @@ def named_hosts() -> list[str]:
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-class Guard:
+class AllowedHostsMiddleware:
     """The middleware that answers requests and WebSockets from other sites with 403 and a remedy.
 
     Streamlit's options `server.allowedHosts` and `server.corsAllowedOrigins` allow further hosts and origins.
@@ -73,7 +73,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._named = named_hosts()
+        self._named = hosts_from_environment()
         allowed = [host.strip() for host in st.get_option("server.allowedHosts")] or LOOPBACK
         self._hosts = list(dict.fromkeys([*allowed, *self._named]))
         config.set_option("server.allowedHosts", self._hosts)  # Streamlit's own check of WebSockets reads it
@@ -93,7 +93,7 @@ class Guard:
 
     def _refusal(self, host: str, origin: str | None) -> str:
         name = hostname(host)
-        if name is None or not answers_to(name, self._hosts):
+        if name is None or not is_allowed_host(name, self._hosts):
             return (
                 f"rnnviz does not answer to the host {host!r}. If it should, start it with this name in "
                 "RNNVIZ_HOSTS; see docs/class.md."
@@ -111,7 +111,7 @@ class Guard:
         if origin in self._origins:
             return True
         name = hostname((origin or "").partition("://")[2])
-        return name is not None and answers_to(name, self._named)
+        return name is not None and is_allowed_host(name, self._named)
 
 
 def hostname(host: str) -> str | None:
@@ -130,7 +130,7 @@ def hostname(host: str) -> str | None:
     return parts.hostname.rstrip(".")
 
 
-def answers_to(name: str, hosts: Iterable[str]) -> bool:
+def is_allowed_host(name: str, hosts: Iterable[str]) -> bool:
     """Whether a host's name is among `hosts`: `*.example.org` allows all subdomains, `*` all names."""
     for host in hosts:
         wanted = host.lower().rstrip(".")

@@ -11,7 +11,7 @@ import h11
 from uvicorn.config import HTTP_PROTOCOLS
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-PATIENCE = 10.0
+HEADER_TIMEOUT_S = 10.0
 """Seconds until a request's header must end, from the connection or a later request's first byte on."""
 
 
@@ -37,13 +37,13 @@ class BoundedHeaders(H11Protocol):
     def _mind(self) -> None:
         waiting = self.conn.their_state is h11.IDLE  # the header has not begun, or not ended
         if waiting and self._cut is None:
-            self._cut = self.loop.call_later(PATIENCE, self.transport.close)
+            self._cut = self.loop.call_later(HEADER_TIMEOUT_S, self.transport.close)
         elif not waiting and self._cut is not None:
             self._cut.cancel()
             self._cut = None
 
 
-def take() -> None:
+def install() -> None:
     """Make BoundedHeaders uvicorn's default in this process. Streamlit has no option for the class, so this
     replaces the "auto" entry of uvicorn's table.
     """

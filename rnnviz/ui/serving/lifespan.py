@@ -17,11 +17,11 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.serving import sharing, warm_up
 from rnnviz.ui.serving.room import classroom
 
-TRIES = 200
-PAUSE = 0.05  # seconds between two tries
+MAX_CONNECT_TRIES = 200
+CONNECT_PAUSE_S = 0.05  # seconds between two tries
 
 
-def browser_wanted() -> bool:
+def opens_browser() -> bool:
     """Whether to open a browser: not for a headless server. Streamlit opens one for a script, not for an
     `st.App`.
     """
@@ -31,7 +31,7 @@ def browser_wanted() -> bool:
 async def open_browser() -> None:
     """Open the app's first page in this computer's browser as soon as its port accepts connections."""
     address, port = st.get_option("server.address") or "localhost", st.get_option("server.port")
-    for _ in range(TRIES):
+    for _ in range(MAX_CONNECT_TRIES):
         with contextlib.suppress(OSError):
             _, writer = await asyncio.open_connection(address, port)
             writer.close()
@@ -39,10 +39,10 @@ async def open_browser() -> None:
             scheme = "https" if st.get_option("server.sslCertFile") else "http"
             await asyncio.to_thread(webbrowser.open, f"{scheme}://{address}:{port}/{path}")
             return
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(CONNECT_PAUSE_S)
 
 
-class Queue(ForwardMsgQueue):
+class AddressKeepingQueue(ForwardMsgQueue):
     """A session's queue of messages to its browser, a workaround.
 
     When the script reruns, Streamlit's queue drops the messages of the last run. In 1.67 it drops the
@@ -59,46 +59,46 @@ class Queue(ForwardMsgQueue):
             self._queue += [one for one in before if _is_address(one) and id(one) not in there]
 
 
-def keep_addresses() -> None:
+def install_queue() -> None:
     """Replace Streamlit's queue for all sessions that begin from now on."""
-    app_session.ForwardMsgQueue = Queue  # type: ignore[attr-defined]
+    app_session.ForwardMsgQueue = AddressKeepingQueue  # type: ignore[attr-defined]
 
 
 def _is_address(message: ForwardMsg) -> bool:
     return message.WhichOneof("type") == "file_urls_response"
 
 
-FILES = 10_240
+MAX_OPEN_FILES = 10_240
 """The limit of open files and connections to ask for: each phone of a class keeps one or two open. macOS
 refuses more, even if it reports no limit.
 """
 
 
-def raise_limit() -> None:
+def raise_open_file_limit() -> None:
     """Raise the soft limit to the hard one, at most to FILES; many systems begin at 256."""
     try:
         import resource
     except ImportError:  # Windows lacks the module and the limit
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-OFTEN = 10.0  # seconds between two looks whether the lecture has left its step
+STAGE_CHECK_S = 10.0  # seconds between two looks whether the lecture has left its step
 
 
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Prepare the process, start the warm-up, and with `rnnviz host` the room; at the end, close it."""
-    raise_limit()
-    keep_addresses()
+    raise_open_file_limit()
+    install_queue()
     store.keep_little_memory()
-    threading.Thread(target=warm_up.up, name="rnnviz-warm", daemon=True).start()
-    beside = [asyncio.create_task(_close_left_question())]
-    if browser_wanted():
+    threading.Thread(target=warm_up.warm_up, name="rnnviz-warm", daemon=True).start()
+    beside = [asyncio.create_task(_close_abandoned_questions())]
+    if opens_browser():
         beside.append(asyncio.create_task(open_browser()))
     if classroom.at_start is not None:
         beside.append(asyncio.create_task(asyncio.to_thread(sharing.open_at_start)))
@@ -110,7 +110,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
             await task
 
 
-async def _close_left_question() -> None:
+async def _close_abandoned_questions() -> None:
     while True:
-        await asyncio.sleep(OFTEN)
+        await asyncio.sleep(STAGE_CHECK_S)
         classroom.unseen()

@@ -22,7 +22,7 @@ from rnnviz.ui.shell import error_messages
 log = logging.getLogger("rnnviz")
 
 
-def buttons(info: ModelInfo) -> None:
+def share_buttons(info: ModelInfo) -> None:
     """Draw both buttons, if the model can have a page."""
     page = serving.address(info.path.stem, info.kind)
     if not page:
@@ -38,14 +38,14 @@ def buttons(info: ModelInfo) -> None:
         help=_("A QR code: every phone fetches the live view once, then runs it on its own."),
         icon=":material/qr_code_2:",
     ):
-        st.dialog(_("This model on your phone"), width="large")(shown)(info)
+        st.dialog(_("This model on your phone"), width="large")(phones_dialog)(info)
 
 
-def shown(info: ModelInfo) -> None:
+def phones_dialog(info: ModelInfo) -> None:
     """Put the model on the class's phones, and draw the room's QR code and address, large."""
     try:
         opened = classroom.open_room(i18n.language())
-        name = show(opened, info, i18n.language())
+        name = add_network_page(opened, info, i18n.language())
     except RnnvizError as error:
         error_messages.show(error)
         return
@@ -61,18 +61,18 @@ def shown(info: ModelInfo) -> None:
         )
     )
     if st.button(_("Stop"), icon=":material/close:", help=_("Phones that have the page keep it.")):
-        stop(name)
+        remove_network_page(name)
         st.rerun()
 
 
-def show(opened: OpenRoom, info: ModelInfo, language: str) -> str:
+def add_network_page(opened: OpenRoom, info: ModelInfo, language: str) -> str:
     """Add a network's page to those that phones see, and return its name. Raises as `build.page` does."""
     name = f"{info.path.stem}.html"
     opened.shown.put(name, title(info), serving.made(info, language))
     return name
 
 
-def stop(name: str) -> None:
+def remove_network_page(name: str) -> None:
     """Show a page on phones no more; close the room unless the lecture uses it."""
     opened = classroom.current()
     if opened is not None:
@@ -102,24 +102,24 @@ def open_at_start() -> None:
     try:
         opened = classroom.open_room("en")
         opened.asks = True
-        _tell(text(opened))
+        _print_now(host_message(opened))
         listed = {info.path.stem: info for info in checkpoint.available()[0]}
         for name in classroom.at_start.networks:
             if name in listed:
-                show(opened, listed[name], "en")
+                add_network_page(opened, listed[name], "en")
                 opened.room.phones.ring()
     except RnnvizError as error:  # the app goes on: Learn opens the room once there is a network
-        _tell(f"rnnviz: {error}")
+        _print_now(f"rnnviz: {error}")
     except Exception:
         log.exception("the room could not be opened")
 
 
-def _tell(message: str) -> None:
+def _print_now(message: str) -> None:
     sys.stdout.write(f"{message}\n")
     sys.stdout.flush()
 
 
-def text(opened: OpenRoom) -> str:
+def host_message(opened: OpenRoom) -> str:
     """The message of `rnnviz host`: the class's addresses; in a terminal, with a QR code of the first."""
     first, *others = opened.urls()
     lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in others), ""]

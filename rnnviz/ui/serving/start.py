@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from rnnviz.cli.bind import Gone, Help
+from rnnviz.cli.bind import Help, Removed
 from rnnviz.errors import ConfigError, install
 from rnnviz.ui.serving.room import NETWORKS
 
-UI = Path(__file__).parents[1]
+UI_FOLDER = Path(__file__).parents[1]
 SETTINGS = Path(".streamlit", "config.toml")
 
 
@@ -27,20 +27,22 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     """
     sys.stdout.write("Starting …\n")  # the imports below take many seconds on a first start
     sys.stdout.flush()
-    with _needed(command):
+    with _require_packages(command):
         import streamlit as st
 
         from rnnviz.ui.serving import entry, http_protocol
-    config = {**dict(flat(tomllib.loads(settings().read_text("utf-8")))), **options}
-    http_protocol.take()
-    app = st.App(**entry.parts(watched=False))
-    sys.argv[:] = [str(UI / "script" / "main.py")]  # Streamlit puts the folder of argv[0] first on sys.path
+    config = {**dict(flat_options(tomllib.loads(settings_path().read_text("utf-8")))), **options}
+    http_protocol.install()
+    app = st.App(**entry.app_parts(watched=False))
+    sys.argv[:] = [
+        str(UI_FOLDER / "script" / "main.py")
+    ]  # Streamlit puts the folder of argv[0] first on sys.path
     app.run(config=config)
     return 0
 
 
 @contextmanager
-def _needed(command: str) -> Iterator[None]:
+def _require_packages(command: str) -> Iterator[None]:
     """Raise ConfigError where an import shows that a package of the app is missing."""
     try:
         yield
@@ -55,7 +57,7 @@ def _needed(command: str) -> Iterator[None]:
         ) from missing
 
 
-def port(said: str) -> int:
+def parse_port(said: str) -> int:
     """The port of a command's option. Raises ArgumentTypeError for anything but 0 to 65535.
 
     >>> port("8501")
@@ -66,13 +68,13 @@ def port(said: str) -> int:
     raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535; received {said!r}")
 
 
-def settings() -> Path:
+def settings_path() -> Path:
     """The path of the app's settings file: beside the package in a checkout, inside it once installed."""
-    places = [folder / SETTINGS for folder in (UI.parents[1], UI.parent)]
+    places = [folder / SETTINGS for folder in (UI_FOLDER.parents[1], UI_FOLDER.parent)]
     return next((place for place in places if place.is_file()), places[0])
 
 
-def flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def flat_options(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """The options of a TOML table by Streamlit's dotted names. A table of headers is one option.
 
     >>> dict(flat({"server": {"port": 1, "trustedUserHeaders": {"a": "b"}}}))
@@ -81,7 +83,7 @@ def flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in table.items():
         whole = f"{before}{name}"
         if isinstance(value, dict) and not whole.endswith("Headers"):
-            yield from flat(value, f"{whole}.")
+            yield from flat_options(value, f"{whole}.")
         else:
             yield whole, value
 
@@ -89,7 +91,7 @@ def flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
 def app(
     *,
     port: Annotated[
-        int | None, Help("where to listen (default: 8501, or the next free one)", convert=port)
+        int | None, Help("where to listen (default: 8501, or the next free one)", convert=parse_port)
     ] = None,
     no_browser: Annotated[bool, "open no browser, print the address alone"] = False,
 ) -> int:
@@ -110,7 +112,7 @@ def app(
 def host(
     *,
     port: Annotated[
-        int | None, Help("where phones come (default: 8600, or the next free one)", convert=port)
+        int | None, Help("where phones come (default: 8600, or the next free one)", convert=parse_port)
     ] = None,
     address: Annotated[str, "which of this computer's addresses phones may use (default: all)"] = "",
     name: Annotated[
@@ -132,10 +134,11 @@ def host(
         "login: whoever reaches the app may do everything",
     ] = "",
     capacity: Annotated[
-        str | None, Help("a class gets the live view and the questions, and any number may look", action=Gone)
+        str | None,
+        Help("a class gets the live view and the questions, and any number may look", action=Removed),
     ] = None,
     trust_proxy: Annotated[
-        str | None, Help("nothing depends on who asks any more; leave it out", action=Gone)
+        str | None, Help("nothing depends on who asks any more; leave it out", action=Removed)
     ] = None,
     no_browser: Annotated[bool, "open no browser, print the addresses alone"] = False,
 ) -> int:
@@ -149,7 +152,7 @@ def host(
       rnnviz host --port 80 --name hall.example.org
       rnnviz host --address 127.0.0.1 --name https://hall.example.org
     """
-    with _needed("host"):
+    with _require_packages("host"):
         from rnnviz.ui.serving.room import classroom
     classroom.at_start = classroom.RoomOptions(address, port, tuple(name or ()), tuple(model or NETWORKS))
     options = {"server.address": app_address or None, "server.headless": no_browser or None}

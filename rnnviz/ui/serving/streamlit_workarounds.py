@@ -14,15 +14,15 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-DUE = timedelta(days=14)  # browsers' timers hold at most 2**31 ms, 24 days
+FRAGMENT_DUE = timedelta(days=14)  # browsers' timers hold at most 2**31 ms, 24 days
 
 
-@st.fragment(run_every=DUE)
-def ask_again() -> None:
+@st.fragment(run_every=FRAGMENT_DUE)
+def due_fragment() -> None:
     """The fragment that is always due. Each whole run of the script calls this."""
 
 
-def run_again_for_timers_left() -> None:
+def rerun_for_old_timers() -> None:
     """Rerun the script if a timer (`run_every`) of the last page has fired during this run. Each whole run
     calls this at its end.
 

@@ -285,7 +285,7 @@ def _drawn(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
 
 def asked(key: str) -> Ask:
     """The ask of this key's dashboard since the last run; an empty `Ask` without one."""
-    ask = Ask.from_json(component.asked(key))
+    ask = Ask.from_json(component.take_ask(key))
     if ask.client:
         st.session_state[f"{key}.before"] = ask
     return ask

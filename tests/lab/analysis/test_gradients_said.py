@@ -10,9 +10,10 @@ import rnnviz
 from rnnviz import gradients
 from rnnviz.findings import Number
 from rnnviz.lab.analysis.attribution import Attribution, Contributions
-from rnnviz.lab.analysis.memory_length import fading
 from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.lab.engines.untrained import untrained
+from rnnviz.lab.reports.attribution import quantity
+from rnnviz.lab.reports.memory_length import fading_panels
 from rnnviz.sentences import tell
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
@@ -42,7 +43,9 @@ def test_a_reach_says_what_is_true_of_it(cell: str, text: str, lags: int, said: 
     assert shown == [lag for lag in (0, 1, 2, 5, 10, 20) if lag < lags - 1]
     # Where nothing reaches further there is no line to draw; names tell several apart.
     assert len(found.panels()) == (cell != "mlp")
-    both = fading([("one", found), ("other", gradients.memory_length(tiny_torch("rnn"), text, lags=lags))])
+    both = fading_panels(
+        [("one", found), ("other", gradients.memory_length(tiny_torch("rnn"), text, lags=lags))]
+    )
     assert [name for name, _curve in both[0].picture.curves] == ["one", "other"][cell == "mlp" :]  # type: ignore[union-attr]
 
 
@@ -91,7 +94,7 @@ def test_a_sum_that_is_off_is_not_shown(
     assert first.values["size"] == Number(sum(map(abs, values)), digits=2)
     # What does not add up is no column of numbers either.
     assert all((row[2] is None) == (said == ["wrong"]) for row in found.table().rows)
-    assert tell(replace(found, against="d").y, "en") == "log P(“c”) − log P(“d”)"
+    assert tell(quantity(replace(found, against="d")), "en") == "log P(“c”) − log P(“d”)"
 
 
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])

@@ -13,7 +13,7 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients, units
-from rnnviz.cli.output import as_json, told
+from rnnviz.cli.output import json_line, terminal_text
 from rnnviz.findings import Finding, stacked
 from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.attribution import contributions
@@ -154,7 +154,7 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
     model = command.split()[2]
     assert len(found.objects) == len(wanted)
     for one, finding in zip(found.objects, wanted, strict=True):
-        facts = json.loads(as_json({"model": model, **known, **finding.facts()}))
+        facts = json.loads(json_line({"model": model, **known, **finding.facts()}))
         assert close({key: one[key] for key in facts}, facts, rel=1e-3, least=1e-5)
         heads, rows = finding.table().columns, finding.table().rows
         assert (list(finding.frame()), len(finding.frame())) == (
@@ -165,7 +165,7 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
         return
     shown = [line.split() for line in look(command).out.splitlines()]
     for row in stacked([one.table() for one in wanted]).rows:
-        assert " ".join(map(told, row)).split() in shown
+        assert " ".join(map(terminal_text, row)).split() in shown
 
 
 @pytest.mark.slow

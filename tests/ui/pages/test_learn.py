@@ -11,7 +11,7 @@ from rnnviz.lecture import controls
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
 from rnnviz.ui.pages.learn import page
-from rnnviz.ui.pages.learn.lecture import ADDRESS, Lecture
+from rnnviz.ui.pages.learn.lecture import MAX_ADDRESS_CHARS, Lecture
 from tests.support.apptest import Open, components, everything
 
 STEPS = [(scene.number, at, step) for scene in scenes() for at, step in enumerate(scene.steps)]
@@ -103,7 +103,7 @@ def test_an_address_brings_a_step_back(number: int, at: int, step: Step) -> None
             wish = control.drawn(None)["options"][-1][0]
         sent = answered(lecture, {"ask": {name: wish}})
     sent = answered(lecture)
-    assert len(urlencode(sent["query"])) <= ADDRESS
+    assert len(urlencode(sent["query"])) <= MAX_ADDRESS_CHARS
     again = answered(Lecture(sent["query"]))
     assert (again["data"], again["notice"]) == (sent["data"], sent["notice"])
     assert (again["step"], again["present"]) == (at, True)
@@ -151,7 +151,7 @@ def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale
 def test_both_appearances_have_the_same_colours_by_name() -> None:
     light, dark = (page.colours()[name] for name in ("light", "dark"))
     assert light.keys() == dark.keys()
-    assert len(light["diverging"]) == page.LEVELS
+    assert len(light["diverging"]) == page.COLOUR_LEVELS
 
 
 @pytest.mark.parametrize(

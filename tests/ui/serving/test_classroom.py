@@ -188,15 +188,15 @@ def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
     body = phone.request("GET", f"/{heard['pages'][0]['href']}").body
     assert b"<title>tiny-gru" in body
     assert page.room_wish({}, str)["door"] is None, "the stage has asked nothing"
-    sharing.stop("tiny-gru.html")
+    sharing.remove_network_page("tiny-gru.html")
     assert opened.listener.wait(SOON)
 
 
 def test_stop_leaves_the_room_to_the_lecture(info: ModelInfo) -> None:
     page.room_wish({"room": {"open": True}}, str)
     opened = now()
-    opened.choose(sharing.show(opened, info, "en"))
-    sharing.stop("tiny-gru.html")
+    opened.choose(sharing.add_network_page(opened, info, "en"))
+    sharing.remove_network_page("tiny-gru.html")
     assert classroom.current() is opened
     assert opened.shown.listed() == {"pages": [], "chosen": -1}
 

@@ -113,15 +113,15 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own = ROOT / ".streamlit" / "config.toml"
-    assert start.settings() == own
-    found = dict(start.flat(tomllib.loads(own.read_text("utf-8"))))
+    assert start.settings_path() == own
+    found = dict(start.flat_options(tomllib.loads(own.read_text("utf-8"))))
     assert set(found) <= set(st.config.get_config_options())
     assert found["server.address"] == "localhost"  # nobody else, where nothing more was asked for
-    monkeypatch.setattr(start, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
+    monkeypatch.setattr(start, "UI_FOLDER", tmp_path / "rnnviz" / "ui")  # as a wheel has it
     installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
     installed.parent.mkdir(parents=True)
     installed.write_bytes(own.read_bytes())
-    assert start.settings() == installed
+    assert start.settings_path() == installed
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     wheel = tools["hatch"]["build"]["targets"]["wheel"]
     assert ".streamlit/config.toml" in wheel["only-include"]
@@ -172,6 +172,6 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
 def test_no_browser_opens_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {"server.headless": False}
     monkeypatch.setattr(st, "get_option", told.get)
-    assert lifespan.browser_wanted()
+    assert lifespan.opens_browser()
     told["server.headless"] = True
-    assert not lifespan.browser_wanted()
+    assert not lifespan.opens_browser()

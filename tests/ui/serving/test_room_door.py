@@ -300,7 +300,7 @@ ENDLESS = b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000
 def test_a_line_on_which_nothing_is_asked_to_its_end_is_cut(
     listener: Listener, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(http_protocol, "PATIENCE", 0.05)
+    monkeypatch.setattr(http_protocol, "HEADER_TIMEOUT_S", 0.05)
     listener._server.config.timeout_keep_alive = 0  # seconds after an answer, else 5
     with line(listener.port, sent) as phone, suppress(ConnectionError):
         while phone.recv(4096):  # what can be answered is; then it ends, or this takes too long
@@ -312,7 +312,7 @@ def test_lines_beyond_the_most_are_cut_and_leave_room_again(
     listener: Listener, one: Phone, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     monkeypatch.setattr(room_listener, bound, 3)
-    monkeypatch.setattr(http_protocol, "PATIENCE", 10 * SOON)
+    monkeypatch.setattr(http_protocol, "HEADER_TIMEOUT_S", 10 * SOON)
     one.listen()
     with ExitStack() as held:
         lines = [held.enter_context(line(listener.port, b"")) for _ in range(6)]

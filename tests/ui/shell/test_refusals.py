@@ -35,12 +35,16 @@ DAMAGED = (
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
     **{
-        f"RNNVIZ_{name}": (under(entry.parts, **{name: "1"}), ConfigError, f"so RNNVIZ_{name} must be left")
+        f"RNNVIZ_{name}": (
+            under(entry.app_parts, **{name: "1"}),
+            ConfigError,
+            f"so RNNVIZ_{name} must be left",
+        )
         for name in ("HOSTED", "KEY", "CAPACITY", "TEXT_MB", "ADDRESS", "PROCESSES")
     },
     **{
         f"host {given}": (
-            under(entry.parts, HOSTS=f"hall.example, {given}"),
+            under(entry.app_parts, HOSTS=f"hall.example, {given}"),
             ConfigError,
             f"host names .* received '{re.escape(given)}'",
         )

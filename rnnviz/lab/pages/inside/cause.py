@@ -18,7 +18,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures.pictures import draw
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import N_, _
-from rnnviz.lab.analysis import ablation, effects, patching
+from rnnviz.lab.analysis import ablation, effects
 from rnnviz.lab.analysis.ablation import Ablation
 from rnnviz.lab.analysis.effects import Effect
 from rnnviz.lab.analysis.interventions import Action, Intervention
@@ -27,6 +27,7 @@ from rnnviz.lab.pages.inside import compare, direction, search_texts, unit_chang
 from rnnviz.lab.pages.inside.parts import Button, Part, found
 from rnnviz.lab.pages.inside.units import GRADED, PATTERN, SPAN, target_words
 from rnnviz.lab.pages.inside.view import QUANTITY, UNIT, WAY, Held, View, cursor, fragment, kept
+from rnnviz.lab.reports.patching import expected_pair
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -170,7 +171,7 @@ def _show(view: View, after: Trace, change: Intervention) -> None:
 
 def _next(view: View, after: Trace, at: int) -> dashboard.Panel:
     labels = (_("without the change"), _("with the change"))
-    picture = patching.expected(view.trace, after, at + 1, labels)
+    picture = expected_pair(view.trace, after, at + 1, labels)
     return dashboard.Panel(
         "next",
         _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),

@@ -17,7 +17,7 @@ from rnnviz.i18n import _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, fading, reach, reach_of
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, reach_of
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.lab.pages.inside import search_texts
@@ -34,6 +34,7 @@ from rnnviz.lab.pages.inside.view import (
     of_the_same_text,
     say_start,
 )
+from rnnviz.lab.reports.memory_length import fading_panels
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.page.formatting import quantities, spoken
@@ -181,7 +182,9 @@ def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> 
         pictures += left
     panels = [render_finding.panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures]
     wide = 3 if len(pictures) == 1 else 6
-    return panels + [render_finding.panel(one, height=380, width=wide) for one in fading(reached.items())]
+    return panels + [
+        render_finding.panel(one, height=380, width=wide) for one in fading_panels(reached.items())
+    ]
 
 
 @fragment
@@ -224,7 +227,7 @@ def _how_far(view: View, networks: Held) -> None:
     longer = found(REACH, view, source, button, networks=networks)
     if longer is not None:
         _say(longer)
-        panels = [render_finding.panel(one, height=320) for one in fading(longer.items())]
+        panels = [render_finding.panel(one, height=320) for one in fading_panels(longer.items())]
         dashboard.mount("inside.reach", panels=panels, quiet=True)
 
 

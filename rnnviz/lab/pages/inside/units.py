@@ -16,7 +16,7 @@ from rnnviz.findings import Number, Panel, Said, words
 from rnnviz.i18n import _
 from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
-from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes, pushes_panel
+from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
@@ -34,6 +34,7 @@ from rnnviz.lab.pages.inside.view import (
     kept,
     say_start,
 )
+from rnnviz.lab.reports.scanning import pushes_panel
 from rnnviz.networks import model_card
 from rnnviz.networks.model_card import Recorded, described
 from rnnviz.networks.numpy_model import Network

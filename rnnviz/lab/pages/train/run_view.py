@@ -25,7 +25,7 @@ from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.networks.config import span
 from rnnviz.page.formatting import duration, rounded
 from rnnviz.page.payload import pack
-from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.shell.error_messages import sentence
 
@@ -79,7 +79,7 @@ def _follow(id: str, state: str, started: int) -> None:
 
     with watch.link.lock:
         watch.link.serve(answer)
-        data = drawn(asked(KEY))
+        data = drawn(take_ask(KEY))
     _component.mount(data, key=KEY)
     if shown.state != state:
         st.rerun()  # the page's buttons depend on the state

@@ -19,8 +19,8 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import shown_units
 from rnnviz.page.initial_data import first, fixed, opening
-from rnnviz.page.live_session import Ask, LiveSession
-from rnnviz.ui.browser.component import ASK, Component, asked, presenting_style
+from rnnviz.page.live_session import LiveAsk, LiveSession
+from rnnviz.ui.browser.component import ASK, Component, presenting_style, take_ask
 from rnnviz.ui.browser.view_socket import Answer, ViewSocket
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.worker import OVER
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network
 
 KEY = "live"
-TEMPERATURE = 1.0  # at first, the bars are the network's probabilities, unchanged
+FIRST_TEMPERATURE = 1.0  # at first, the bars are the network's probabilities, unchanged
 _component = Component("live")
 _LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
 
@@ -52,7 +52,7 @@ def _live(context: Context, networks: list[ModelInfo], memoryless: NumpyModel | 
     session, text = _session(context, memoryless, arrived)
     static, digest = _static(session, networks)
     # Without an ask this is a full run of the page: send everything, the text too.
-    ask = Ask.from_json(asked(KEY) or {"fresh": True})
+    ask = LiveAsk.from_json(take_ask(KEY) or {"fresh": True})
     if arrived:  # an ask that comes with an arrival, such as Back, is of the view that was left
         ask = replace(ask, fresh=True, model="")
     if ask.model and ask.model != context.info.path.stem:
@@ -62,14 +62,14 @@ def _live(context: Context, networks: list[ModelInfo], memoryless: NumpyModel | 
     extra: dict[str, object] = {"session": link.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
-        looks = arrived.looks if arrived else Ask(**first(session.named))
+        looks = arrived.looks if arrived else LiveAsk(**first(session.named))
         # With the ask's number: keys pressed meanwhile have later ones, and their answers still count.
         ask = replace(looks, client=ask.client, seq=ask.seq, text=text)
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
         extra |= {"arrival": arrived.view} if arrived else {}
     with link.lock:
         link.serve(_answer(session, static, digest))
-        data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
+        data = session.answer(ask, static, digest, temperature=FIRST_TEMPERATURE, **extra)
     _component.mount(data, key=KEY)
 
 
@@ -77,10 +77,10 @@ def _answer(session: LiveSession, static: dict[str, Any], digest: str) -> Answer
     """The function that answers asks over the view's own connection."""
 
     def answer(said: Any, at_once: bool) -> bytes | None:
-        ask = Ask.from_json(said)
+        ask = LiveAsk.from_json(said)
         if ask.fresh or ask.model or ask.glance or (at_once and not session.quick(ask)):
             return None
-        return session.answer(ask, static, digest, temperature=TEMPERATURE)
+        return session.answer(ask, static, digest, temperature=FIRST_TEMPERATURE)
 
     return answer
 
@@ -113,7 +113,7 @@ def _session(
     return session, text
 
 
-def _turn(ask: Ask, session: LiveSession) -> None:
+def _turn(ask: LiveAsk, session: LiveSession) -> None:
     """Rerun the whole page with the model that an example or a suggestion asks for, and the same text."""
     state = st.session_state
     session.text, state[_OFFERED] = ask.text, (state[_OFFERED][0], None)
@@ -135,7 +135,10 @@ def _static(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, 
     mark = (session, language(), [info.path for info in networks])
     kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:
-        kept = (mark, *fixed(session.model, session.yardstick, TEMPERATURE, networks, session.memoryless))
+        kept = (
+            mark,
+            *fixed(session.model, session.yardstick, FIRST_TEMPERATURE, networks, session.memoryless),
+        )
         st.session_state["explore.static"] = kept
     return kept[1], kept[2]
 
@@ -167,7 +170,7 @@ class Bookmark:
     """
 
     text: str | None
-    looks: Ask
+    looks: LiveAsk
     view: dict[str, Any]
 
 
@@ -200,7 +203,7 @@ def read_bookmark(model: Network) -> Bookmark:
     elif number("unit") is not None or not given:  # else: a quantity or a layer alone, which has no unit
         given = begin | given
     cut = number("of") if text is not None else None
-    asked = Ask.from_json(given | {"memoryless": number("memoryless") == 1})
+    asked = LiveAsk.from_json(given | {"memoryless": number("memoryless") == 1})
     view: dict[str, Any] = {
         "wrong": wrong,  # the reason why the text can't be read
         "cut": cut if cut and cut > LONGEST_TEXT else None,  # the whole text's length, if the address cuts it

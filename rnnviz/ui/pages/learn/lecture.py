@@ -19,10 +19,10 @@ from rnnviz.lecture.scenes import Scene, place, scenes
 from rnnviz.lecture.steps import OPEN, PICK, Step
 from rnnviz.ui.serving.room.room import Question
 
-ADDRESS = 500
+MAX_ADDRESS_CHARS = 500
 """Characters of a step's address, at most."""
 
-ANSWERS = 100_000
+MAX_ASK_CHARS = 100_000
 """Characters of an ask as JSON, at most; a longer one is ignored."""
 
 
@@ -79,7 +79,7 @@ class Lecture:
         if isinstance(named := fields.get("go"), str) and (found := place(named)):
             self.number, self._at[found[0]] = found
         ask = fields.get("ask")
-        return ask if isinstance(ask, dict) and len(json.dumps(ask)) <= ANSWERS else {}
+        return ask if isinstance(ask, dict) and len(json.dumps(ask)) <= MAX_ASK_CHARS else {}
 
     def answer(self, wish: object, static: Mapping[str, Any], describe: Callable[[Exception], str]) -> bytes:
         """The answer to `wish`, None for a first drawing: JSON in UTF-8, with the entries of `static`.
@@ -169,6 +169,10 @@ class Lecture:
         for name, control in self.step.controls.items():
             value = self.state[name]
             written = found | {name: str(value)}
-            if value not in (None, control.default) and control.kept and len(urlencode(written)) <= ADDRESS:
+            if (
+                value not in (None, control.default)
+                and control.kept
+                and len(urlencode(written)) <= MAX_ADDRESS_CHARS
+            ):
                 found = written
         return found

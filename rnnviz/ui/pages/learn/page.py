@@ -21,7 +21,7 @@ from rnnviz.figures.themes import themes
 from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
 from rnnviz.page.formatting import presenting_words
-from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.pages.learn.lecture import Lecture
 from rnnviz.ui.serving.room import classroom
@@ -31,7 +31,7 @@ from rnnviz.ui.shell.error_messages import describe
 
 KEY = "learn"
 _component = Component("learn")
-LEVELS = 41
+COLOUR_LEVELS = 41
 """Colours of each scale in the browser."""
 
 _LECTURE, _LINK = "learn.lecture", "learn.link"
@@ -48,7 +48,7 @@ def page() -> None:
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: ViewSocket = st.session_state[_LINK]
-    wish = asked(KEY)
+    wish = take_ask(KEY)
     room = room_wish(wish, plainly)
     static = {
         "words": words(),
@@ -125,7 +125,7 @@ def plainly(error: Exception) -> str:
 @cache
 def colours() -> dict[str, Any]:
     """Both themes for the browser, with ramps of LEVELS colours."""
-    return themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+    return themes(diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS)
 
 
 # The component fills one screen. Streamlit's buttons are over its header, on both sides.

@@ -25,7 +25,7 @@ from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
 from rnnviz.sentences import HUGE
 from rnnviz.text.characters import visible
-from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.jobs import pending
 from rnnviz.ui.jobs.store import Key
@@ -105,7 +105,7 @@ def _viewer(text: ScoredText) -> None:
     def answer(said: Any, at_once: bool) -> bytes | None:
         return None if at_once else session.answer(Ask.from_json(said), *fixed)  # it reads files
 
-    ask = Ask.from_json(asked(key) or {"fresh": True})
+    ask = Ask.from_json(take_ask(key) or {"fresh": True})
     with link.lock:
         link.serve(answer)
         data = session.answer(ask, *fixed, session=link.token)

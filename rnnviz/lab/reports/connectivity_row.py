@@ -1,0 +1,27 @@
+"""What is shown of the connectivity of one prediction."""
+
+from rnnviz.findings import Number, Said, Table, count, say, words
+from rnnviz.lab.analysis.connectivity import ConnectivityRow
+from rnnviz.text.characters import visible
+
+
+def table(row: ConnectivityRow) -> Table:
+    """A row a character."""
+    heads = ("position", "character", "gradient", "share")
+    return Table(
+        [words(f"head.{name}") for name in heads],
+        [
+            (
+                count(each["position"]),
+                visible(each["character"]),
+                Number(each["norm"], "significant"),
+                Number(each["share"], "percent"),
+            )
+            for each in row.facts()["characters"]
+        ],
+    )
+
+
+def sentences(row: ConnectivityRow) -> list[Said]:
+    """The limit of a gradient: saturation hides effects."""
+    return say(["connectivity.saturated"])
