@@ -25,6 +25,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.bootstrap import Resampled, resample
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
@@ -91,7 +92,11 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     cell = trace.weights.cell
     keeps = KINDS[cell].keeps
     if keeps is None:
-        raise ConfigError("gru, lstm and mingru cells have gates; this network has {cell} cells", cell=cell)
+        raise ConfigError(
+            "{cells} cells have gates; this network has {cell} cells",
+            cells=", ".join(name for name, kind in CELLS.items() if kind.keeps),
+            cell=cell,
+        )
     check_layer(layer, trace.hidden.shape[1])
     if not len(trace):
         raise EmptyTextError("gates are measured over a text; this trace has no characters")

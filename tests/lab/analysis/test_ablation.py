@@ -10,6 +10,7 @@ from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.ablation import Ablation, ablate
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
+from rnnviz.networks.cells import CELLS
 from tests.support.built import UNUSED, built, quoted
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
@@ -17,7 +18,7 @@ from tests.support.torch_models import tiny_torch
 SHORT = TEXT[:120]
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp", "mingru"])
+@pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("batch", [5, 64])
 def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> None:
     model = tiny_torch(cell, layers=2)

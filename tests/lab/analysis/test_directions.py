@@ -13,6 +13,7 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.lab.analysis.targets import Target, target
+from rnnviz.networks.cells import CELLS
 from tests.support.closeness import assert_states
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
@@ -21,7 +22,7 @@ SHORT = TEXT[:60]
 H = 12  # of `tiny`
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(("action", "value"), [("clamp", 0.37), ("zero", 0.0), ("scale", -1.3)])
 @pytest.mark.parametrize("held", [[Unit(1, 5)], [Unit(1, 2), Unit(1, 7)]])
 def test_along_axes_it_is_the_units(cell: str, action: Any, value: float, held: list[Unit]) -> None:

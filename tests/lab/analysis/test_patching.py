@@ -10,6 +10,7 @@ import rnnviz
 from rnnviz import units
 from rnnviz.lab.analysis import directions, patching
 from rnnviz.lab.analysis.patching import PatchControls
+from rnnviz.networks.cells import CELLS
 from rnnviz.scoring import sampling
 from tests.support.built import LATCHES, UNUSED, built
 from tests.support.closeness import assert_states
@@ -17,13 +18,7 @@ from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
 
 SOURCE, TARGET = TEXT[:50], TEXT[60:130]
-CELLS: list[tuple[str, dict[str, Any]]] = [
-    ("mlp", {}),
-    ("gru", {}),
-    ("rnn", {"layers": 2}),
-    ("lstm", {"layers": 3}),
-    ("mingru", {"layers": 2}),
-]
+LAYERS = {"rnn": 2, "lstm": 3, "mingru": 2}
 PARTS: list[dict[str, Any]] = [
     {},
     {"layer": 0},
@@ -31,7 +26,9 @@ PARTS: list[dict[str, Any]] = [
     {"units": directions.random_direction(12, 1)},
     {"quantity": "hidden"},
 ]
-each_cell = pytest.mark.parametrize(("cell", "options"), CELLS, ids=str)
+each_cell = pytest.mark.parametrize(
+    ("cell", "options"), [(cell, {"layers": LAYERS.get(cell, 1)}) for cell in CELLS], ids=str
+)
 
 
 @each_cell
