@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 import rnnviz
 from rnnviz.cli.bind import ExclusiveGroup, Help
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.findings import Finding, Number, Said, stacked
+from rnnviz.findings import Finding, Number, Sentence, stacked
 from rnnviz.networks import engines
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import load_numpy
@@ -259,7 +259,7 @@ OUTPUT_LEVELS = (
 def print_findings(
     found: Sequence[Finding],
     args: JsonOptions,
-    heading: Said | None = None,
+    heading: Sentence | None = None,
     more: Callable[[Any], dict[str, Any]] = lambda found: {},
     *,
     levels: Container[str] = OUTPUT_LEVELS,
@@ -303,7 +303,7 @@ def terminal_text(value: object) -> str:
     """A sentence, words or a number in the terminal's language."""
     from rnnviz import sentences
 
-    return "" if value is None else sentences.tell(value, sentences.of_terminal(), marked=False)
+    return "" if value is None else sentences.describe(value, sentences.terminal_language(), marked=False)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = ()) -> None:

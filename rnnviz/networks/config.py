@@ -4,9 +4,10 @@ Values out of range or in contradiction raise ConfigError.
 """
 
 import math
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
@@ -24,7 +25,13 @@ from rnnviz.networks.settings import (
 )
 from rnnviz.text.characters import Normaliser
 
-Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru"]
+if TYPE_CHECKING:
+    Cell: TypeAlias = str
+    ModelKind: TypeAlias = str
+else:
+    # The names in CELLS, which the command offers: a type checker can't read a registry.
+    Cell = Literal[tuple(CELLS)]
+    ModelKind = Literal[(*CELLS, "ngram")]
 Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Engine = Literal["auto", "torch", "numba"]
@@ -49,8 +56,8 @@ def gone(cell: object) -> ConfigError | None:
 
 def span(cell: str, activation: str) -> str:
     """The range of such cells' states; see `ModelConfig.span`."""
-    own = CELLS[cell].span if cell in CELLS else "activation"
-    return activation if own == "activation" else own
+    of_cell = CELLS[cell].span if cell in CELLS else "activation"
+    return activation if of_cell == "activation" else of_cell
 
 
 def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
@@ -93,7 +100,7 @@ def check_settings(config: Any) -> None:
             one_of(config, **{name: about.choices})
 
 
-KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
+KINDS: Mapping[str, CellKind] = ChainMap(CELLS, {"custom": CellKind("Custom")})
 """The cells, and a Python function's step, which no recipe trains: see `rnnviz.lab.engines.custom`."""
 
 
@@ -264,13 +271,7 @@ class TrainConfig:
                 N_("How a hidden state follows from the one before it and the next character."),
                 NETWORK,
                 1,
-                {
-                    "mlp": N_("MLP: no hidden state"),
-                    "rnn": N_("RNN: the simple recurrence"),
-                    "gru": N_("GRU: two gates"),
-                    "lstm": N_("LSTM: three gates and a cell state"),
-                    "mingru": N_("minGRU: one gate that sees the input alone"),
-                },
+                {name: kind.summary or kind.label for name, kind in CELLS.items()},
             ),
         ),
     )

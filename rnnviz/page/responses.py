@@ -19,7 +19,7 @@ from rnnviz import sentences
 def language(request: HTTPConnection) -> str:
     """The language of sentences.LANGUAGES that the address asks for with `lang`; else the browser's first."""
     asked = request.query_params.get("lang")
-    return sentences.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
+    return sentences.match_language(asked) if asked else preferred(request.headers.get("accept-language", ""))
 
 
 def preferred(header: str) -> str:

@@ -68,7 +68,7 @@ def within_layer(
     return [unit.unit for unit in own], theirs
 
 
-def may_be_one(units: object) -> bool:
+def is_plain_pair(units: object) -> bool:
     """Whether `units` is a plain pair such as (1, 5), which may be meant as a Unit."""
     return (
         type(units) is tuple
@@ -110,6 +110,6 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     return values[:, layer]
 
 
-def unit_of(column: int, H: int, layer: int | None) -> Unit:
+def unit_at_column(column: int, H: int, layer: int | None) -> Unit:
     """The unit of a column of `activations`."""
     return Unit(column // H, column % H) if layer is None else Unit(layer, column)

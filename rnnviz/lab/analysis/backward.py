@@ -39,16 +39,16 @@ from rnnviz.lab.analysis.slopes import Slopes
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network
 
-MANY = 24
+MATRIX_MIN_ROWS = 24
 """Rows from which summing the parts of W_h first is quicker."""
 
-BLOCK = 8
+BLOCK_STEPS = 8
 """Time steps whose matrices are computed together: they stay in the processor's cache."""
 
-ENTRIES = 1 << 22
+MAX_BLOCK_ENTRIES = 1 << 22
 """Matrix entries of a block, at most: bounds the memory where inputs are many."""
 
-RESCALE = 4
+RESCALE_STEPS = 4
 """Time steps between two rescalings."""
 
 Exponents = npt.NDArray[np.int32]
@@ -126,7 +126,7 @@ class _Layer:
         …).
         """
         slopes, wide = self.slopes, self._stacked.shape[2]
-        steps = min(BLOCK, ENTRIES // (self.both.shape[1] * wide))
+        steps = min(BLOCK_STEPS, MAX_BLOCK_ENTRIES // (self.both.shape[1] * wide))
         self._from, until = max(0, t + 1 - max(1, steps)), t + 1
         parts = slopes.parts[self._from : until].transpose(2, 0, 1)
         self._matrices = np.empty((self.both.shape[1], until - self._from, wide), np.float32)
@@ -178,7 +178,7 @@ def sweep(
     rows, top = len(seeds), len(layers) - 1
     # Each layer hands its input's adjoint down, so only the lowest may skip it.
     swept = [
-        _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MANY)
+        _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MATRIX_MIN_ROWS)
         for number, slopes in enumerate(layers)
     ]
     flows = any(slopes.flows for slopes in layers)
@@ -192,7 +192,7 @@ def sweep(
                 break
             swept[top].state[joined:end] = seeds[joined:end]
             some = slice(begin, end)
-            if t % RESCALE == 0:
+            if t % RESCALE_STEPS == 0:
                 _rescale(swept, some, exponents, together)
             x: Floats | None = None
             for number in range(top, -1, -1):
@@ -234,7 +234,7 @@ MAX_JACOBIAN = 1_000
 
 Norm = Literal["frobenius", "spectral"]
 
-Of = Literal["state", "loss"]
+Numerator = Literal["state", "loss"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -261,7 +261,7 @@ def jacobian(
     text: str,
     *,
     at: int | None = None,
-    of: Of = "state",
+    of: Numerator = "state",
     character: str | None = None,
     norm: Norm = "frobenius",
 ) -> StateNorms:
@@ -289,7 +289,7 @@ def jacobian(
     """
     if norm not in get_args(Norm):
         raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
-    if of not in get_args(Of):
+    if of not in get_args(Numerator):
         raise ConfigError("of is 'state' or 'loss'; received {of!r}", of=of)
     reading = read(model, text, stop=at, limit=MAX_LOSS if of == "loss" else MAX_JACOBIAN)
     if of == "state":

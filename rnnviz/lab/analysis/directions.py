@@ -1,6 +1,6 @@
 """Directions in the states of a layer: a weighted sum of units, named and used as one unit is.
 
-    random(H, seed)                  a control: a random direction of length 1
+    random_direction(H, seed)        a control: a random direction of length 1
     mean_difference(trace, target)   from the mean state outside a target to the mean state inside
 
 A linear probe has a direction too (`rnnviz.lab.analysis.probing`). Clamp, Zero and Scale of `rnnviz.units`
@@ -108,11 +108,11 @@ class Direction:
             )
 
 
-def random(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -> Direction:
+def random_direction(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -> Direction:
     """A direction drawn uniformly from the unit sphere in H dimensions: the control for a direction that was
     found. Raises ConfigError for H or a seed out of range.
 
-    >>> round(float(np.linalg.norm(random(256, seed=1).vector)), 6)
+    >>> round(float(np.linalg.norm(random_direction(256, seed=1).vector)), 6)
     1.0
     """
     if H < 1 or seed < 0:
@@ -139,13 +139,13 @@ def mean_difference(
         check_layer(layer, source.hidden.shape[1])
         source = activations(source, layer=layer, quantity=quantity)
     target.check(len(source))
-    inside = _inside(target)
+    inside = _inside_mask(target)
     apart = source[inside].mean(axis=0, dtype=np.float64) - source[~inside].mean(axis=0, dtype=np.float64)
     origin = f"difference of means over {len(source):,} characters"
     return Direction(f"mean difference for {target.name}", apart, layer, quantity, origin)
 
 
-def _inside(target: Target) -> Mask:
+def _inside_mask(target: Target) -> Mask:
     if not target.graded:
         return target.values
     middle = np.median(target.values) if len(target) else 0.0
@@ -179,7 +179,7 @@ class Span:
         states[:] = np.asarray(states - own @ self._duals) + wanted @ self._duals
 
 
-def within(units: object) -> tuple[Direction, ...]:
+def directions_in(units: object) -> tuple[Direction, ...]:
     """The directions in `units`: one, or a sequence; () if there are none.
 
     Raises ConfigError for directions of several layers or quantities, or mixed with units.

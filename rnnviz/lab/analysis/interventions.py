@@ -20,7 +20,7 @@ from rnnviz.arrays import Floats, Integers
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis import directions
-from rnnviz.lab.analysis.activations import Unit, check_units, may_be_one, refuse_pair, within_layer
+from rnnviz.lab.analysis.activations import Unit, check_units, is_plain_pair, refuse_pair, within_layer
 from rnnviz.lab.analysis.directions import Direction, Span
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.networks.numpy_engine import Changes, Weights, applied
@@ -58,7 +58,7 @@ class Intervention(Brief):
 
     >>> Intervention(Unit(layer=1, unit=5)).units, Intervention(Unit(1, 5)).layer
     ((5,), 1)
-    >>> Intervention(directions.random(256, seed=3, layer=1), "clamp", 2.0).layer
+    >>> Intervention(directions.random_direction(256, seed=3, layer=1), "clamp", 2.0).layer
     1
     """
 
@@ -83,11 +83,11 @@ class Intervention(Brief):
         stop: int | None = None,
         quantity: Quantity | None = None,
     ) -> None:
-        found = directions.within(units)
+        found = directions.directions_in(units)
         numbers, layer = ([0], layer) if found else within_layer(units, layer)  # type: ignore[arg-type]
         index = check_units(numbers, 1 << 30)
         if found:
-            layer, quantity = _of_directions(found[0], layer, quantity)
+            layer, quantity = _layer_and_quantity(found[0], layer, quantity)
         values = {
             "units": found or tuple(index.tolist()),
             "action": action,
@@ -96,7 +96,7 @@ class Intervention(Brief):
             "start": start,
             "stop": stop,
             "quantity": "hidden" if quantity is None else quantity,
-            "_pair": layer is None and may_be_one(numbers),
+            "_pair": layer is None and is_plain_pair(numbers),
             "_index": index,
             "_span": Span(found) if found else None,
         }
@@ -180,7 +180,7 @@ def side_by_side(every: Sequence[Intervention]) -> Changes:
     return {(every[0].layer, every[0].quantity): partial(applied, every[0], change)}
 
 
-def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None) -> tuple[int, Quantity]:
+def _layer_and_quantity(one: Direction, layer: int | None, quantity: Quantity | None) -> tuple[int, Quantity]:
     """The layer and quantity of a Direction. Raises ConfigError where the requested ones differ."""
     for asked, theirs in ((layer, one.layer), (quantity, one.quantity)):
         if asked is not None and asked != theirs:

@@ -24,7 +24,7 @@ class Reading:
     """The forward pass of one text, the start symbol first.
 
     inputs  (n,)           symbols read, n = T + 1
-    came    (n,)           the symbol after each input; after the last the most probable one
+    next_symbols  (n,)           the symbol after each input; after the last the most probable one
     hidden  (n + 1, L, H)  the states before and after each input; `cell` likewise, of an LSTM
     """
 
@@ -32,7 +32,7 @@ class Reading:
     vocabulary: Vocabulary
     weights: Weights
     inputs: Ids
-    came: Ids
+    next_symbols: Ids
     hidden: Floats
     cell: Floats | None
 
@@ -63,7 +63,7 @@ class Reading:
 
     def targets(self, character: str | None) -> Ids:
         """(n,) the symbols whose log P is differentiated: the actual ones, or `character` at each step."""
-        return self.came if character is None else np.full(len(self.inputs), self.symbol(character))
+        return self.next_symbols if character is None else np.full(len(self.inputs), self.symbol(character))
 
     def seeds(self, targets: Ids, steps: slice) -> Floats:
         """(k, H) ∂ log P(target) / ∂ h of the top layer at `steps`."""
@@ -102,7 +102,7 @@ def top_slopes(weights: Weights, top: Floats, targets: Ids) -> Floats:
     return out
 
 
-def own_weights(model: Network) -> Weights:
+def differentiable_weights(model: Network) -> Weights:
     """The weights of `model`. Raises ConfigError for a network that is a Python function."""
     weights = weights_of(model)
     if weights.cell == "custom":
@@ -114,7 +114,7 @@ def own_weights(model: Network) -> Weights:
     return weights
 
 
-def place(text: str, at: int | None) -> int:
+def check_place(text: str, at: int | None) -> int:
     """The number of characters of `text` to read: `at`, or all. Raises ConfigError, EmptyTextError."""
     if not text:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")
@@ -134,9 +134,9 @@ def read(
 
     TextError is for more than `limit` characters; `square` words the advice for the T × T connectivity.
     """
-    weights = own_weights(model)
+    weights = differentiable_weights(model)
     text = normalise(text, model.normaliser)
-    stop = place(text, stop)
+    stop = check_place(text, stop)
     if stop > limit:
         _refuse(stop, limit, square)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))

@@ -47,7 +47,7 @@ Units = int | Sequence[int] | Unit | Sequence[Unit] | Direction | None
 States = dict[str, Floats]
 """H, and C of an LSTM, (B, L, H) each, by quantity."""
 
-ROWS = 128
+MAX_TEXTS_ABREAST = 128
 """Patches that are read side by side, at most."""
 
 
@@ -69,12 +69,12 @@ class Part:
     def changes(self, source: States, to: int) -> dict[tuple[int, str], Change]:
         """The functions that put the states `source` in after input number `to`, by layer and quantity."""
         return {
-            (layer, quantity): partial(self._put, source[quantity][:, layer], to)
+            (layer, quantity): partial(self._replace_state, source[quantity][:, layer], to)
             for quantity in self.quantities
             for layer in self.layers
         }
 
-    def _put(self, source: Floats, to: int, t: int, states: Floats) -> None:
+    def _replace_state(self, source: Floats, to: int, t: int, states: Floats) -> None:
         """After input number `to` change `states` (B, H) to those of `source` (B or 1, H), in place."""
         if t != to:
             return
@@ -87,7 +87,7 @@ class Part:
             states[:, index] = source[:, index]
 
 
-def part(
+def choose_part(
     weights: Weights,
     *,
     layer: int | None = None,
@@ -105,7 +105,7 @@ def part(
             "what is patched is the 'state', or 'hidden' or 'cell' alone; received {quantity!r}",
             quantity=quantity,
         )
-    along = () if units is None else directions.within(units)
+    along = () if units is None else directions.directions_in(units)
     if len(along) > 1:
         raise ConfigError("a state is patched along one direction; received {count}", count=len(along))
     one: Literal["hidden", "cell"] = "cell" if quantity == "cell" else "hidden"
@@ -205,16 +205,18 @@ class Patched:
             for (layer, quantity), length in self.lengths.items()
         }
         ahead = min(ahead, len(target) + 1 - to)
-        random, first = follow(target, to, moves, n, ahead)
+        random, first = read_patched(target, to, moves, n, ahead)
         goal = self.source.log_probs_at(self.at, self.at + 1)
         divergence, after = self.divergence, self.after.log_probs_at(to, to + 1)
         elsewhere, elsewhere_left = np.zeros((0, ahead)), np.zeros(0)
         if unrelated is not None:
-            other = read(model, unrelated)
+            other = as_trace(model, unrelated)
             if not len(other):
                 raise EmptyTextError("an unrelated text has at least one character; received none")
             places = generator.integers(1, len(other) + 1, n)
-            elsewhere, theirs = follow(target, to, self.part.changes(states_at(other, places), to), n, ahead)
+            elsewhere, theirs = read_patched(
+                target, to, self.part.changes(states_at(other, places), to), n, ahead
+            )
             elsewhere_left = kl(goal, theirs)
         return PatchControls(
             self,
@@ -308,13 +310,13 @@ def patch(
             at=at,
             to=to,
         )
-    taken, before = read(model, source), read(model, into)
-    which = part(before.weights, layer=layer, units=units, quantity=quantity)
+    taken, before = as_trace(model, source), as_trace(model, into)
+    which = choose_part(before.weights, layer=layer, units=units, quantity=quantity)
     if at == "all":
-        return _everywhere(taken, before, to, which, 1 if ahead is None else ahead)
+        return _patch_everywhere(taken, before, to, which, 1 if ahead is None else ahead)
     if ahead is not None:
         raise ConfigError("`ahead` belongs to at='all'; leave it out: a Patched has every later prediction")
-    at, to = _place("at", at, taken), _place("to", to, before)
+    at, to = _check_place("at", at, taken), _check_place("to", to, before)
     after = Tracer(model, which.changes(states_at(taken, [at]), to)).extend(before.text)
     loss = np.zeros(len(before))
     loss[to:] = after.nll[to:] - before.nll[to:]
@@ -326,7 +328,7 @@ def patch(
     return Patched(taken, at, before, to, after, which, divergence(before, after, to), loss, lengths)
 
 
-def _everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) -> Doubles:
+def _patch_everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) -> Doubles:
     """The effect (S + 1, T + 1), nats, of patching each place of one text into each of the other. Raises
     ConfigError.
     """
@@ -335,17 +337,17 @@ def _everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) 
     if ahead < 1:
         raise ConfigError("ahead is at least 1 prediction; received {ahead}", ahead=ahead)
     effect = np.empty((len(taken) + 1, len(into) + 1))
-    for begin in range(0, len(effect), ROWS):
-        places = np.arange(begin, min(begin + ROWS, len(effect)))
+    for begin in range(0, len(effect), MAX_TEXTS_ABREAST):
+        places = np.arange(begin, min(begin + MAX_TEXTS_ABREAST, len(effect)))
         states = states_at(taken, places)
         for t in range(len(into) + 1):
             changes = which.changes(states, t)
-            found, _ = follow(into, t, changes, len(places), min(ahead, len(into) + 1 - t))
+            found, _ = read_patched(into, t, changes, len(places), min(ahead, len(into) + 1 - t))
             effect[places, t] = found.mean(axis=1)
     return effect
 
 
-def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tuple[Doubles, Floats]:
+def read_patched(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tuple[Doubles, Floats]:
     """Read the target from `to` on in B copies, changed there: KL_t (B, ahead) nats, and their first log P
     (B, V).
     """
@@ -364,12 +366,12 @@ def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tupl
     return divergence, first
 
 
-def read(model: Network, text: str | Trace) -> Trace:
+def as_trace(model: Network, text: str | Trace) -> Trace:
     """The Trace of a text; a Trace is returned as it is."""
     return text if isinstance(text, Trace) else Tracer(model).extend(text)
 
 
-def _place(name: str, t: object, read: Trace) -> int:
+def _check_place(name: str, t: object, read: Trace) -> int:
     """t as an int. Raises ConfigError unless t characters of the Trace can have been read."""
     if not isinstance(t, int | np.integer) or not 0 <= t <= len(read):
         raise ConfigError(

@@ -65,13 +65,13 @@ def project(
     True
     """
     if isinstance(trace, Trace):
-        return _together([trace], k, layer, quantity)[0]
+        return _project_together([trace], k, layer, quantity)[0]
     if not trace or not all(isinstance(one, Trace) for one in trace):
         raise ConfigError("trace is a Trace, or a list of them: as rnnviz.trace(model, text) returns")
-    return _together(trace, k, layer, quantity)
+    return _project_together(trace, k, layer, quantity)
 
 
-def _together(traces: Sequence[Trace], k: int, layer: int | None, quantity: str) -> list[Projection]:
+def _project_together(traces: Sequence[Trace], k: int, layer: int | None, quantity: str) -> list[Projection]:
     top = traces[0].hidden.shape[1] - 1
     paths = [activations(one, layer=top if layer == -1 else layer, quantity=quantity) for one in traces]
     H = paths[0].shape[1]

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Panel, Reported, Said, report
+from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.verdicts import ENOUGH, LEVEL, Evidence, Measure, Rival, Verdict, verdict
@@ -158,9 +158,9 @@ class Search(Pictured, Reported):
             ],
         }
 
-    def about(self, unit: int) -> Said | None:
+    def about(self, unit: int) -> Sentence | None:
         """The score of a unit other than the best-ranked one, in words; None for that one."""
-        sentence: Said | None = report(self).about(self, unit)
+        sentence: Sentence | None = report(self).about(self, unit)
         return sentence
 
     def panels(self, chosen: int | None = None) -> list[Panel]:
@@ -230,7 +230,7 @@ def holm(searches: Iterable[Search]) -> list[Search]:
     / (S + 1). Raises ConfigError if a search has too few shifts for a p as small as LEVEL / m.
     """
     family = list(searches)
-    enough = shifts_for(len(family))
+    enough = min_shifts(len(family))
     for search in family:
         if len(search.shifts) < enough and search.verdict not in ("short", "same text"):
             raise ConfigError(
@@ -241,22 +241,22 @@ def holm(searches: Iterable[Search]) -> list[Search]:
                 target=search.target,
                 shifts=len(search.shifts),
             )
-    against_chance = _steps([search.best.p for search in family])
+    against_chance = _holm_levels([search.best.p for search in family])
     leads = [search.evidence.p if search.evidence is not None else 1.0 for search in family]
-    levels = zip(against_chance, _steps(leads), strict=True)
+    levels = zip(against_chance, _holm_levels(leads), strict=True)
     return [replace(search, levels=pair) for search, pair in zip(family, levels, strict=True)]
 
 
-def shifts_for(family: int) -> int:
+def min_shifts(family: int) -> int:
     """The fewest shifts that allow a p as small as Holm's strictest level for a family of this size.
 
-    >>> shifts_for(1), shifts_for(11)
+    >>> min_shifts(1), min_shifts(11)
     (19, 219)
     """
     return round(family / LEVEL) - 1
 
 
-def _steps(ps: Sequence[float]) -> list[float]:
+def _holm_levels(ps: Sequence[float]) -> list[float]:
     """The level of each p; 0 from the first that fails."""
     levels, failed = [0.0] * len(ps), False
     for place, which in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):

@@ -28,7 +28,7 @@ from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis import ranking
-from rnnviz.lab.analysis.activations import activations, unit_of
+from rnnviz.lab.analysis.activations import activations, unit_at_column
 from rnnviz.lab.analysis.search_result import Found, Search
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.verdicts import ENOUGH, LEVEL
@@ -37,10 +37,10 @@ from rnnviz.scoring.trace import Trace
 SHIFTS = 1_000
 """The default number of shifts: enough for a family of 50 searches, and a small share of the time."""
 
-BLOCKS = 5
+MIN_PART_BLOCKS = 5
 """Blocks of each part of the text, doubled until the target varies in every part."""
 
-SHORTEST_BLOCK = 8
+MIN_BLOCK_CHARS = 8
 """Characters of a block, at least; finer parts would share words."""
 
 
@@ -96,7 +96,7 @@ class Searcher:
         # NaN states of an exploded network can't be ranked: as 0 they are ties.
         self.values: Array = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)
         H = source.hidden.shape[2] if isinstance(source, Trace) else values.shape[1]
-        self.units = [unit_of(u, H, layer) for u in range(values.shape[1])]
+        self.units = [unit_at_column(u, H, layer) for u in range(values.shape[1])]
         self.quantity, self._seed = quantity, seed
         self._ranked: dict[tuple[int, int], Doubles] = {}
 
@@ -133,7 +133,7 @@ class Searcher:
             character=None
             if self.ids is None
             else ranking.score(
-                ranking.by_symbol(self.ids, target.values, split.learn)[second],
+                ranking.predict_by_symbol(self.ids, target.values, split.learn)[second],
                 target.values[second],
             ),
             held_out=bool(split.blocks),
@@ -160,8 +160,8 @@ class Searcher:
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
         for parts in (3, 2) if len(self) >= ENOUGH else (2,):
-            blocks = BLOCKS * parts
-            while len(self) // blocks >= SHORTEST_BLOCK:
+            blocks = MIN_PART_BLOCKS * parts
+            while len(self) // blocks >= MIN_BLOCK_CHARS:
                 dealt = np.arange(len(self)) * blocks // len(self) % parts  # by turns
                 masks = [dealt == part for part in range(parts)]
                 if all(varies(target.values[m]) and (near is None or near[m].any()) for m in masks):
@@ -221,10 +221,10 @@ class Searcher:
             return np.empty((0, ranked.shape[1]))
         if values.dtype == np.bool_:
             sums = ranking.shifted_products(ranked, values, possible)  # (S, U)
-            return np.asarray(np.abs(ranking.auc_of_sums(sums, values) - 0.5) + 0.5)
+            return np.asarray(np.abs(ranking.auc_from_sums(sums, values) - 0.5) + 0.5)
         target = ranking.ranks(values)
         sums = ranking.shifted_products(ranked, target, possible)
-        return np.abs(ranking.correlation_of_sums(sums, ranked, target))
+        return np.abs(ranking.correlation_from_sums(sums, ranked, target))
 
 
 def varies(values: Array) -> bool:

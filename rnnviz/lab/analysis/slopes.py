@@ -25,10 +25,10 @@ from rnnviz.arrays import Array, Floats
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import Layer
 
-BLOCK = 64
+BLOCK_STEPS = 64
 """Steps whose slopes are computed together: they stay in the processor's cache."""
 
-ONE = 1.0
+UNIT_SLOPE = 1.0
 """The slope 1: `_times` recognises this very object, and skips the product."""
 
 Tangents = dict[tuple[str, Any], Any]
@@ -63,8 +63,8 @@ class Dual:
     def __init__(self, value: Any, by: Tangents, rest: Any = None) -> None:
         self.value, self.by, self.rest = value, by, rest
 
-    __add__ = _operator(operator.add, lambda a, b: ONE, lambda a, b: ONE)
-    __sub__ = _operator(operator.sub, lambda a, b: ONE, lambda a, b: -1.0)
+    __add__ = _operator(operator.add, lambda a, b: UNIT_SLOPE, lambda a, b: UNIT_SLOPE)
+    __sub__ = _operator(operator.sub, lambda a, b: UNIT_SLOPE, lambda a, b: -1.0)
     __mul__ = _operator(operator.mul, lambda a, b: b, lambda a, b: a)
 
     def __neg__(self) -> "Dual":
@@ -90,7 +90,7 @@ def _chain(value: Any, *terms: tuple[Dual, Any], rest: Any = None) -> Dual:
 
 
 def _times(a: Any, b: Any) -> Any:
-    return b if a is ONE else a if b is ONE else a * b
+    return b if a is UNIT_SLOPE else a if b is UNIT_SLOPE else a * b
 
 
 def _sigmoid(a: Dual) -> Dual:
@@ -108,7 +108,7 @@ def _relu(a: Dual) -> Dual:
 
 
 def _positive(a: Dual) -> Dual:
-    below = _sigmoid(Dual(np.minimum(a.value, 0), {("a", 0): ONE}))
+    below = _sigmoid(Dual(np.minimum(a.value, 0), {("a", 0): UNIT_SLOPE}))
     slope = np.where(a.value >= 0, a.value.dtype.type(1), below.by["a", 0])
     return _chain(np.maximum(a.value, 0) + below.value, (a, slope))
 
@@ -127,14 +127,14 @@ class _Duals:
 
     def state(self, name: str, value: Dual) -> Dual:
         self.cut[name] = value
-        return Dual(value.value, {("now", name): ONE})
+        return Dual(value.value, {("now", name): UNIT_SLOPE})
 
 
 def _blocks(name: str, values: Array | None) -> Any:
     """Duals of the blocks (G, …, H), as an array that a recorded step can unpack and slice."""
     if values is None:
         return None
-    return np.array([Dual(block, {(name, k): ONE}) for k, block in enumerate(values)], object)
+    return np.array([Dual(block, {(name, k): UNIT_SLOPE}) for k, block in enumerate(values)], object)
 
 
 def derivatives(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None) -> dict[str, Dual]:
@@ -143,11 +143,11 @@ def derivatives(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None 
     """
     kind, xp = CELLS[layer.cell], _Duals(layer.activation)
     x, u = _blocks("x", layer.blocks(rows)), _blocks("u", layer.from_states(hidden))
-    h = Dual(hidden, {("before", "hidden"): ONE})
+    h = Dual(hidden, {("before", "hidden"): UNIT_SLOPE})
     if kind.linear:
         found = kind.step(xp, x)
         return {"hidden": found["keep"] * h + found["write"]}
-    found = kind.step(xp, x, u, h, *([Dual(cell, {("before", "cell"): ONE})] if kind.has_cell else []))
+    found = kind.step(xp, x, u, h, *([Dual(cell, {("before", "cell"): UNIT_SLOPE})] if kind.has_cell else []))
     return {**xp.cut, "hidden": found["h"]}
 
 
@@ -198,7 +198,7 @@ def slopes(
     before = hidden[:-1]
     parts = np.empty((*rows.shape[:-1], len(of), layer.units), rows.dtype)
     keep, through = (np.empty_like(before) if key in one[state].by else None for state, key in wanted[-2:])
-    steps = 1 if forwards else max(1, BLOCK * layer.units // hidden[0].size)
+    steps = 1 if forwards else max(1, BLOCK_STEPS * layer.units // hidden[0].size)
     for begin in range(0, len(rows), steps):
         some = slice(begin, min(begin + steps, len(rows)))
         values = found(some)

@@ -13,7 +13,7 @@ from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Reported
-from rnnviz.lab.analysis.linearisation import own_weights
+from rnnviz.lab.analysis.linearisation import differentiable_weights
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -69,7 +69,7 @@ def spectrum(model: Network, *, layer: int = 0) -> Spectrum:
     >>> found.trained.shape, found.radius > 1
     ((256,), True)
     """
-    own_weights(model)
+    differentiable_weights(model)
     if not CELLS[model.config.cell].mixes:
         raise ConfigError("{cell} cells have no W_hh: nothing mixes their units", cell=model.config.cell)
     # One thread: LAPACK would share even a small matrix among cores, and wait for a core in use elsewhere.

@@ -18,7 +18,7 @@ from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Panel, report
-from rnnviz.lab.analysis.linearisation import own_weights, place, read
+from rnnviz.lab.analysis.linearisation import check_place, differentiable_weights, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import layer_parts
 from rnnviz.networks.numpy_model import Network
@@ -47,7 +47,7 @@ class Remaining(Drawn):
         """(t + 1, H) the contributions to the state after t characters (None: all), in the order of writing;
         the sum of the rows is the state. Raises ConfigError outside 1 .. T.
         """
-        t = place(self.text, t)
+        t = check_place(self.text, t)
         left = np.ones((t + 1, self.keep.shape[1]))
         np.cumprod(self.keep[t:0:-1], axis=0, out=left[1:])
         return np.asarray(left[::-1] * self.write[: t + 1], np.float32)
@@ -89,7 +89,7 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     >>> found.shape, bool(abs(found.sum(axis=0) - rnnviz.trace(model, "abba").hidden[-1, 0]).max() < 1e-5)
     ((5, 8), True)
     """
-    weights = own_weights(model)
+    weights = differentiable_weights(model)
     if not CELLS[weights.cell].linear:
         raise ConfigError(
             "what is left of each input is a sum only where no gate looks at the state ({cells}); "

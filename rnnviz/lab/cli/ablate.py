@@ -78,7 +78,7 @@ def ablate(
 
     model = load_network(of)
     text = normalise(read_corpus_arg(source), model.normaliser)[:characters]
-    inside = None if target is None else targets.named(target, text, unclosed=unclosed)
+    inside = None if target is None else targets.named_target(target, text, unclosed=unclosed)
     with progress_bar("Reading without each unit", shown) as progress:
         found = rnnviz.units.ablate(
             model,

@@ -144,14 +144,14 @@ def _find_direction(
     if kind == "random":
         if where is not None:
             raise ConfigError("a random direction needs no text; leave --corpus and --file out")
-        return directions.random(model.config.hidden_size, int(of), layer=layer, quantity=quantity)
+        return directions.random_direction(model.config.hidden_size, int(of), layer=layer, quantity=quantity)
     if where is None:
         raise ConfigError(
             "--direction {direction} is found in the states of a text: give one with --corpus or --file",
             direction=asked.direction,
         )
     read = rnnviz.trace(model, read_corpus_arg(where)[: asked.characters])
-    target = targets.named(of, read.text, unclosed=asked.unclosed)
+    target = targets.named_target(of, read.text, unclosed=asked.unclosed)
     if kind == "difference":
         return directions.mean_difference(read, target, layer=layer, quantity=quantity)
     return rnnviz.units.probe(read, target, layer=layer, quantity=quantity, controls=0).direction(layer)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from rnnviz.cli.bind import FieldOptions, Help, Removed
 from rnnviz.cli.output import ProgressOptions, command_line, complain, progress_bar
@@ -22,7 +22,7 @@ from rnnviz.lab.run import process
 from rnnviz.lab.run.folder import Description, RunFolder, home
 from rnnviz.lab.run.process import EXIT_INTERRUPTED
 from rnnviz.networks import checkpoint, engines, modelfile
-from rnnviz.networks.config import Cell, TrainConfig
+from rnnviz.networks.config import ModelKind, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.networks.settings import settings_of
 from rnnviz.text.characters import normalise
@@ -39,9 +39,7 @@ def train(
     log_to: Annotated[
         str | None, Help("a run's events.jsonl has every figure, a JSON object a line", action=Removed)
     ] = None,
-    cell: Annotated[
-        Literal[Cell, "ngram"] | None, "the network's cell; ngram counts instead (default: gru)"
-    ] = None,
+    cell: Annotated[ModelKind | None, "the network's cell; ngram counts instead (default: gru)"] = None,
     order: Annotated[int, "with --cell ngram: the order, 1 to 6"] = 6,
     queued: Annotated[
         bool, "wait in the queue for a turn, and leave the processor to other programs"

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterator
 
-from rnnviz.findings import Number, Said, Table, count, say, words
+from rnnviz.findings import Number, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.attribution import Contributions
 from rnnviz.text.characters import visible
 
-CANCELS = 3.0
+CANCELLING_RATIO = 3.0
 """Values cancel where the sum of their sizes exceeds this multiple of |y - y'|."""
 
 
@@ -31,10 +31,10 @@ def table(contributions: Contributions) -> Table:
     )
 
 
-def sentences(contributions: Contributions) -> list[Said]:
+def sentences(contributions: Contributions) -> list[Sentence]:
     """The sum of integrated gradients, and what each of the three measures shows."""
     found = contributions.integrated
-    return say(
+    return make_sentences(
         _codes(contributions),
         last=count(len(found) - found.first),
         error=Number(found.error, "whole percent"),
@@ -45,7 +45,7 @@ def sentences(contributions: Contributions) -> list[Said]:
     )
 
 
-def quantity(contributions: Contributions) -> Said:
+def quantity(contributions: Contributions) -> Sentence:
     """The attributed quantity, in words."""
     against = visible(contributions.against or "")
     code = "attribution.log-p" if contributions.against is None else "attribution.log-p-against"
@@ -57,7 +57,7 @@ def _codes(contributions: Contributions) -> Iterator[str]:
     found = contributions.integrated
     if found.adds_up:
         yield "attribution.sum"
-        if found.size > CANCELS * abs(found.whole - found.without):
+        if found.size > CANCELLING_RATIO * abs(found.whole - found.without):
             yield "attribution.cancel"
         if not math.isnan(found.beyond):
             yield "attribution.cut"

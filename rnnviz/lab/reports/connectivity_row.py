@@ -1,6 +1,6 @@
 """What is shown of the connectivity of one prediction."""
 
-from rnnviz.findings import Number, Said, Table, count, say, words
+from rnnviz.findings import Number, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.connectivity import ConnectivityRow
 from rnnviz.text.characters import visible
 
@@ -22,6 +22,6 @@ def table(row: ConnectivityRow) -> Table:
     )
 
 
-def sentences(row: ConnectivityRow) -> list[Said]:
+def sentences(row: ConnectivityRow) -> list[Sentence]:
     """The limit of a gradient: saturation hides effects."""
-    return say(["connectivity.saturated"])
+    return make_sentences(["connectivity.saturated"])

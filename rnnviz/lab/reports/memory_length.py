@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rnnviz.findings import Lines, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.findings import Lines, Number, Panel, Sentence, Table, count, make_sentences, span, words
 from rnnviz.lab.analysis.memory_length import ROUNDING, Reach
 
 TABLE_LAGS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -24,13 +24,13 @@ def table(reach: Reach) -> Table:
     return Table([words(f"head.{name}") for name in ("lag", "beyond", "interval")], rows)
 
 
-def sentences(reach: Reach) -> list[Said]:
+def sentences(reach: Reach) -> list[Sentence]:
     """The lag within which half of the gradient lies, its interval, and the share further back."""
     half = reach.half
     within = float(half.estimate)
     lags = [lag for lag in SENTENCE_LAGS if lag < reach.lags]
     shares = [words("reach.share", lag=lag, **_share_beyond(reach, lag)) for lag in lags]
-    return say(
+    return make_sentences(
         _codes(reach),
         last=max(round(within), 1),
         lags=count(reach.lags),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.findings import Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
+from rnnviz.findings import Lines, Number, Pair, Panel, Picture, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.patching import PatchControls
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible
@@ -28,14 +28,14 @@ def table(controls: PatchControls) -> Table:
     return Table([words(f"head.{name}") for name in heads], rows)
 
 
-def sentences(controls: PatchControls) -> list[Said]:
+def sentences(controls: PatchControls) -> list[Sentence]:
     """The patch's effect beside the controls, and the permitted conclusion."""
     along = controls.patched.part.direction
     random, low, high = (
         float(np.quantile(found, share)) if len(found) else None
         for found, share in ((controls.random, 0.95), (controls.elsewhere, 0.05), (controls.elsewhere, 0.95))
     )
-    return say(
+    return make_sentences(
         _codes(controls, random or 0.0, high),
         direction=along and along.name,
         origin=along and along.origin,
@@ -99,7 +99,7 @@ def expected_pair(one: Trace, other: Trace, t: int, labels: tuple[object, object
     return Pair(symbols, before[order], after[order], labels, words("axis.probability"))
 
 
-def _expected_words(character: str, probability: float) -> Said:
+def _expected_words(character: str, probability: float) -> Sentence:
     return words("expected", character=visible(character), percent=Number(100 * probability, digits=1))
 
 

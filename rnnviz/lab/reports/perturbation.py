@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.findings import Lines, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Lines, Number, Panel, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.perturbation import Perturbation
 from rnnviz.text.characters import visible
 
@@ -27,11 +27,11 @@ def table(perturbation: Perturbation) -> Table:
     )
 
 
-def sentences(perturbation: Perturbation) -> list[Said]:
+def sentences(perturbation: Perturbation) -> list[Sentence]:
     """The number of characters over which predictions differ."""
     n = perturbation.remembered()
     to_the_end = 0 < len(perturbation.before) - perturbation.at - 1 <= n
-    return say(
+    return make_sentences(
         ["perturbation.remembered", *(["perturbation.to-the-end"] if to_the_end else [])],
         model=perturbation.before.model_name,
         bits=f"{perturbation.threshold:g}",

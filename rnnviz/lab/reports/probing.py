@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rnnviz.findings import Bars, Number, Panel, Said, Table, one_row, say, words
+from rnnviz.findings import Bars, Number, Panel, Sentence, Table, make_sentences, one_row, words
 from rnnviz.lab.analysis.probing import FEW, HOLDS, Probe
 from rnnviz.networks.verdicts import ENOUGH, measured
 
@@ -30,12 +30,12 @@ def table(probe: Probe) -> Table:
     )
 
 
-def sentences(probe: Probe) -> list[Said]:
+def sentences(probe: Probe) -> list[Sentence]:
     """The verdict and its grounds."""
     context, pairs = probe.context, zip(probe.few, probe.shares, strict=True)
     enough = next((one for one, share in pairs if share >= HOLDS), probe.few[-1])
     low, high = probe.interval or (None, None)
-    return say(
+    return make_sentences(
         _codes(probe),
         units=probe.weights.size,
         measure=measured(probe.measure),

@@ -1,6 +1,17 @@
 """What is shown of a unit's card: its extremes, its values, what moves it and what it favours."""
 
-from rnnviz.findings import Bars, Histogram, Number, Panel, Picture, Said, Table, count, say, words
+from rnnviz.findings import (
+    Bars,
+    Histogram,
+    Number,
+    Panel,
+    Picture,
+    Sentence,
+    Table,
+    count,
+    make_sentences,
+    words,
+)
 from rnnviz.lab.analysis.scanning import Pushes, UnitReport
 from rnnviz.text.characters import visible
 
@@ -12,11 +23,11 @@ def table(card: UnitReport) -> Table:
     return Table(columns, rows)
 
 
-def sentences(card: UnitReport) -> list[Said]:
+def sentences(card: UnitReport) -> list[Sentence]:
     """The unit's mean and range."""
     n = count(int(card.counts.sum()))
     mean, low, high = (Number(x, digits=2) for x in (card.mean, card.lowest, card.highest))
-    return say(["unit.read"], n=n, mean=mean, low=low, high=high)
+    return make_sentences(["unit.read"], n=n, mean=mean, low=low, high=high)
 
 
 def panels(card: UnitReport) -> list[Panel]:
@@ -47,7 +58,7 @@ def panels(card: UnitReport) -> list[Panel]:
     return panels
 
 
-def pushes_panel(title: Said, raises: Pushes, lowers: Pushes) -> Panel:
+def pushes_panel(title: Sentence, raises: Pushes, lowers: Pushes) -> Panel:
     """Bars of the next characters that a unit favours and suppresses."""
     rows = [*raises, *reversed(lowers)] or [("–", 0.0)]
     bars = Bars([visible(symbol) for symbol, _ in rows], [nats for _, nats in rows], words("unit.nats"))

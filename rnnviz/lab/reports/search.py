@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rnnviz.findings import Bars, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.findings import Bars, Number, Panel, Sentence, Table, count, make_sentences, span, words
 from rnnviz.lab.analysis.search_result import Search
 from rnnviz.networks.verdicts import ENOUGH, Report, Rival, measured
 
@@ -46,7 +46,7 @@ def table(search: Search) -> Table:
     return Table([words(f"head.{name}") for name in heads], [cells])
 
 
-def _verdict_words(search: Search) -> Said:
+def _verdict_words(search: Search) -> Sentence:
     """The verdict, for a table's cell."""
     verdict, rival = search.verdict, search.rival
     code = verdict.replace(" ", "-")
@@ -64,7 +64,7 @@ def _best_context(search: Search) -> Rival | None:
     return max(contexts, key=lambda rival: rival.score, default=None)
 
 
-def sentences(search: Search) -> list[Said]:
+def sentences(search: Search) -> list[Sentence]:
     """The verdict and its grounds."""
     kept, report = search.evidence, _confirmed_report(search)
     interval = report.interval if report else kept and kept.interval
@@ -72,7 +72,7 @@ def sentences(search: Search) -> list[Said]:
     reached = {one.kind: one for one in sorted(rivals, key=lambda one: one.score)}  # the best of each kind
     closest = min(kept.rivals if kept else (), key=lambda one: (one.low or 0.0, -one.score), default=None)
     rival, simplest, context = search.strongest or closest, search.rival, reached.get("context")
-    said = say(
+    said = make_sentences(
         _codes(search),
         unit=search.best.unit.unit,
         best=words("unit", n=search.best.unit.unit),
@@ -124,7 +124,7 @@ def _codes(search: Search) -> Iterator[str]:
         yield "search.stable"
 
 
-def about(search: Search, unit: int) -> Said | None:
+def about(search: Search, unit: int) -> Sentence | None:
     """The score of a unit other than the best-ranked one; None for that one."""
     found = next((one for one in search.found if one.unit.unit == unit), search.best)
     if found is search.best:
@@ -139,7 +139,7 @@ def panels(search: Search, chosen: int | None = None) -> list[Panel]:
     if all(found.unit.unit != chosen for found in listed):
         listed += [found for found in search.found if found.unit.unit == chosen][:1]
     context, mask = _best_context(search), search.measure == "AUC"
-    levels: list[tuple[Said, float | None]] = [
+    levels: list[tuple[Sentence, float | None]] = [
         (words("search.level-chance"), search.chance if search.held_out else None),
         (words("search.level-character"), search.character),
         *([(words("search.level-context", k=context.number), context.score)] if context else []),
@@ -160,7 +160,7 @@ def panels(search: Search, chosen: int | None = None) -> list[Panel]:
                 last=1.0 if mask else None,
                 chosen=next((n for n, one in enumerate(listed) if one.unit.unit == chosen), None),
             ),
-            say((f"search.notice{kind}", signs, "search.notice-click"), enough=count(ENOUGH)),
+            make_sentences((f"search.notice{kind}", signs, "search.notice-click"), enough=count(ENOUGH)),
             words("search.limits"),
             pick="bar",
             picks=[found.unit.unit for found in listed],

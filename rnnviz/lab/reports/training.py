@@ -24,11 +24,11 @@ from rnnviz.arrays import Doubles
 from rnnviz.figures.axes import Figure, axis, layout, legend, level, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 
-MOST = 600
+MAX_POINTS = 600
 """Points of a line, at most: a chart has no more pixels."""
 
-SPREAD = 100.0
-"""The axis of gradient norms goes from clip / SPREAD to clip × SPREAD."""
+NORM_AXIS_FACTOR = 100.0
+"""The axis of gradient norms goes from clip / NORM_AXIS_FACTOR to clip × NORM_AXIS_FACTOR."""
 
 COLUMNS = {
     "train": ("characters", "train"),
@@ -86,7 +86,7 @@ class Curves:
     @property
     def norm(self) -> Doubles:
         """(n,) the gradient norm, clipped to its axis."""
-        return np.clip(self.gradient, self.clip / SPREAD, self.clip * SPREAD)
+        return np.clip(self.gradient, self.clip / NORM_AXIS_FACTOR, self.clip * NORM_AXIS_FACTOR)
 
     @property
     def clipped(self) -> Doubles:
@@ -133,9 +133,9 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
 
 
 def _thin(events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """At most MOST of the events, with the first and last; a kept event stays kept while more come."""
+    """At most MAX_POINTS of the events, with the first and last; a kept event stays kept while more come."""
     stride = 1
-    while len(events) / stride > MOST:
+    while len(events) / stride > MAX_POINTS:
         stride *= 2
     kept = events[::stride]
     return [*kept, events[-1]] if events and kept[-1] is not events[-1] else kept
@@ -210,7 +210,7 @@ def figure(one: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LI
 
 def details(one: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
     """The gradient norms and learning rates of one run; `words` names them."""
-    reach, middle, top = math.log10(SPREAD), math.log10(one.clip), one.highest_rate
+    reach, middle, top = math.log10(NORM_AXIS_FACTOR), math.log10(one.clip), one.highest_rate
     above, below = [0.5, 0.9], [0.0, 0.27]
     return {
         "data": [

@@ -8,7 +8,7 @@ import streamlit as st
 
 from rnnviz import sentences
 from rnnviz.figures.pictures import draw
-from rnnviz.findings import Finding, Said
+from rnnviz.findings import Finding, Sentence
 from rnnviz.findings import Panel as Found
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import spoken, together
@@ -18,10 +18,10 @@ from rnnviz.ui.shell.error_messages import plain
 
 def tell(value: object) -> str:
     """A finding's sentence, words or number in the session's language, safe as Markdown."""
-    return sentences.tell(value, language(), plain)
+    return sentences.describe(value, language(), plain)
 
 
-def told(said: Sequence[Said], *levels: str) -> str:
+def told(said: Sequence[Sentence], *levels: str) -> str:
     """The sentences of these levels ("said" by default), joined, safe as Markdown."""
     wanted = levels or ("said",)
     return together(tell(one) for one in said if sentences.level(one) in wanted)
