@@ -70,9 +70,8 @@ def sentences(search: Search) -> list[Sentence]:
     evidence, report = search.evidence, _confirmed_report(search)
     interval = report.interval if report else evidence and evidence.interval
     rivals = (report or evidence).rivals if evidence else ()
-    reached = {
-        rival.kind: rival for rival in sorted(rivals, key=attrgetter("score"))
-    }  # the best of each kind
+    # The best of each kind: a later one takes the place of an earlier one.
+    reached = {rival.kind: rival for rival in sorted(rivals, key=attrgetter("score"))}
     measured_rivals = evidence.rivals if evidence else ()
     closest = min(measured_rivals, key=lambda rival: (rival.low or 0.0, -rival.score), default=None)
     rival, simplest, context = search.strongest or closest, search.rival, reached.get("context")
