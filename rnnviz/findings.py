@@ -283,16 +283,21 @@ class Reported(Finding):
     def panels(self) -> list[Panel]:
         """The pictures; a finding in words or as a text alone has none."""
         module = report(self)
-        drawn: list[Panel] = module.panels(self) if hasattr(module, "panels") else []
-        return drawn
+        pictures: list[Panel] = module.panels(self) if hasattr(module, "panels") else []
+        return pictures
 
 
 def stacked(tables: Sequence[Table]) -> Table:
     """The rows of several findings under the first one's columns; a cell that a row lacks stays empty."""
     columns = tables[0].columns
     rows: list[list[Value]] = []
-    for one in tables:
-        for row in one.rows:
-            cells = dict(zip((column.code + repr(column.values) for column in one.columns), row, strict=True))
-            rows.append([cells.get(column.code + repr(column.values)) for column in columns])
+    for table in tables:
+        for row in table.rows:
+            cells = dict(zip(map(_column_key, table.columns), row, strict=True))
+            rows.append([cells.get(_column_key(column)) for column in columns])
     return Table(columns, rows)
+
+
+def _column_key(column: Sentence) -> str:
+    # Headings with the same code, such as "best of {n} units", are different columns for different values.
+    return column.code + repr(column.values)

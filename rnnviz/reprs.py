@@ -21,9 +21,9 @@ class Brief:
     """A dataclass (with `repr=False`) whose repr gives only the size of arrays and long lists."""
 
     def __repr__(self) -> str:
-        named = [each.name for each in fields(self) if each.repr]  # type: ignore[arg-type]
-        shown = ((name, getattr(self, name)) for name in named)
-        return f"{type(self).__name__}({', '.join(f'{name}={_brief(value)}' for name, value in shown)})"
+        names = [field.name for field in fields(self) if field.repr]  # type: ignore[arg-type]
+        pairs = ((name, getattr(self, name)) for name in names)
+        return f"{type(self).__name__}({', '.join(f'{name}={_brief(value)}' for name, value in pairs)})"
 
 
 class Drawn:
@@ -66,8 +66,8 @@ class Pictured(Drawn):
 def _brief(value: Any) -> str:
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"<{value.dtype} {tuple(value.shape)}>" if value.shape else repr(value.item())
-    many = isinstance(value, tuple | list | dict | set | frozenset)
-    if many and (len(value) > MAX_LISTED_ITEMS or len(repr(value)) > MAX_REPR_CHARS):
+    is_collection = isinstance(value, tuple | list | dict | set | frozenset)
+    if is_collection and (len(value) > MAX_LISTED_ITEMS or len(repr(value)) > MAX_REPR_CHARS):
         return f"<{type(value).__name__} of {len(value):,}>"
     whole = repr(value)
     if len(whole) <= MAX_REPR_CHARS:

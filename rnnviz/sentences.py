@@ -69,9 +69,9 @@ def terminal_language() -> str:
     return match_language(os.environ.get("RNNVIZ_LANGUAGE") or locale.setlocale(category, None))
 
 
-def level(said: Sentence) -> str:
+def level(sentence: Sentence) -> str:
     """The sentence's level, one of LEVELS."""
-    return str(catalogue()[said.code].get("level", LEVELS[0]))
+    return str(catalogue()[sentence.code].get("level", LEVELS[0]))
 
 
 def describe(
@@ -93,14 +93,14 @@ def describe(
             template = template[0 if (n.value if isinstance(n, Number) else n) == 1 else 1]
         if not marked:
             template = strip_marks(template)  # now, as the reader's own text, put in below, keeps such marks
-        named = ((name, each) for name, each in value.values.items() if f"{{{name}}}" in template)
-        told = {name: describe(each, language, escape, marked=marked) for name, each in named}
-        return str(template.format(**told))
+        used = ((name, item) for name, item in value.values.items() if f"{{{name}}}" in template)
+        described = {name: describe(item, language, escape, marked=marked) for name, item in used}
+        return str(template.format(**described))
     if isinstance(value, Number):
         return format_number(value, language)
     if isinstance(value, list):
         return describe(Sentence("list"), language).join(
-            describe(each, language, escape, marked=marked) for each in value
+            describe(item, language, escape, marked=marked) for item in value
         )
     return escape(str(value))
 
@@ -110,9 +110,9 @@ def join_sentences(sentences: Iterable[str], language: str) -> str:
     return ("" if language == "zh" else " ").join(sentences)
 
 
-def strip_marks(told: str) -> str:
+def strip_marks(text: str) -> str:
     """A sentence without the marks of bold and code, for a terminal."""
-    return told.replace("**", "").replace("`", "")
+    return text.replace("**", "").replace("`", "")
 
 
 def format_number(number: Number, language: str) -> str:
@@ -145,8 +145,8 @@ def format_number(number: Number, language: str) -> str:
     return _minus(f"{value:+,.{digits}f}" if form == "signed" else f"{value:,.{digits}f}")
 
 
-def _minus(written: str) -> str:
-    return written.replace("-", "−")
+def _minus(digits: str) -> str:
+    return digits.replace("-", "−")
 
 
 def _perplexity(value: float, digits: int, language: str) -> str:

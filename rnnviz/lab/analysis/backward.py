@@ -68,7 +68,7 @@ class _Layer:
     state; `complete` adds the part that flows through h.
     """
 
-    def __init__(self, slopes: Slopes, rows: int, inputs: bool, many: bool) -> None:
+    def __init__(self, slopes: Slopes, rows: int, inputs: bool, by_matrix: bool) -> None:
         self.slopes, self.inputs, self.units = slopes, inputs, slopes.layer.units
         H, self.has_cell = self.units, slopes.through is not None
         # λ of c and λ of h share one array, so that one product takes both back.
@@ -77,11 +77,11 @@ class _Layer:
         self.cell = self.both[:, :H] if self.has_cell else None
         P, first = slopes.parts.shape[-2], slopes.first
         # For each state: the columns of its adjoints in `both`, and of its slopes in `parts`.
-        own = [(slice(0, H), slice(0, first)), (slice(H, 2 * H), slice(first, P))]
-        self._into = own[: 1 + self.has_cell]
+        columns = [(slice(0, H), slice(0, first)), (slice(H, 2 * H), slice(first, P))]
+        self._into = columns[: 1 + self.has_cell]
         # Texts side by side would need a matrix each, so they go by parts.
-        self.many = many and slopes.from_h is not None and P > 1 and slopes.parts.ndim == 3
-        if self.many:
+        self.by_matrix = by_matrix and slopes.from_h is not None and P > 1 and slopes.parts.ndim == 3
+        if self.by_matrix:
             self._stacked = _stack(slopes, inputs)
             self._product = np.empty((rows, self._stacked.shape[2]), np.float32)
             self._from = len(slopes.parts)
@@ -94,18 +94,18 @@ class _Layer:
 
     def back(self, t: int, rows: slice) -> Floats | None:
         """Take n rows from t to t - 1; returns the adjoints of the input at t, (n, X)."""
-        return self._by_matrix(t, rows) if self.many else self._by_parts(t, rows)
+        return self._by_matrix(t, rows) if self.by_matrix else self._by_parts(t, rows)
 
     def _by_parts(self, t: int, rows: slice) -> Floats | None:
         slopes, d = self.slopes, self._scaled[rows]  # (n, P, H)
         for units, some in self._into:
             np.multiply(self.both[rows, None, units], slopes.parts[t, ..., some, :], out=d[:, some])
-        kept = None if slopes.keep is None else self.both[rows, : self.units] * slopes.keep[t]
+        carried = None if slopes.keep is None else self.both[rows, : self.units] * slopes.keep[t]
         self.state[rows] = 0 if slopes.from_h is None else _product(d, *slopes.from_h)
-        if kept is not None and self.cell is not None:
-            self.cell[rows] = kept
-        elif kept is not None:
-            self.state[rows] += kept
+        if carried is not None and self.cell is not None:
+            self.cell[rows] = carried
+        elif carried is not None:
+            self.state[rows] += carried
         if not self.inputs:
             return None
         parts, W = slopes.from_x
@@ -146,9 +146,9 @@ def _stack(slopes: Slopes, inputs: bool) -> Floats:
     """[W_h | W_x] by unit: (H, P, H + X), zeros where a part has only one of the two."""
     H, P = slopes.layer.units, slopes.parts.shape[1]
     out = np.zeros((H, P, H + (slopes.from_x[1].shape[1] if inputs else 0)), np.float32)
-    for taken, columns in ((slopes.from_h, slice(H)), (slopes.from_x if inputs else None, slice(H, None))):
-        if taken is not None:
-            parts, rows = taken
+    for source, columns in ((slopes.from_h, slice(H)), (slopes.from_x if inputs else None, slice(H, None))):
+        if source is not None:
+            parts, rows = source
             out[:, parts, columns] = rows.reshape(-1, H, rows.shape[1]).transpose(1, 0, 2)
     return out
 

@@ -133,13 +133,13 @@ def draw_starts(n: int, block: int, samples: int, seed: int = 0) -> Integers:
     return np.random.default_rng(seed).integers(n - block + 1, size=(samples, math.ceil(n / block)))
 
 
-def resampled_means(table: Array, block: int, drawn: Integers) -> Doubles:
+def resampled_means(table: Array, block: int, block_starts: Integers) -> Doubles:
     """The mean (S, …) of each drawn text, from running sums: the last block is as long as the others."""
     sums = np.zeros((len(table) + 1, *table.shape[1:]))
     np.cumsum(table, axis=0, dtype=np.float64, out=sums[1:])
     of_block = (sums[block:] - sums[:-block]) / block  # (n - block + 1, …)
-    step = max(1, MAX_GATHERED_NUMBERS // max(1, drawn.shape[1] * of_block[0].size))
-    parts = [of_block[drawn[b : b + step]].mean(axis=1) for b in range(0, len(drawn), step)]
+    step = max(1, MAX_GATHERED_NUMBERS // max(1, block_starts.shape[1] * of_block[0].size))
+    parts = [of_block[block_starts[b : b + step]].mean(axis=1) for b in range(0, len(block_starts), step)]
     return np.concatenate(parts)
 
 
@@ -154,8 +154,8 @@ def block_length(rows: npt.ArrayLike) -> int:
     True
     """
     table = np.asarray(rows, np.float64).reshape(len(np.asarray(rows)), -1)
-    most = np.argsort(-table.var(axis=0))[:16]
-    return max((math.ceil(_politis_white(table[:, column])) for column in most.tolist()), default=1)
+    most_varying = np.argsort(-table.var(axis=0))[:16]
+    return max((math.ceil(_politis_white(table[:, column])) for column in most_varying.tolist()), default=1)
 
 
 def _politis_white(values: Doubles) -> float:

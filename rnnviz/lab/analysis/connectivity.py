@@ -138,14 +138,14 @@ def connectivity(
     T = len(reading.text)
     targets = reading.targets(character)
     seeds = reading.seeds(targets, slice(1, None))
-    found = np.zeros((T, T + 1))  # the first column is the start symbol's
+    lengths = np.zeros((T, T + 1))  # the first column is the start symbol's
 
     def on_input(t: int, begin: int, x: Floats, exponents: Exponents) -> None:
-        found[T - begin - len(x) : T - begin, t] = norms(x, exponents)[::-1]
+        lengths[T - begin - len(x) : T - begin, t] = norms(x, exponents)[::-1]
 
     sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
-    values, log10 = _with_logarithms(found[:, 1:])
-    return Connectivity(reading.text, targets[1:], values, log10, _with_logarithms(found[:, 0])[0])
+    values, log10 = _with_logarithms(lengths[:, 1:])
+    return Connectivity(reading.text, targets[1:], values, log10, _with_logarithms(lengths[:, 0])[0])
 
 
 def connectivity_row(
@@ -199,10 +199,10 @@ def shares(logs: npt.NDArray[np.floating[Any]]) -> Floats:
 
 def row_maxima(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
     """The largest entry of each row of logarithms, (…, 1), as a finite number."""
-    found = logs.max(axis=-1, keepdims=True)
-    return np.asarray(np.where(np.isfinite(found), found, found.dtype.type(0)))
+    maxima = logs.max(axis=-1, keepdims=True)
+    return np.asarray(np.where(np.isfinite(maxima), maxima, maxima.dtype.type(0)))
 
 
-def _with_logarithms(found: Doubles) -> tuple[Floats, Floats]:
+def _with_logarithms(lengths: Doubles) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
-        return read_only(found.astype(np.float32)), read_only(np.log10(found).astype(np.float32))
+        return read_only(lengths.astype(np.float32)), read_only(np.log10(lengths).astype(np.float32))

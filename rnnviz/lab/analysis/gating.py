@@ -74,7 +74,10 @@ class Gates(Brief, Pictured, Reported):
             "median": float(median.estimate),
             "median_interval": [float(median.low), float(median.high)] if median.enough else None,
             "time_constant": self.time_constant.tolist(),
-            **{what: {name: each.tolist() for name, each in of.items()} for what, of in gates.items()},
+            **{
+                measure: {name: values.tolist() for name, values in by_gate.items()}
+                for measure, by_gate in gates.items()
+            },
         }
 
 

@@ -94,10 +94,10 @@ def top_slopes(weights: Weights, top: Floats, targets: Ids) -> Floats:
     1 - P(target) is summed over the others, which keeps its digits where P is almost 1.
     """
     rows = np.arange(len(top))
-    others = np.exp(weights.log_probs(top))
-    others[rows, targets] = 0
-    total = others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None]  # (k, 1)
-    out: Floats = -(others @ weights.readout)  # (k, H)
+    other_probs = np.exp(weights.log_probs(top))
+    other_probs[rows, targets] = 0
+    total = other_probs.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None]  # (k, 1)
+    out: Floats = -(other_probs @ weights.readout)  # (k, H)
     out += total * weights.readout[targets]
     return out
 
@@ -140,7 +140,7 @@ def read(
     if stop > limit:
         _refuse(stop, limit, square)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
-    inputs, came = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
+    inputs, next_symbols = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
     hidden, cell = weights.states(len(inputs) + 1)
     weights.run(inputs, hidden, cell)
     if not np.isfinite(hidden).all():
@@ -150,9 +150,9 @@ def read(
             name=model.name,
             count=stop,
         )
-    if len(came) < len(inputs):
-        came = np.append(came, weights.predict(hidden[-1:, -1])[0].argmax())
-    return Reading(text[:stop], model.vocabulary, weights, inputs, came, hidden, cell)
+    if len(next_symbols) < len(inputs):
+        next_symbols = np.append(next_symbols, weights.predict(hidden[-1:, -1])[0].argmax())
+    return Reading(text[:stop], model.vocabulary, weights, inputs, next_symbols, hidden, cell)
 
 
 def _refuse(count: int, limit: float, square: bool) -> NoReturn:

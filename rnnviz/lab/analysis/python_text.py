@@ -104,9 +104,9 @@ def _best(text: str) -> _Reading:
     reading = _Reading(text, "")
     first = _TRIPLE.search(text)
     if first is not None and not reading.found.parsed.all():
-        other = _Reading(text, first[0])
-        if other.found.parsed.sum() > reading.found.parsed.sum():
-            return other
+        inside_string = _Reading(text, first[0])
+        if inside_string.found.parsed.sum() > reading.found.parsed.sum():
+            return inside_string
     return reading
 
 
@@ -233,13 +233,13 @@ class _Reading:
                 last = place(*token.end)
                 yield _Token(token.type, token.string, place(*token.start), last)
         except (tokenize.TokenError, SyntaxError, ValueError, Warning) as error:
-            said = str(error)
-            within = "triple-quoted" in said or "multi-line string" in said
+            message = str(error)
+            within = "triple-quoted" in message or "multi-line string" in message
             begun = _TRIPLE.search(self._text, max(last, 0)) if within else None
             if begun is not None:  # the text ends within it
                 end = len(self._text) + len(begun[0])
                 yield _Token(tokenize.STRING, begun[0], begun.start(), end)
-            elif "EOF in multi-line statement" not in said:
+            elif "EOF in multi-line statement" not in message:
                 raise _NoPythonError from None
 
     def _line(self, at: int) -> int:
@@ -297,6 +297,6 @@ class _Reading:
 
 def _opening_mark(token: _Token) -> tuple[int, str]:
     """The position of a string's opening mark, and the mark."""
-    found = _MARK.search(token.word)
-    assert found is not None
-    return token.start + found.start(), found[0]
+    match = _MARK.search(token.word)
+    assert match is not None
+    return token.start + match.start(), match[0]

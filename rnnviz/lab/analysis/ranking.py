@@ -74,8 +74,8 @@ def predict_by_symbol(ids: Integers, values: Array, learn: Mask | slice) -> Doub
     """
     count = np.bincount(ids[learn])
     mean = np.full(int(ids.max()) + 1, values[learn].mean())
-    seen = np.flatnonzero(count)
-    mean[seen] = np.bincount(ids[learn], values[learn])[seen] / count[seen]
+    seen_ids = np.flatnonzero(count)
+    mean[seen_ids] = np.bincount(ids[learn], values[learn])[seen_ids] / count[seen_ids]
     return np.asarray(mean[ids])
 
 

@@ -122,7 +122,7 @@ class Searcher:
         order = np.argsort(-ranked_by, kind="stable")
         of_first = np.sort(by_chance[:, order[0]])
         ranked_units = [self.units[u] for u in order.tolist()]
-        numbers = (each[order].tolist() for each in (score, ranked_by, direction, p))
+        numbers = (column[order].tolist() for column in (score, ranked_by, direction, p))
         return Search(
             found=tuple(map(Found, ranked_units, *numbers)),
             target=target.name,
@@ -152,8 +152,8 @@ class Searcher:
     def columns(self, search: Search, count: int) -> Doubles:
         """The values (T, count) of the units that ranked first in `search`, signed likewise."""
         chosen = search.found[:count]
-        at = [self.units.index(found.unit) for found in chosen]
-        return np.asarray(self.values[:, at] * [found.direction for found in chosen])
+        at = [self.units.index(candidate.unit) for candidate in chosen]
+        return np.asarray(self.values[:, at] * [candidate.direction for candidate in chosen])
 
     def split(self, target: Target, edges: int = 0) -> Split:
         """The parts of the text for `target`. Raises the errors of `search`."""
@@ -203,8 +203,8 @@ class Searcher:
         else:
             scores = [ranking.auc(ranked, values)]
             if near is not None:
-                here = np.asarray(values | near[half])
-                scores.append(ranking.auc(ranking.ranks(self.values[half][here]), values[here]))
+                nearby = np.asarray(values | near[half])
+                scores.append(ranking.auc(ranking.ranks(self.values[half][nearby]), values[nearby]))
             up, down = np.min(scores, axis=0), 1 - np.max(scores, axis=0)
         if direction is None:
             direction = np.where(down > up, -1, 1)

@@ -67,18 +67,18 @@ class Target:
     def __post_init__(self) -> None:
         values: object = self.values
         if not isinstance(values, np.ndarray):
-            found = received(values)
+            problem = received(values)
         elif values.ndim != 1 or values.dtype.kind not in "bfiu":
-            found = f"{values.dtype} {values.shape}"
+            problem = f"{values.dtype} {values.shape}"
         elif not np.isfinite(values).all():
             at = int(np.argmin(np.isfinite(values)))
-            found = f"{values[at]} at character {at:,}"
+            problem = f"{values[at]} at character {at:,}"
         else:
             return
         raise ConfigError(
             "a target's values are an array (T,) of booleans, or of finite numbers if it is graded; received "
             "{found}",
-            found=found,
+            found=problem,
         )
 
     @property
@@ -215,9 +215,9 @@ def _mask_by_character(test: Callable[[str], bool]) -> Callable[[str], Array]:
     """A mask from a test of single characters; each distinct character is tested once."""
 
     def mask(text: str) -> Array:
-        points, which = np.unique(code_points(text), return_inverse=True)
-        found: Array = np.array([test(chr(p)) for p in points.tolist()], np.bool_)[which]
-        return found
+        points, inverse = np.unique(code_points(text), return_inverse=True)
+        holds: Array = np.array([test(chr(p)) for p in points.tolist()], np.bool_)[inverse]
+        return holds
 
     return mask
 
@@ -355,15 +355,15 @@ def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "parag
     if what in KINDS or what in PYTHON_KINDS:
         return named_target(what, text, unclosed=unclosed)
     check_text(text)
-    found = pattern_target(what, text)
-    if not found.values.any():
+    matches = pattern_target(what, text)
+    if not matches.values.any():
         raise ConfigError(
             "{what!r} is no target's name, and as a pattern it matches nothing in this text; the names are "
             "{kinds}",
             what=what,
             kinds=", ".join((*KINDS, *PYTHON_KINDS)),
         )
-    return found
+    return matches
 
 
 def named_target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
@@ -467,7 +467,7 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
             count=len(pattern),
         )
     code_points(text)  # refuses half a surrogate pair
-    shown = pattern if len(pattern) <= 60 else pattern[:59] + "…"
+    excerpt = pattern if len(pattern) <= 60 else pattern[:59] + "…"
     try:
         done = subprocess.run(
             # -I and -S: no module of the user, and a quick start.
@@ -481,7 +481,7 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
         raise ConfigError(
             "the pattern {pattern!r} was still searching after {timeout:g} seconds and was stopped; "
             "a repetition inside a repetition, as in (a+)+, can take for ever: write it in another way",
-            pattern=shown,
+            pattern=excerpt,
             timeout=timeout,
         ) from None
     except OSError as error:
@@ -491,11 +491,11 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
     if done.returncode == _INVALID_PATTERN_EXIT:
         reason = done.stderr.decode("utf-8", "replace")[:200]
         raise ConfigError(
-            "the pattern {pattern!r} is no regular expression: {reason}", pattern=shown, reason=reason
+            "the pattern {pattern!r} is no regular expression: {reason}", pattern=excerpt, reason=reason
         )
     if done.returncode != 0:
         raise ConfigError(
-            "the pattern {pattern!r} needs more memory than it may have; write a simpler one", pattern=shown
+            "the pattern {pattern!r} needs more memory than it may have; write a simpler one", pattern=excerpt
         )
     spans = np.frombuffer(done.stdout, np.int64).reshape(-1, 2)
     return [(start, stop) for start, stop in spans.tolist()]

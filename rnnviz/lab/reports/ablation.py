@@ -84,22 +84,22 @@ def panels(ablation: Ablation) -> list[Panel]:
     """Bars of the largest losses beside random directions; empty without a ranking."""
     if not (ablation.ranked and ablation.replicates):
         return []
-    listed, drawn, random = ablation.ranked_places[:MAX_BARS], ablation.interval, ablation.random
+    listed, interval, random = ablation.ranked_places[:MAX_BARS], ablation.interval, ablation.random
     units = ablation.units[listed].tolist()
     level = () if random is None else (("ablation.level", len(random.units), float(random.loss.max())),)
     picture = Bars(
         [str(unit) for unit in units],
         ablation.loss[listed].tolist(),
         words("ablation.x"),
-        [(words(code, controls=controls), most) for code, controls, most in level],
-        errors=(drawn.high - drawn.low)[listed] / 2 if drawn.enough else None,
+        [(words(code, controls=controls), loss) for code, controls, loss in level],
+        errors=(interval.high - interval.low)[listed] / 2 if interval.enough else None,
     )
     notice = [words("ablation.notice"), words("ablation.notice-click")]
     title, limits = words("ablation.title"), words("ablation.limits")
     return [Panel("ablation", title, picture, notice, limits, pick="bar", picks=units)]
 
 
-def interval_words(drawn: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Sentence | Number:
+def interval_words(resampled: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Sentence | Number:
     """An interval as text; a dash without one."""
-    low, high = float(drawn.low[place]), float(drawn.high[place])
+    low, high = float(resampled.low[place]), float(resampled.high[place])
     return Number(None) if math.isnan(low) else span(low, high, digits)

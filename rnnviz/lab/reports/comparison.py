@@ -14,8 +14,8 @@ def table(comparison: Comparison) -> Table:
     return Table(
         [words(f"head.{name}") for name in ("network", "perplexity", "unknown")],
         [
-            (one["model"], Number(one["perplexity"], "perplexity", 2), count(one["unknown"]))
-            for one in comparison.facts()["networks"]
+            (network["model"], Number(network["perplexity"], "perplexity", 2), count(network["unknown"]))
+            for network in comparison.facts()["networks"]
         ],
     )
 
@@ -24,7 +24,7 @@ def sentences(comparison: Comparison) -> list[Sentence]:
     """The network with the lowest perplexity."""
     if len(comparison.traces) < 2 or not comparison.text:
         return []
-    best = min(comparison.facts()["networks"], key=lambda one: one["perplexity"])
+    best = min(comparison.facts()["networks"], key=lambda network: network["perplexity"])
     perplexity = Number(best["perplexity"], "perplexity", 2)
     return make_sentences(
         ["compare.lowest"],

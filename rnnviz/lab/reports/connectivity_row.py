@@ -12,12 +12,12 @@ def table(row: ConnectivityRow) -> Table:
         [words(f"head.{name}") for name in heads],
         [
             (
-                count(each["position"]),
-                visible(each["character"]),
-                Number(each["norm"], "significant"),
-                Number(each["share"], "percent"),
+                count(character["position"]),
+                visible(character["character"]),
+                Number(character["norm"], "significant"),
+                Number(character["share"], "percent"),
             )
-            for each in row.facts()["characters"]
+            for character in row.facts()["characters"]
         ],
     )
 

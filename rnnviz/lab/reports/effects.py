@@ -20,7 +20,7 @@ def table(effect: Effect) -> Table:
 
 def sentences(effect: Effect) -> list[Sentence]:
     """The loss beside random changes, and whether it is larger inside the target."""
-    said = make_sentences(
+    overall = make_sentences(
         ("effect.loss", f"effect.{_lead_code(effect.lead)}"),
         characters=count(effect.characters),
         loss=Number(effect.loss, "signed", 4),
@@ -32,9 +32,9 @@ def sentences(effect: Effect) -> list[Sentence]:
         sure=interval_words(effect.lead),
     )
     if effect.within is None or effect.conditional is None:
-        return said
+        return overall
     codes = ("effect.part", f"effect.part-{_lead_code(effect.conditional)}")
-    return said + make_sentences(
+    return overall + make_sentences(
         codes if effect.within.characters else ["effect.no-part"],
         characters=count(effect.within.characters),
         inside=Number(float(effect.within.inside.estimate[0]), "signed", 4),

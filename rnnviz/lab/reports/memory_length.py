@@ -65,17 +65,17 @@ def _share_beyond(reach: Reach, lag: int, digits: int = 1) -> dict[str, Number]:
     beyond = reach.beyond
     ends = {"share": beyond.estimate, "low": beyond.low, "high": beyond.high}
     # A share of 0 may become slightly negative in a resampled text, by rounding.
-    return {name: Number(100 * max(float(of[lag]), 0.0), digits=digits) for name, of in ends.items()}
+    return {name: Number(100 * max(float(values[lag]), 0.0), digits=digits) for name, values in ends.items()}
 
 
-def fading_panels(found: Iterable[tuple[object, Reach]]) -> list[Panel]:
+def fading_panels(named_reaches: Iterable[tuple[object, Reach]]) -> list[Panel]:
     """The share beyond each lag of several networks, by name; no picture where no gradient reaches beyond the
     last character.
     """
     curves = [
-        (name, np.where(one.beyond.estimate > ROUNDING, one.beyond.estimate, np.nan))
-        for name, one in found
-        if one.beyond.estimate[0] > ROUNDING
+        (name, np.where(reach.beyond.estimate > ROUNDING, reach.beyond.estimate, np.nan))
+        for name, reach in named_reaches
+        if reach.beyond.estimate[0] > ROUNDING
     ]
     if not curves:
         return []

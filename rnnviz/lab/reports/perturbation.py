@@ -42,11 +42,11 @@ def sentences(perturbation: Perturbation) -> list[Sentence]:
 def panels(perturbation: Perturbation, others: Sequence[Perturbation] = ()) -> list[Panel]:
     """The distance of predictions and of states; `others` are the same change in other networks."""
     at = perturbation.at
-    found = [(one.before.model_name, one) for one in (perturbation, *others)]
+    named = [(changed.before.model_name, changed) for changed in (perturbation, *others)]
     # A line ends at differences that may be float32 rounding alone.
     apart = {
-        "divergence": [(name, _above(one.bits[at + 1 :], 1e-6)) for name, one in found],
-        "distance": [(name, _above(one.distance[at:], 1e-5)) for name, one in found],
+        "divergence": [(name, _above(changed.bits[at + 1 :], 1e-6)) for name, changed in named],
+        "distance": [(name, _above(changed.distance[at:], 1e-5)) for name, changed in named],
     }
     return [
         Panel(

@@ -8,7 +8,9 @@ from rnnviz.networks.verdicts import measured
 def table(replication: Replication) -> Table:
     """A row a network."""
     tables = [search.table() for search in replication.searches]
-    rows = [(name, *one.rows[0]) for name, one in zip(replication.networks, tables, strict=True)]
+    rows = [
+        (name, *search_table.rows[0]) for name, search_table in zip(replication.networks, tables, strict=True)
+    ]
     return Table([words("head.network"), *tables[0].columns], rows)
 
 

@@ -19,7 +19,10 @@ from rnnviz.text.characters import visible
 def table(card: UnitReport) -> Table:
     """The characters where the unit is highest, then lowest, with their context."""
     columns = [words(f"head.{name}") for name in ("position", "value", "text")]
-    rows = [(count(one.position), Number(one.value, digits=2), one.text) for one in (*card.top, *card.bottom)]
+    rows = [
+        (count(context.position), Number(context.value, digits=2), context.text)
+        for context in (*card.top, *card.bottom)
+    ]
     return Table(columns, rows)
 
 
