@@ -67,7 +67,7 @@ def _follow(id: str, state: str, started: int) -> None:
         measured(shown, watch),
         steps=watch.last("progress").get("counted") == "steps",
         uniform=start.get("uniform") is not None or not start,
-        watched=bool(shown.description.get("probe")),
+        has_watch_text=bool(shown.description.get("probe")),
     )
     facts = {**said(shown, watch), "started": started, "session": watch.link.token}
 
