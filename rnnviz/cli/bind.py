@@ -8,7 +8,7 @@ a choice, a list a repeatable option; any other type converts the word. A parame
 required; None stands for an absent option.
 
 A dataclass stands for its fields as options. Where it is optional and no option is given, the parameter is
-None. FieldOptions keeps only the given fields, as a dict. The docstring's first paragraph describes the
+None. FieldOptions keeps only the given settings, as a dict. The docstring's first paragraph describes the
 command; the rest stands below its options.
 """
 
@@ -20,6 +20,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.settings import settings_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +59,15 @@ class Help:
 
 
 class FieldOptions:
-    """In Annotated, for a dict: the given fields of a dataclass, by name, without those in `but`. The
-    dataclass itself checks the values, so a Literal is parsed as a word.
+    """In Annotated, for a dict: the given settings (rnnviz.networks.settings) among a dataclass's fields, by
+    name, without those in `but`. The dataclass itself checks the values, so a Literal is parsed as a word.
+    `title` heads their options; "" puts them among the command's others.
     """
 
-    def __init__(self, kind: Any, title: str, *, but: Sequence[str] = ()) -> None:
-        self.title, self.hints = title, get_type_hints(kind, include_extras=True)
-        self.fields = [field for field in fields(kind) if field.name not in but]
+    def __init__(self, kind: Any, title: str = "", *, but: Sequence[str] = ()) -> None:
+        self.title, self.hints = title, get_type_hints(kind)
+        self.settings = {name: about for name, about in settings_of(kind).items() if name not in but}
+        self.defaults = {field.name: field.default for field in fields(kind)}
 
 
 class Removed(argparse.Action):
@@ -127,11 +130,13 @@ def add_command(commands: Any, function: Callable[..., int | None]) -> argparse.
 
 def _add_field_options(parser: argparse.ArgumentParser, these: FieldOptions) -> None:
     """Add options whose help names their defaults, but which are None where not given."""
-    group = parser.add_argument_group(these.title)
-    for field in these.fields:
-        said, kind = _split_hint(these.hints[field.name])
-        _add_option(group, field.name, said, str if get_origin(kind) is Literal else kind, field.default, {})
-    parser.set_defaults(**{field.name: None for field in these.fields})
+    group = parser.add_argument_group(these.title) if these.title else parser
+    for name, about in these.settings.items():
+        _help, kind = _split_hint(these.hints[name])
+        help = Help(about.help, *about.names, metavar=about.metavar, convert=about.parse)
+        default = None if these.defaults[name] is MISSING else these.defaults[name]
+        _add_option(group, name, help, str if get_origin(kind) is Literal else kind, default, {})
+    parser.set_defaults(**dict.fromkeys(these.settings))
 
 
 def _parsed_value(name: str, kind: Any, given: argparse.Namespace) -> Any:
@@ -142,7 +147,7 @@ def _parsed_value(name: str, kind: Any, given: argparse.Namespace) -> Any:
         made = {field.name: _parsed_value(field.name, hints[field.name], given) for field in fields(bare)}
         return bare(**made) if kind is bare or any(one is not None for one in made.values()) else None
     if isinstance(said, FieldOptions):
-        values = {field.name: getattr(given, field.name) for field in said.fields}
+        values = {field: getattr(given, field) for field in said.settings}
         return {name: value for name, value in values.items() if value is not None}
     value, least = getattr(given, name), said.least
     if least is not None and value is not None:
@@ -180,7 +185,7 @@ def _add_option(
     if said.action is not None:
         how = {"action": said.action, "const": said.about}
     elif bare is bool:
-        how["action"] = "store_true"
+        how["action"] = "store_false" if default is True else "store_true"
     elif get_origin(bare) is Literal:
         how |= {"type": said.convert, "choices": get_args(bare), "metavar": said.metavar}
     else:
@@ -208,7 +213,9 @@ def _add_option(
 
 def _default_note(about: str, default: Any) -> str:
     """A default for the help; "" where the help words it."""
-    if "default:" in about or not isinstance(default, int | float | str) or default is False or default == "":
+    if "default:" in about or default == "" or isinstance(default, bool):
+        return ""
+    if not isinstance(default, int | float | str):
         return ""
     shown = (
         f"{default:,}"
