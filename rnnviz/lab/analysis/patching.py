@@ -119,8 +119,7 @@ def choose_part(
         return Part((intervention.layer,), (intervention.quantity,), direction=along[0])
     layers: tuple[int, ...] = (intervention.layer,)
     if units is None and layer is None:
-        # Neither a layer nor units: the whole state goes over, which gives the source's own next
-        # prediction.
+        # Neither a layer nor units were named: the part is of all layers.
         layers = tuple(range(len(weights.layers)))
     quantities: tuple[str, ...] = (single,)
     if quantity == "state" and KINDS[weights.cell].has_cell:

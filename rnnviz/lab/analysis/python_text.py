@@ -290,8 +290,7 @@ class _Reading:
         begin = self._begins[self._line(first.start)]
         blanks = first.start - begin
         if statement.ink:
-            # As Python does it: fewer blanks close blocks, more open one. A block that was cut off has no
-            # entry.
+            # As Python does it: fewer blanks close blocks, more open one.
             while self._blocks[-1] > blanks:
                 self._blocks.pop()
             if self._blocks[-1] < blanks:

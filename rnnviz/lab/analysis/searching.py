@@ -118,8 +118,7 @@ class Searcher:
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
         by_chance = self._by_chance(measured, target.values[second], shifts)
-        # The target itself counts as one of the shifts, so p is never 0 and the test keeps its level
-        # exactly.
+        # The target itself counts as one of the shifts, so p is never 0 and the test keeps its level.
         p = (1 + (by_chance >= score).sum(axis=0)) / (len(by_chance) + 1)
         order = np.argsort(-ranked_by, kind="stable")
         of_first = np.sort(by_chance[:, order[0]])
