@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 import rnnviz
 from rnnviz.cli.bind import ExclusiveGroup, Help
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.findings import Finding, Number, Said, stacked
+from rnnviz.findings import Finding, Number, Sentence, stacked
 from rnnviz.networks import engines
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import load_numpy
@@ -253,26 +253,23 @@ def finite_values(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-OUTPUT_LEVELS = (
-    "said",
-    "aside",
-    "detail",
-)  # on standard output; cautions go to standard error, hints on a page
+# Levels of sentences on standard output. Cautions go to standard error; hints are of use on a page alone.
+OUTPUT_LEVELS = ("said", "aside", "detail")
 
 
 def print_findings(
     findings: Sequence[Finding],
     options: JsonOptions,
-    heading: Said | None = None,
-    extra: Callable[[Any], dict[str, Any]] = lambda findings: {},
+    heading: Sentence | None = None,
+    extra: Callable[[Any], dict[str, Any]] = lambda finding: {},
     *,
     levels: Container[str] = OUTPUT_LEVELS,
     table: bool = True,
     **fixed: object,
 ) -> None:
-    """Print findings of one class: with --json one object each, with the command's `known` values first and
-    `more` of each last. Otherwise a table under a heading, and for a single finding its sentences of these
-    `levels`. Cautions go to standard error.
+    """Print findings of one class: with --json one object each, with the command's `fixed` values first and
+    the finding's `extra` ones last. Otherwise a table under a heading, and for a single finding its sentences
+    of these `levels`. Cautions go to standard error.
     """
     from rnnviz import sentences
 
@@ -307,7 +304,7 @@ def terminal_text(value: object) -> str:
     """A sentence, words or a number in the terminal's language."""
     from rnnviz import sentences
 
-    return "" if value is None else sentences.tell(value, sentences.of_terminal(), marked=False)
+    return "" if value is None else sentences.describe(value, sentences.terminal_language(), marked=False)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = ()) -> None:

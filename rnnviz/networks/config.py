@@ -4,16 +4,23 @@ Values out of range or in contradiction raise ConfigError.
 """
 
 import math
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.text.characters import Normaliser
 
-Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru"]
+if TYPE_CHECKING:
+    Cell: TypeAlias = str
+    ModelKind: TypeAlias = str
+else:
+    # The names in CELLS, which the command offers: a type checker can't read a registry.
+    Cell = Literal[tuple(CELLS)]
+    ModelKind = Literal[(*CELLS, "ngram")]
 Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Engine = Literal["auto", "torch", "numba"]
@@ -38,8 +45,8 @@ def gone(cell: object) -> ConfigError | None:
 
 def span(cell: str, activation: str) -> str:
     """The range of such cells' states; see `ModelConfig.span`."""
-    own = CELLS[cell].span if cell in CELLS else "activation"
-    return activation if own == "activation" else own
+    of_cell = CELLS[cell].span if cell in CELLS else "activation"
+    return activation if of_cell == "activation" else of_cell
 
 
 def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
@@ -69,7 +76,7 @@ def one_of(config: object, **choices: Iterable[str]) -> None:
             )
 
 
-KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
+KINDS: Mapping[str, CellKind] = ChainMap(CELLS, {"custom": CellKind("Custom")})
 """The cells, and a Python function's step, which no recipe trains: see `rnnviz.lab.engines.custom`."""
 
 

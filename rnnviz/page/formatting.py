@@ -6,31 +6,31 @@ from collections.abc import Iterable
 from typing import Any
 
 from rnnviz import sentences
-from rnnviz.findings import Number, Said
+from rnnviz.findings import Number, Sentence
 from rnnviz.i18n import N_, _, language, ngettext
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
-from rnnviz.sentences import written
+from rnnviz.sentences import format_number
 
 
 def rounded(value: float, digits: int = 2) -> str:
     """A perplexity in words: with decimals while they matter, then without, then as "98.7 million"."""
-    return written(Number(value, "perplexity", digits), language())
+    return format_number(Number(value, "perplexity", digits), language())
 
 
 def signed(value: float, digits: int = 2) -> str:
     """A difference, with its sign: +0.12, −1,234.50."""
-    return written(Number(value, "signed", digits), language())
+    return format_number(Number(value, "signed", digits), language())
 
 
 def spoken(value: object) -> str:
     """A finding's words in the session's language, without Markdown: for a picture or a label."""
-    return sentences.tell(value, language(), str, marked=False)
+    return sentences.describe(value, language(), str, marked=False)
 
 
 def measure_name(finding: Any) -> str:
     """The name of the measure by which a search, or a finding in a model's card, ranks units."""
-    return spoken(Said(f"measure.{finding.measure.lower()}"))
+    return spoken(Sentence(f"measure.{finding.measure.lower()}"))
 
 
 def choices(perplexity: float) -> str:
@@ -40,12 +40,12 @@ def choices(perplexity: float) -> str:
 
 def together(sentences_said: Iterable[str]) -> str:
     """Sentences joined by the language's space; Chinese has none."""
-    return sentences.together(sentences_said, language())
+    return sentences.join_sentences(sentences_said, language())
 
 
 def percent(share: float) -> str:
     """A share, from 0 to 1, in percent: 0 % only for none, 100 % only for all."""
-    return written(Number(share, "percent"), language())
+    return format_number(Number(share, "percent"), language())
 
 
 def duration(seconds: float) -> str:

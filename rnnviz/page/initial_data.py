@@ -16,6 +16,7 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES, themes
 from rnnviz.i18n import _, language
 from rnnviz.networks import contamination, model_card
+from rnnviz.networks.cells import CELLS
 from rnnviz.page import shown_units
 from rnnviz.page.formatting import (
     measure_name,
@@ -258,16 +259,7 @@ def live_words() -> dict[str, str]:
         "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
         "caption.unit": _("Unit {n}, one of {units} numbers in this network. It has no name yet."),
         "step": _("Unit {n} after “{c}”: {formula}"),
-        "step.gru": _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}"),
-        "step.mingru": _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}"),
-        "step.lstm": together(
-            (
-                _("keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}."),
-                _("It shows {output} of tanh({cell}) = {tanh}: {hidden}"),
-            )
-        ),
-        "step.rnn": _("before {before}, now {hidden}"),
-        "step.mlp": _("now {hidden}"),
+        **{f"step.{name}": _step_words(name) for name in CELLS},
         "step.link": _("See this unit on Inside →"),
         "low": _("low"),
         "high": _("high"),
@@ -351,6 +343,20 @@ def live_words() -> dict[str, str]:
         ),
         "waiting": _("The server does not answer; what you type is kept and sent again."),
     }
+
+
+def _step_words(cell: str) -> str:
+    """The sentence on one unit's step in such a cell, with a place for each number."""
+    if cell == "lstm":
+        return together(
+            (
+                _("keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}."),
+                _("It shows {output} of tanh({cell}) = {tanh}: {hidden}"),
+            )
+        )
+    if CELLS[cell].keeps == "update":  # Z_t: the candidate gets the rest
+        return _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}")
+    return _("now {hidden}") if cell == "mlp" else _("before {before}, now {hidden}")
 
 
 def short_names() -> dict[str, str]:

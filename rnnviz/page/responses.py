@@ -20,7 +20,7 @@ def request_language(request: HTTPConnection) -> str:
     """The language of sentences.LANGUAGES that the address asks for with `lang`; else the browser's first."""
     parameter = request.query_params.get("lang")
     return (
-        sentences.match(parameter)
+        sentences.match_language(parameter)
         if parameter
         else preferred_language(request.headers.get("accept-language", ""))
     )

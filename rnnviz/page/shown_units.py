@@ -36,8 +36,8 @@ STEADY_UNITS = 8
 """Units that change least often, shown below the named units: as many as a reader sees at a glance."""
 
 REACH_PERCENTILE = 98
-"""Percentile of a unit's values on the reference text: the upper end of its `unit_reach`; 100 − REACH_PERCENTILE, the
-lower. Beyond it are rare peaks, which would leave all other colours pale.
+"""Percentile of a unit's values on the reference text: the upper end of its `unit_reach`. The lower end is at
+100 − REACH_PERCENTILE. Beyond them are rare peaks, which would leave all other colours pale.
 """
 
 MIN_SIDE_RATIO = 0.2
@@ -119,7 +119,7 @@ class NamedUnit:
 
 
 def named_units(model: Network) -> tuple[NamedUnit, ...]:
-    """The first MAX_NAMED_UNITS named units of a model, each once; () if its card has no confirmed finding."""
+    """A model's first MAX_NAMED_UNITS named units, each once; () if its card has no confirmed finding."""
     from rnnviz.networks import model_card
 
     if not model.card.get(model_card.UNITS_KEY):

@@ -11,11 +11,12 @@ import pytest
 from rnnviz.arrays import Ids
 from rnnviz.networks import batched_scoring, threads
 from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, NumpyEngine
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring import perplexity as scoring
 from tests.support.long_texts import (
-    CELLS,
     LENGTH,
+    STRETCHED,
     VOCABULARY,
     assert_as_in_sequence,
     in_sequence,
@@ -61,7 +62,7 @@ def read_again(network: NumpyModel, ids: Ids) -> int:
     return scorer.read_again
 
 
-@pytest.mark.parametrize("settings", CELLS, ids=lambda s: "-".join(map(str, s.values())))
+@pytest.mark.parametrize("settings", STRETCHED, ids=lambda s: "-".join(map(str, s.values())))
 def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(settings: dict[str, Any]) -> None:
     network = reader(scale=8.0, **settings)
     assert_as_in_sequence(network, NumpyEngine(network.weights))
@@ -107,7 +108,7 @@ def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> Non
     assert scoring.perplexity(never_settles(), text=text(LENGTH), precise=True).unsettled == 0
 
 
-@pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
+@pytest.mark.parametrize("cell", [name for name, kind in CELLS.items() if kind.mixes])
 def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
     network = reader(cell=cell, scale=8.0)
     ids = np.random.default_rng(2).integers(0, VOCABULARY.size, 2 * LENGTH)
@@ -131,7 +132,7 @@ def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPat
     assert steps[len(steps) // 2].perplexity == pytest.approx(score.perplexity, rel=0.1)
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "mingru"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_reading_goes_on_from_a_state_that_was_kept(cell: str) -> None:
     ids, first, second = symbols(200), tiny(cell).scorer(), tiny(cell).scorer()
     first.advance(ids[:120])
@@ -171,11 +172,9 @@ def test_states_differ_where_any_part_does() -> None:
 
 
 SHORT: list[tuple[str, dict[str, Any]]] = [
-    ("mlp", {}),
-    ("rnn", {"activation": "relu", "layers": 2}),
-    ("gru", {"layers": 2, "embedding_size": 0}),
-    ("lstm", {"layers": 2}),
-    ("mingru", {"layers": 2}),
+    *((cell, {"layers": 2}) for cell in CELLS),
+    ("rnn", {"activation": "relu"}),
+    ("gru", {"embedding_size": 0}),
     ("gru", {"tied": True, "embedding_size": 12}),
 ]
 

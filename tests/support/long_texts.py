@@ -14,7 +14,7 @@ from tests.support.models import changed, drawn, network
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))
 LENGTH = LEAST + 777
-CELLS: list[dict[str, Any]] = [
+STRETCHED: list[dict[str, Any]] = [
     {"cell": "rnn", "activation": "relu"},
     {"cell": "gru", "embedding_size": 0},
     {"cell": "lstm", "layers": 2},

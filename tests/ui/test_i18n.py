@@ -111,7 +111,7 @@ def test_no_compiled_catalogue_lies_in_the_package() -> None:
     [(None, "en"), ("", "en"), ("zh", "zh"), ("zh-Hans-CN", "zh"), ("ZH_tw", "zh"), ("fr-FR", "en")],
 )
 def test_a_locale_finds_its_language(locale: str | None, language: str) -> None:
-    assert sentences.match(locale) == language
+    assert sentences.match_language(locale) == language
 
 
 def test_a_session_without_a_language_reads_english() -> None:

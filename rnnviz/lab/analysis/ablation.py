@@ -39,7 +39,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import directions, targets
 from rnnviz.lab.analysis.activations import Unit
-from rnnviz.lab.analysis.bootstrap import Resampled, from_correlation, resample
+from rnnviz.lab.analysis.bootstrap import Resampled, block_length, resample
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention, side_by_side
 from rnnviz.lab.analysis.ranking import correlation, ranks
@@ -308,7 +308,7 @@ def ablating(
         if clock.due():
             yield Share((start + len(top)) / total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
-    random = [directions.random(len(added), seed, layer=layer) for seed in range(controls)]
+    random = [directions.random_direction(len(added), seed, layer=layer) for seed in range(controls)]
     mean, held = added / len(ids), [*which.tolist(), *random]
 
     def without(one: int | Direction) -> Intervention:
@@ -385,7 +385,7 @@ def _chosen(
     weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
 ) -> tuple[int, Integers]:
     """The layer, and which of its units."""
-    if directions.within(units):
+    if directions.directions_in(units):
         raise ConfigError(
             "units are ablated one by one; for a direction use rnnviz.units.effect(model, text, "
             "Zero(direction))"
@@ -445,7 +445,7 @@ def whole(sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Resam
     over passages. The columns `typical` determine the length of the bootstrap's blocks.
     """
     sums, counts = sums.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True)
-    return _sides(sums, counts, typical).of(lambda losses: losses[..., 0, :])
+    return _sides(sums, counts, typical).map(lambda losses: losses[..., 0, :])
 
 
 def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Within | None:
@@ -456,9 +456,9 @@ def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = 
     return Within(
         target,
         int(counts[1].sum()),
-        sides.of(lambda losses: losses[..., 1, :]),
-        sides.of(lambda losses: losses[..., 0, :]),
-        sides.of(lambda losses: losses[..., 1, :] - losses[..., 0, :]),
+        sides.map(lambda losses: losses[..., 1, :]),
+        sides.map(lambda losses: losses[..., 0, :]),
+        sides.map(lambda losses: losses[..., 1, :] - losses[..., 0, :]),
     )
 
 
@@ -472,7 +472,7 @@ def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(losses / means[..., :S, None])
 
-    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).of(rate)
+    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).map(rate)
 
 
 def _block(sums: Doubles) -> int:
@@ -480,4 +480,4 @@ def _block(sums: Doubles) -> int:
     most.
     """
     columns = np.argsort(-sums.var(axis=0))[:16].tolist()
-    return int(np.median([from_correlation(sums[:, column]) for column in columns]))
+    return int(np.median([block_length(sums[:, column]) for column in columns]))

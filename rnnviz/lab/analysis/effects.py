@@ -96,14 +96,14 @@ class Effect(Brief, Pictured, Reported):
         Below 0: the intervention costs no more than random changes may. Few random changes have a lead whose
         interval lies above 0.
         """
-        return self.losses.of(_lead)
+        return self.losses.map(_lead)
 
     @property
     def conditional(self) -> Resampled | None:
         """() the lead of the difference inside less outside: above 0 the intervention costs more inside. None
         without a target.
         """
-        return None if self.within is None else self.within.difference.of(_lead)
+        return None if self.within is None else self.within.difference.map(_lead)
 
     def facts(self) -> Json:
         """Losses in nats a character, and the leads over random changes, each with its interval."""
@@ -206,7 +206,9 @@ def _others(one: Intervention, H: int, count: int, seed: int) -> list[Interventi
     seeds = generator.integers(1 << 31, size=(count, k)).tolist()
     every: list[tuple[int, ...] | tuple[Direction, ...]] = [tuple(sorted(u.tolist())) for u in chosen]
     for row in seeds:
-        every.append(tuple(directions.random(H, s, layer=one.layer, quantity=one.quantity) for s in row))
+        every.append(
+            tuple(directions.random_direction(H, s, layer=one.layer, quantity=one.quantity) for s in row)
+        )
     return [
         Intervention(units, one.action, one.value, one.layer, one.start, one.stop, one.quantity)
         for units in every

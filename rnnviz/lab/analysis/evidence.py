@@ -49,7 +49,7 @@ import numpy as np
 from rnnviz.arrays import Array, Doubles, Ids, Mask
 from rnnviz.errors import ConfigError, install
 from rnnviz.lab.analysis import ranking
-from rnnviz.lab.analysis.bootstrap import from_correlation, means, starts
+from rnnviz.lab.analysis.bootstrap import block_length, draw_starts, resampled_means
 from rnnviz.lab.analysis.search_result import Search
 from rnnviz.lab.analysis.searching import SHIFTS, Searcher, Split
 from rnnviz.lab.analysis.targets import Target
@@ -77,7 +77,7 @@ FEWEST = 20
 """Runs of a target, inside and outside, below which a text is too short for an interval."""
 
 LENGTHS = (2, 4, 8)
-"""The context lengths k of the linear rival; `rnnviz.lab.analysis.ranking.by_symbol` counts the case of one
+"""The context lengths k of the linear rival; `ranking.predict_by_symbol` counts the case of one
 character.
 """
 
@@ -133,7 +133,7 @@ def weigh(
     parts = [half for half in (split.second, split.third) if half is not None]
     if searcher.ids is not None:
         named += [("character", 1), *(("context", k) for k in LENGTHS)]
-        told = [partial(ranking.by_symbol, searcher.ids, target.values)]
+        told = [partial(ranking.predict_by_symbol, searcher.ids, target.values)]
         told += [partial(predicted, searcher.ids, target.values, k) for k in LENGTHS]
         with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
             fits = [[pool.submit(one, ~part) for part in parts] for one in told]
@@ -271,8 +271,10 @@ class Scores:
         """The share of block-resampled texts in which the first series scores best; and the characters of a
         block.
         """
-        block = from_correlation(self.parts[:, 0])
-        drawn = self.values + means(self.parts, block, starts(len(self.parts), block, resamples, seed))
+        block = block_length(self.parts[:, 0])
+        drawn = self.values + resampled_means(
+            self.parts, block, draw_starts(len(self.parts), block, resamples, seed)
+        )
         return float((drawn.argmax(axis=1) == 0).mean()), block
 
 

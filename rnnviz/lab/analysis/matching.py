@@ -32,9 +32,9 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Panel, Reported, Said, report
+from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis import controls
-from rnnviz.lab.analysis.activations import Unit, activations, unit_of
+from rnnviz.lab.analysis.activations import Unit, activations, unit_at_column
 from rnnviz.lab.analysis.controls import of_all
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network
@@ -92,11 +92,11 @@ class Pattern(Brief):
     def __len__(self) -> int:
         return len(self.units)
 
-    def said(self, edges: int = 0) -> Said:
+    def said(self, edges: int = 0) -> Sentence:
         """The units that are on, in words; or that none is on throughout the passage and off within `edges`
         of it.
         """
-        sentence: Said = report(self).pattern_words(self, edges)
+        sentence: Sentence = report(self).pattern_words(self, edges)
         return sentence
 
     def along(self, states: Floats, scale: tuple[Literal["diverging", "sequential"], float, float]) -> Panel:
@@ -289,7 +289,7 @@ def pattern(
         held = on[begin:end].all(axis=0) & ~on[:begin].any(axis=0) & ~on[end:].any(axis=0)
         chosen |= dict.fromkeys(np.flatnonzero(held).tolist(), sign)
     H = trace.hidden.shape[2]
-    units = {unit_of(column, H, layer): sign for column, sign in sorted(chosen.items())}
+    units = {unit_at_column(column, H, layer): sign for column, sign in sorted(chosen.items())}
     return Pattern(tuple(units), tuple(units.values()), threshold, stop - start)
 
 

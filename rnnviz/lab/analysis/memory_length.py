@@ -21,7 +21,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.backward import Exponents, norms, sweep
 from rnnviz.lab.analysis.bootstrap import Resampled, resample
-from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, largest
+from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, row_maxima
 from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share, run
@@ -89,7 +89,7 @@ def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
     _check(len(found), lags)
     logs = found.log10.astype(np.float64)
     rows = np.stack([logs.diagonal(-lag)[lags - 1 - lag :] for lag in range(lags)], axis=1)  # (n, K)
-    return _reach(10.0 ** (rows - largest(rows)))
+    return _reach(10.0 ** (rows - row_maxima(rows)))
 
 
 @checked
@@ -171,7 +171,7 @@ def _reach(found: Doubles) -> Reach:
     if not len(shares):
         shares = np.eye(1, found.shape[1])
     drawn = resample(shares, samples=SAMPLES)
-    return Reach(len(shares), drawn.of(_beyond), drawn.of(_half))
+    return Reach(len(shares), drawn.map(_beyond), drawn.map(_half))
 
 
 def _beyond(shares: Doubles) -> Doubles:

@@ -17,7 +17,7 @@ from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Reported
-from rnnviz.lab.analysis.activations import Unit, check_units, unit_of, within_layer
+from rnnviz.lab.analysis.activations import Unit, check_units, unit_at_column, within_layer
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
@@ -231,7 +231,7 @@ def scanning(
     np.clip(np.nan_to_num(values, copy=False), -EXPLODED, EXPLODED, out=values)
     found = []
     for number, column in enumerate(columns.tolist()):
-        unit = unit_of(column, weights.layers[0].units, layer)
+        unit = unit_at_column(column, weights.layers[0].units, layer)
         series = values[:, number].copy()
         extremes = (_extremes(series[1:], sign, text, contexts, (before, after)) for sign in (1, -1))
         one = _report(unit, series, inputs[1:], model.vocabulary, bins, *extremes)

@@ -78,7 +78,7 @@ def ablate(
 
     model = load_network(model_arg)
     text = normalise(read_corpus_arg(source), model.normaliser)[:characters]
-    target_values = None if target is None else targets.named(target, text, unclosed=unclosed)
+    target_values = None if target is None else targets.named_target(target, text, unclosed=unclosed)
     with progress_bar("Reading without each unit", options) as progress:
         ablation = rnnviz.units.ablate(
             model,

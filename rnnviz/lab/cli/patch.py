@@ -156,14 +156,16 @@ def _find_direction(
     if kind == "random":
         if corpus is not None:
             raise ConfigError("a random direction needs no text; leave --corpus and --file out")
-        return directions.random(model.config.hidden_size, int(argument), layer=layer, quantity=quantity)
+        return directions.random_direction(
+            model.config.hidden_size, int(argument), layer=layer, quantity=quantity
+        )
     if corpus is None:
         raise ConfigError(
             "--direction {direction} is found in the states of a text: give one with --corpus or --file",
             direction=direction_options.direction,
         )
     corpus_trace = rnnviz.trace(model, read_corpus_arg(corpus)[: direction_options.characters])
-    target = targets.named(argument, corpus_trace.text, unclosed=direction_options.unclosed)
+    target = targets.named_target(argument, corpus_trace.text, unclosed=direction_options.unclosed)
     if kind == "difference":
         return directions.mean_difference(corpus_trace, target, layer=layer, quantity=quantity)
     return rnnviz.units.probe(corpus_trace, target, layer=layer, quantity=quantity, controls=0).direction(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 from rnnviz.cli.bind import FieldOptions, Help, Removed
 from rnnviz.cli.output import ProgressOptions, command_line, complain, progress_bar
@@ -22,7 +22,7 @@ from rnnviz.lab.run import process
 from rnnviz.lab.run.folder import Description, RunFolder, home
 from rnnviz.lab.run.process import EXIT_INTERRUPTED
 from rnnviz.networks import checkpoint, engines, modelfile
-from rnnviz.networks.config import Cell, Engine, TrainConfig
+from rnnviz.networks.config import Engine, ModelKind, TrainConfig
 from rnnviz.networks.progress import Share
 from rnnviz.text.characters import normalise
 
@@ -98,9 +98,7 @@ def train(
         dict[str, Any], FieldOptions(TrainConfig, "recipe (defaults of rnnviz.TrainConfig)", but=["cell"])
     ],
     *,
-    cell: Annotated[
-        Literal[Cell, "ngram"] | None, "the network's cell; ngram counts instead (default: gru)"
-    ] = None,
+    cell: Annotated[ModelKind | None, "the network's cell; ngram counts instead (default: gru)"] = None,
     order: Annotated[int, "with --cell ngram: the order, 1 to 6"] = 6,
     queued: Annotated[
         bool, "wait in the queue for a turn, and leave the processor to other programs"

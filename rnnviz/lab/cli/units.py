@@ -71,10 +71,10 @@ class TargetOptions:
 
     def targets(self, text: str) -> list[Target]:
         """The targets over a text: the requested ones, or all that suit it."""
-        from rnnviz.lab.analysis.targets import kinds, named, pattern_target
+        from rnnviz.lab.analysis.targets import kinds, named_target, pattern_target
 
         names = self.target if self.target or self.pattern else kinds(text)
-        by_name = [named(name, text, unclosed=self.unclosed) for name in names or []]
+        by_name = [named_target(name, text, unclosed=self.unclosed) for name in names or []]
         return by_name + [pattern_target(pattern, text) for pattern in self.pattern or []]
 
 
@@ -123,7 +123,7 @@ def units(
         print_copies_start(model, options)
     if shifts is None:
         shifts = max(MIN_SHIFTS, SHIFTS_PER_TARGET * family)
-    check_minimum("shifts", shifts, search_result.shifts_for(family))
+    check_minimum("shifts", shifts, search_result.min_shifts(family))
     searches: list[Search] = []
     for quantity in quantities if varying else ():
         with progress_bar(f"{quantity}, beside untrained copies", options) as progress:

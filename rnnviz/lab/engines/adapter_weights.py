@@ -134,7 +134,7 @@ def build(
             "name the character that is read first, such as start='\\n'",
             layers=layers,
         )
-    cell = cast(Cell, recurrence.mode.partition("_")[0].lower())
+    cell = recurrence.mode.partition("_")[0].lower()
     read, predicts = _copies(recurrence, output)
     W_x = read["weight_ih_l0"]  # (G·H, X)
     still = _leaves_at_zero(cell, H, read)  # (G·H,) the start symbol's input

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ import torch
 from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
-from rnnviz.networks.config import Cell, ModelConfig
+from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -171,7 +171,7 @@ class CustomModel:
     def config(self) -> ModelConfig:
         """V, L and H; its cell is called "custom"."""
         layers, V = self.weights.layers, self.vocabulary.size
-        return CustomConfig(cast(Cell, "custom"), V, layers[0].units, len(layers), 0)
+        return CustomConfig("custom", V, layers[0].units, len(layers), 0)
 
     def scorer(self) -> CharScorer:
         """A reader at the start of a text, in the functions' own precision."""

@@ -57,7 +57,7 @@ there since Thursday.
 
 
 def example(card: Mapping[str, Any]) -> str:
-    """The text for a model with this `card`: its corpus's of TEXTS, else the card's example, else DEFAULT_TEXT."""
+    """The text for a model with this `card`: its corpus's of TEXTS, the card's example, or DEFAULT_TEXT."""
     card_example = card.get("example")
     return TEXTS.get(str(card.get("corpus"))) or (
         card_example if isinstance(card_example, str) and card_example else DEFAULT_TEXT

@@ -63,7 +63,7 @@ def list_models() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
 
 
 def first_model(models: list[ModelInfo]) -> ModelInfo:
-    """The model of `models` (not empty) to show first: the language's FIRST_MODELS, else a network, else any."""
+    """The model of `models` (not empty) to show first: the language's of FIRST_MODELS, a network, or any."""
     return min(models, key=lambda info: (info.name != FIRST_MODELS[language()], info.kind == "ngram"))
 
 

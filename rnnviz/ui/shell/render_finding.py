@@ -8,7 +8,7 @@ import streamlit as st
 
 from rnnviz import sentences
 from rnnviz.figures.pictures import draw
-from rnnviz.findings import Finding, Said
+from rnnviz.findings import Finding, Sentence
 from rnnviz.findings import Panel as Found
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import spoken, together
@@ -18,10 +18,10 @@ from rnnviz.ui.shell.error_messages import plain
 
 def finding_markdown(value: object) -> str:
     """A finding's sentence, words or number in the session's language, safe as Markdown."""
-    return sentences.tell(value, language(), plain)
+    return sentences.describe(value, language(), plain)
 
 
-def join_sentences(said_sentences: Sequence[Said], *levels: str) -> str:
+def join_sentences(said_sentences: Sequence[Sentence], *levels: str) -> str:
     """The sentences of these levels ("said" by default), joined, safe as Markdown."""
     chosen_levels = levels or ("said",)
     return together(

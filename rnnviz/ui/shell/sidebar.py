@@ -35,13 +35,15 @@ i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
 def adopt_language() -> None:
     """In a session's first run, set its language: the address's `lang`, else the browser's."""
     if i18n.STATE not in st.session_state:
-        st.session_state[i18n.STATE] = sentences.match(st.query_params.get("lang") or st.context.locale)
+        st.session_state[i18n.STATE] = sentences.match_language(
+            st.query_params.get("lang") or st.context.locale
+        )
 
 
 def language_switch() -> None:
     """Draw the choice of a language; the address holds it if it isn't the browser's."""
     spoken = i18n.language()
-    address.set_values(lang=None if spoken == sentences.match(st.context.locale) else spoken)
+    address.set_values(lang=None if spoken == sentences.match_language(st.context.locale) else spoken)
     st.segmented_control(
         "Language / 语言",
         list(sentences.LANGUAGES),

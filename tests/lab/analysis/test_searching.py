@@ -15,6 +15,7 @@ from rnnviz.lab.analysis.evidence import search
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target, span_target, target
 from rnnviz.lab.engines import torch_model
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
 from rnnviz.networks.verdicts import ENOUGH, verdict
@@ -147,7 +148,7 @@ def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
         assert (found.best.score, found.chance, found.above_chance) == (1.0, 1.0, ())
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_any_layer_and_any_quantity(cell: str) -> None:
     traced, capital = rnnviz.trace(tiny_torch(cell, layers=2), TEXT), target("capital", TEXT)
     for quantity in KINDS[cell].quantities:
@@ -194,7 +195,7 @@ def test_untrained_copies_are_searched_by_the_same_procedure_on_the_same_parts(e
     assert run(echoes(built(), text, asked[:1], copies=0)) == [()]
 
 
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_nothing_untrained_is_said_to_remember(cell: str) -> None:
     """Random weights echo what was just read: that must not pass for memory."""
     text = quoted(ENOUGH)

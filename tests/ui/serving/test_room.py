@@ -221,8 +221,8 @@ def test_what_a_question_tells_is_told_with_its_answers_and_of_revealed_ones_alo
         told.append(dict(counts))
         return {"seen": sorted(counts)}
 
-    first = RoomQuestion("first", "?", ("x", "y"), stage_entries=tell)
-    second = RoomQuestion("second", "?", ("x", "y"), stage_entries=tell)
+    first = RoomQuestion("first", "?", ("x", "y"), told=tell)
+    second = RoomQuestion("second", "?", ("x", "y"), told=tell)
     one = asked(room, first)
     room.vote("a", one, 1)
     assert "told" not in room.stage_state()["question"]

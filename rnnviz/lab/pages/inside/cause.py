@@ -35,7 +35,7 @@ from rnnviz.page.formatting import rounded, signed, spoken
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from rnnviz.sentences import HUGE
+from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
@@ -141,7 +141,9 @@ def _perplexities(before: float, now: float) -> None:
     other.metric(
         _("Perplexity with the change"),
         rounded(now),
-        signed(now - before) if now < HUGE and f"{abs(now - before):.2f}" != "0.00" else None,
+        signed(now - before)
+        if now < SCALE_WORD_PERPLEXITY and f"{abs(now - before):.2f}" != "0.00"
+        else None,
         delta_color="green" if now < before else "red",
         delta_arrow="down" if now < before else "up",
     )

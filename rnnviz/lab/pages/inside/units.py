@@ -12,7 +12,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
-from rnnviz.findings import Number, Panel, Said, words
+from rnnviz.findings import Number, Panel, Sentence, words
 from rnnviz.i18n import _
 from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
@@ -56,7 +56,7 @@ def target_words(python: bool = False) -> dict[str, str]:
     selection.
     """
     names = (*(PYTHON_KINDS if python else ()), *KINDS, PATTERN, SPAN)
-    return {name: spoken(Said(f"target.{name}")) for name in names}
+    return {name: spoken(Sentence(f"target.{name}")) for name in names}
 
 
 SOURCE = "inside.source"
@@ -521,4 +521,4 @@ def _target(asked: Question, unclosed: str, text: str) -> Target:
         return span_target(asked.spans, text)
     if asked.target == PATTERN:
         return pattern_target(asked.pattern, text)
-    return targets.named(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]
+    return targets.named_target(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]

@@ -57,13 +57,7 @@ SETTINGS = {
     "cell": Setting(
         N_("Cell"),
         N_("How a hidden state follows from the one before it and the next character."),
-        {
-            "mlp": N_("MLP: no hidden state"),
-            "rnn": N_("RNN: the simple recurrence"),
-            "gru": N_("GRU: two gates"),
-            "lstm": N_("LSTM: three gates and a cell state"),
-            "mingru": N_("minGRU: one gate that sees the input alone"),
-        },
+        {name: kind.summary or kind.label for name, kind in CELLS.items()},
     ),
     "activation": Setting(
         N_("Activation φ"),

@@ -14,7 +14,7 @@ import streamlit as st
 
 from rnnviz import sentences
 from rnnviz.figures.themes import DARK, LIGHT
-from rnnviz.findings import Said
+from rnnviz.findings import Sentence
 from rnnviz.i18n import _
 from rnnviz.networks.contamination import usual, why
 from rnnviz.page.formatting import character_name, percent, rounded, title, titles, together
@@ -161,7 +161,7 @@ def _cut(text: Text) -> None:
         st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity, None))
 
 
-def _rewriting(context: ModelContext, text: Text, score: Score, said: Said) -> None:
+def _rewriting(context: ModelContext, text: Text, score: Score, said: Sentence) -> None:
     """Draw the sentence on what the model would gain from a text written in another way, and the button that
     rewrites the text; nothing if it would gain nothing.
     """

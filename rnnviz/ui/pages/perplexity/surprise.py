@@ -23,7 +23,7 @@ from rnnviz.i18n import _, language
 from rnnviz.page.formatting import rounded, signed
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
-from rnnviz.sentences import HUGE
+from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import visible
 from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
@@ -281,7 +281,9 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
         st.info(_("This text has nothing to list."))
         return
     perplexity = _("Perplexity")
-    huge = max(table.get(perplexity, ()), default=0.0) >= HUGE  # words then, one by one, which takes long
+    huge = (
+        max(table.get(perplexity, ()), default=0.0) >= SCALE_WORD_PERPLEXITY
+    )  # words then, one by one, which takes long
     formats = {
         _("Number"): "localized",
         perplexity: None if huge else "accounting",
