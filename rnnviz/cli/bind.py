@@ -8,7 +8,7 @@ a choice, a list a repeatable option; any other type converts the word. A parame
 required; None stands for an absent option.
 
 A dataclass stands for its fields as options. Where it is optional and no option is given, the parameter is
-None. FieldOptions keeps only the given fields, as a dict. The docstring's first paragraph describes the
+None. FieldOptions keeps only the given settings, as a dict. The docstring's first paragraph describes the
 command; the rest stands below its options.
 """
 
@@ -20,6 +20,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.settings import settings_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +59,15 @@ class Help:
 
 
 class FieldOptions:
-    """In Annotated, for a dict: the given fields of a dataclass, by name, without those in `but`. The
-    dataclass itself checks the values, so a Literal is parsed as a word.
+    """In Annotated, for a dict: the given settings (rnnviz.networks.settings) among a dataclass's fields, by
+    name, without those in `but`. The dataclass itself checks the values, so a Literal is parsed as a word.
+    `title` heads their options; "" puts them among the command's others.
     """
 
-    def __init__(self, kind: Any, title: str, *, but: Sequence[str] = ()) -> None:
-        self.title, self.hints = title, get_type_hints(kind, include_extras=True)
-        self.fields = [field for field in fields(kind) if field.name not in but]
+    def __init__(self, kind: Any, title: str = "", *, but: Sequence[str] = ()) -> None:
+        self.title, self.hints = title, get_type_hints(kind)
+        self.settings = {name: about for name, about in settings_of(kind).items() if name not in but}
+        self.defaults = {field.name: field.default for field in fields(kind)}
 
 
 class Removed(argparse.Action):
@@ -130,13 +133,13 @@ def add_command(commands: Any, function: Callable[..., int | None]) -> argparse.
 
 def _add_field_options(parser: argparse.ArgumentParser, field_options: FieldOptions) -> None:
     """Add options whose help names their defaults, but which are None where not given."""
-    group = parser.add_argument_group(field_options.title)
-    for field in field_options.fields:
-        option, kind = _split_hint(field_options.hints[field.name])
-        _add_option(
-            group, field.name, option, str if get_origin(kind) is Literal else kind, field.default, {}
-        )
-    parser.set_defaults(**{field.name: None for field in field_options.fields})
+    group = parser.add_argument_group(field_options.title) if field_options.title else parser
+    for name, setting in field_options.settings.items():
+        _option, kind = _split_hint(field_options.hints[name])
+        option = Help(setting.help, *setting.names, metavar=setting.metavar, convert=setting.parse)
+        default = None if field_options.defaults[name] is MISSING else field_options.defaults[name]
+        _add_option(group, name, option, str if get_origin(kind) is Literal else kind, default, {})
+    parser.set_defaults(**dict.fromkeys(field_options.settings))
 
 
 def _parsed_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
@@ -147,13 +150,11 @@ def _parsed_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
         field_values = {
             field.name: _parsed_value(field.name, hints[field.name], namespace) for field in fields(bare)
         }
-        return (
-            bare(**field_values)
-            if kind is bare or any(value is not None for value in field_values.values())
-            else None
-        )
+        # None where no option of an optional dataclass was given, so that a command can tell "none" from defaults.
+        is_given = any(value is not None for value in field_values.values())
+        return bare(**field_values) if kind is bare or is_given else None
     if isinstance(option, FieldOptions):
-        values = {field.name: getattr(namespace, field.name) for field in option.fields}
+        values = {name: getattr(namespace, name) for name in option.settings}
         return {name: value for name, value in values.items() if value is not None}
     value, least = getattr(namespace, name), option.least
     if least is not None and value is not None:
@@ -191,7 +192,7 @@ def _add_option(
     if option.action is not None:
         arguments = {"action": option.action, "const": option.about}
     elif bare is bool:
-        arguments["action"] = "store_true"
+        arguments["action"] = "store_false" if default is True else "store_true"
     elif get_origin(bare) is Literal:
         arguments |= {"type": option.convert, "choices": get_args(bare), "metavar": option.metavar}
     else:
@@ -225,7 +226,9 @@ def _add_option(
 
 def _default_note(about: str, default: Any) -> str:
     """A default for the help; "" where the help words it."""
-    if "default:" in about or not isinstance(default, int | float | str) or default is False or default == "":
+    if "default:" in about or default == "" or isinstance(default, bool):
+        return ""
+    if not isinstance(default, int | float | str):
         return ""
     number = (
         f"{default:,}"
