@@ -150,7 +150,8 @@ def _parsed_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
         field_values = {
             field.name: _parsed_value(field.name, hints[field.name], namespace) for field in fields(bare)
         }
-        # None where no option of an optional dataclass was given, so that a command can tell "none" from defaults.
+        # None where no option of an optional dataclass was given, so that a command can tell "none" from
+        # defaults.
         is_given = any(value is not None for value in field_values.values())
         return bare(**field_values) if kind is bare or is_given else None
     if isinstance(option, FieldOptions):
