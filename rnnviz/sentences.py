@@ -18,8 +18,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rnnviz.findings import Number, Sentence
 from rnnviz.text.files import printable
 
@@ -141,6 +139,8 @@ def format_number(number: Number, language: str) -> str:
     if form == "significant" and value < 0.0001:
         return "< 0.0001"
     if form == "significant" and value < 0.01:
+        import numpy as np  # here, because the help of the commands, which loads this module, loads no numpy
+
         return np.format_float_positional(value, precision=2, fractional=False, trim="-")
     return _minus(f"{value:+,.{digits}f}" if form == "signed" else f"{value:,.{digits}f}")
 

@@ -28,9 +28,9 @@ def spoken(value: object) -> str:
     return sentences.describe(value, language(), str, marked=False)
 
 
-def measure(found: Any) -> str:
+def measure_name(finding: Any) -> str:
     """The name of the measure by which a search, or a finding in a model's card, ranks units."""
-    return spoken(Sentence(f"measure.{found.measure.lower()}"))
+    return spoken(Sentence(f"measure.{finding.measure.lower()}"))
 
 
 def choices(perplexity: float) -> str:
@@ -38,9 +38,9 @@ def choices(perplexity: float) -> str:
     return rounded(perplexity, 0 if perplexity >= 3 else 1)
 
 
-def together(said: Iterable[str]) -> str:
+def together(sentences_said: Iterable[str]) -> str:
     """Sentences joined by the language's space; Chinese has none."""
-    return sentences.join_sentences(said, language())
+    return sentences.join_sentences(sentences_said, language())
 
 
 def percent(share: float) -> str:
@@ -56,7 +56,7 @@ def duration(seconds: float) -> str:
     return _("{m} min {s} s").format(m=whole // 60, s=whole % 60)
 
 
-def named(character: str) -> str:
+def character_name(character: str) -> str:
     """A character's name: a translated one for control characters, Unicode's for all others."""
     controls = {"\n": _("line end"), "\t": _("tab"), "\0": _("NUL"), "\r": _("carriage return")}
     return controls.get(character) or unicodedata.name(character, _("without a name")).capitalize()
@@ -100,11 +100,11 @@ def view_words() -> dict[str, str]:
         "next.write": _("write {c}, {p}"),
         "next.said": "{c}, {p}",
         "unk": _("unknown"),
-        **{f"name.{character}": name for character, name in names().items()},
+        **{f"name.{character}": name for character, name in punctuation_names().items()},
     }
 
 
-def names() -> dict[str, str]:
+def punctuation_names() -> dict[str, str]:
     """Names of the characters that a screen reader skips."""
     return {
         " ": _("space"),
@@ -161,7 +161,7 @@ def titles(listed: Iterable[checkpoint.ModelInfo]) -> dict[str, str]:
     return {info.path.stem: title(info) for info in listed}
 
 
-def quantities() -> dict[str, str]:
+def quantity_names() -> dict[str, str]:
     """The name of each quantity of a cell."""
     return {
         "hidden": _("hidden state H"),
@@ -183,7 +183,7 @@ def uncoloured() -> str:
     )
 
 
-def notices() -> dict[str, str]:
+def quantity_notices() -> dict[str, str]:
     """The sentence on a heat map of each quantity: where to look."""
     return {
         "hidden": _(

@@ -94,6 +94,8 @@ class Search(Pictured, Reported):
         """The units above their chance level, in rank order, up to the first that is not. Later ones would be
         chosen by the text that measures them. For a target without a unit, 95 of 100 searches find none.
         """
+        # Tested in rank order and stopped at the first that fails: all together then err in LEVEL of
+        # searches, without a correction for the number of units.
         return tuple(takewhile(lambda candidate: candidate.p <= LEVEL, self.found))
 
     @property
@@ -253,6 +255,7 @@ def min_shifts(family: int) -> int:
     >>> min_shifts(1), min_shifts(11)
     (19, 219)
     """
+    # p = (1 + hits) / (S + 1) is 1 / (S + 1) at best, which must reach LEVEL / family.
     return round(family / LEVEL) - 1
 
 

@@ -106,4 +106,5 @@ def eigenvalues(W: npt.ArrayLike) -> Complexes:
     if not np.isfinite(matrix).all():
         raise ConfigError("W_hh holds values that are not finite")
     values = np.linalg.eigvals(matrix).astype(np.complex128)
+    # LAPACK gives no order; ties by real and imaginary part, so that a pair of conjugates is in order too.
     return values[np.lexsort((values.imag, values.real, -np.abs(values)))]

@@ -50,7 +50,7 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert texts[2] == done.continuation(unit_changes.LENGTH, temperature=0.8, seed=unit_changes.SEED)
     unrelated = app.text_area(key="inside.text").value
     said = done.controls(GRU, unrelated).sentences()
-    assert render_finding.told(said, "said", "hint") in everything(app)
+    assert render_finding.join_sentences(said, "said", "hint") in everything(app)
     # A click in each text moves its place.
     ask_board(app, f"{KEY}.source", what="at", value=3)
     ask_board(app, f"{KEY}.target", what="at", value=7)

@@ -33,7 +33,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
         st.caption(_("When two runs have trained on the same text, you can compare their curves here."))
         return
     text, steps = _measured_on(next(iter(by_id.values())))
-    PICKED.now(by_id, tuple(by_id)[:2], of=(text, steps))
+    PICKED.resolve(by_id, tuple(by_id)[:2], subject=(text, steps))
     picked = st.multiselect(_("Runs to compare"), list(by_id), max_selections=12, **PICKED.widget)
     if not picked:
         return

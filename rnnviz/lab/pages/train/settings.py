@@ -142,9 +142,9 @@ def decide(text: Chosen, key: str) -> None:
         "characters": config.characters or round(config.epochs * (text.parts[0] or corpus.characters)),
     }
     for name, value in usual.items():
-        FIELDS[name].now(usual=value, of=(corpus.sha256, key))
-    FIELDS["name"].now(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], of=corpus.sha256)
-    FIELDS["watch_text"].now(usual=usual_sentence(text), of=corpus.sha256)
+        FIELDS[name].resolve(usual=value, subject=(corpus.sha256, key))
+    FIELDS["name"].resolve(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], subject=corpus.sha256)
+    FIELDS["watch_text"].resolve(usual=usual_sentence(text), subject=corpus.sha256)
 
 
 def watch_text_field() -> None:

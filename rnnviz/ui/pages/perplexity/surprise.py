@@ -39,7 +39,7 @@ from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model
@@ -51,7 +51,7 @@ PASSAGES, LENGTH = 20, 80  # passages listed, and characters of each, roughly
 _component = Component("viewer")
 
 
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
+def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
     """Draw one text under one model or two."""
     other = None
     if second is not None and (found := second.found.value) is not None:
