@@ -17,7 +17,15 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, Said, report
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.verdicts import ENOUGH, LEVEL, Evidence, Measure, Rival, Verdict, verdict
+from rnnviz.networks.verdicts import (
+    MIN_VERDICT_CHARS,
+    SIGNIFICANCE_LEVEL,
+    Evidence,
+    Measure,
+    Rival,
+    Verdict,
+    verdict,
+)
 from rnnviz.reprs import Pictured
 
 MAX_FACTS_UNITS = 10
@@ -72,13 +80,13 @@ class Search(Pictured, Reported):
     inside: int | None
     untrained: tuple[float, ...] = ()
     evidence: Evidence | None = None
-    levels: tuple[float, float] = (LEVEL, LEVEL)
+    levels: tuple[float, float] = (SIGNIFICANCE_LEVEL, SIGNIFICANCE_LEVEL)
     parsed: float | None = None
 
     def __repr__(self) -> str:
         best, said = self.best, f"{self.verdict!r}"
-        if self.characters < ENOUGH:
-            said += f": {self.characters:,} of the {ENOUGH:,} characters that a verdict takes"
+        if self.characters < MIN_VERDICT_CHARS:
+            said += f": {self.characters:,} of the {MIN_VERDICT_CHARS:,} characters that a verdict takes"
         return (
             f"<Search for {self.target} among {len(self.found):,} units: {best.unit}, {self.measure} "
             f"{best.score:.3f}, chance {self.chance:.3f}, {said}>"
@@ -94,7 +102,7 @@ class Search(Pictured, Reported):
         """The units above their chance level, in rank order, up to the first that is not. Later ones would be
         chosen by the text that measures them. For a target without a unit, 95 of 100 searches find none.
         """
-        return tuple(takewhile(lambda found: found.p <= LEVEL, self.found))
+        return tuple(takewhile(lambda found: found.p <= SIGNIFICANCE_LEVEL, self.found))
 
     @property
     def verdict(self) -> Verdict:
@@ -253,14 +261,14 @@ def shifts_for(family: int) -> int:
     >>> shifts_for(1), shifts_for(11)
     (19, 219)
     """
-    return round(family / LEVEL) - 1
+    return round(family / SIGNIFICANCE_LEVEL) - 1
 
 
 def _steps(ps: Sequence[float]) -> list[float]:
     """The level of each p; 0 from the first that fails."""
     levels, failed = [0.0] * len(ps), False
     for place, which in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        level = LEVEL / (len(ps) - place)
+        level = SIGNIFICANCE_LEVEL / (len(ps) - place)
         failed = failed or ps[which] > level
         levels[which] = 0.0 if failed else level
     return levels

@@ -7,7 +7,7 @@ a third.
     chance             ▒▒▒               ▒▒▒             its score, in either direction, for shifted targets
     reported on              ▒▒▒               ▒▒▒       the score and the leads that are named, see `weigh`
 
-A text shorter than ENOUGH, which gets no verdict, has the first two parts only.
+A text shorter than MIN_VERDICT_CHARS, which gets no verdict, has the first two parts only.
 
 Among many units one always seems to respond, so the part that confirms is not the part that chose. There a
 unit is compared only with its own scores for shifted targets. A shift, unlike shuffling, keeps the target's
@@ -31,7 +31,7 @@ from rnnviz.lab.analysis import ranking
 from rnnviz.lab.analysis.activations import activations, unit_of
 from rnnviz.lab.analysis.search_result import Found, Search
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.verdicts import ENOUGH, LEVEL
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL
 from rnnviz.scoring.trace import Trace
 
 SHIFTS = 1_000
@@ -159,7 +159,7 @@ class Searcher:
         """The parts of the text for `target`. Raises the errors of `search`."""
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
-        for parts in (3, 2) if len(self) >= ENOUGH else (2,):
+        for parts in (3, 2) if len(self) >= MIN_VERDICT_CHARS else (2,):
             blocks = BLOCKS * parts
             while len(self) // blocks >= SHORTEST_BLOCK:
                 dealt = np.arange(len(self)) * blocks // len(self) % parts  # by turns
@@ -243,5 +243,5 @@ def _near(target: Target, edges: int) -> Mask:
 
 def _quantile(by_chance: Doubles) -> float:
     """The value that a further draw exceeds with a probability of at most LEVEL."""
-    place = math.ceil((1 - LEVEL) * (len(by_chance) + 1))
+    place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(by_chance) + 1))
     return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0

@@ -34,7 +34,7 @@ from rnnviz.checks import restored
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.lab.run import event_log
 from rnnviz.networks import modelfile
-from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
+from rnnviz.networks.config import Engine, TrainConfig, between, one_of, removed_cell_error
 from rnnviz.text import files
 
 RESERVE = 64 * 1024
@@ -170,7 +170,7 @@ class Description:
         found = {name: value for name, value in named.items() if name in names and value is not None}
         if found.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
             found["engine"] = "torch"
-        if (error := gone(values["config"].get("cell"))) is not None:
+        if (error := removed_cell_error(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
         described: Description = restored(cls, found)
         return described
