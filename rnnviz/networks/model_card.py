@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 
 from rnnviz.checks import restored
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Number, Said, count, say, span, words
+from rnnviz.findings import Number, Sentence, count, make_sentences, span, words
 from rnnviz.networks import checkpoint
 from rnnviz.networks.verdicts import (
     MIN_LEAD,
@@ -134,16 +134,16 @@ class Recorded:
             self.chance, self.character, *self.untrained, *(rival.score for rival in rivals)
         )
 
-    def follows(self) -> list[Said]:
+    def follows(self) -> list[Sentence]:
         """The unit's target, and its score beside its rivals', in words; for a unit that remembers."""
         report = self.evidence.report if self.evidence is not None else None
         if report is None:
             named = {"unit": words("unit", n=self.unit), "n": count(self.characters)}
-            return say(("recorded.confirmed", "recorded.less"), **named)
+            return make_sentences(("recorded.confirmed", "recorded.less"), **named)
         reached = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
         context, untrained = reached.get("context"), reached.get("untrained")
         codes = ("recorded.follows", "recorded.beside") if context and untrained else ("recorded.follows",)
-        return say(
+        return make_sentences(
             codes,
             unit=self.unit,
             target=described(self.target),
@@ -160,7 +160,7 @@ class Recorded:
         return asdict(self)
 
 
-def described(target: str) -> Said | str:
+def described(target: str) -> Sentence | str:
     """A target's description in words; a pattern stands for itself."""
     code = f"target.{target}"
     return words(code) if code in catalogue() else target

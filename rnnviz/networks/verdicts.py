@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rnnviz.findings import Said, words
+from rnnviz.findings import Sentence, words
 
 Measure = Literal["AUC", "correlation"]
 
@@ -172,6 +172,6 @@ def verdict(
     return "remembers" if {"context", "untrained"} <= kinds else "open"
 
 
-def measured(measure: Measure) -> Said:
+def measured(measure: Measure) -> Sentence:
     """The name of a measure, in words."""
     return words(f"measure.{measure.lower()}")

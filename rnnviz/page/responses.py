@@ -16,13 +16,17 @@ from starlette.responses import Response, StreamingResponse
 from rnnviz import sentences
 
 
-def language(request: HTTPConnection) -> str:
+def request_language(request: HTTPConnection) -> str:
     """The language of sentences.LANGUAGES that the address asks for with `lang`; else the browser's first."""
-    asked = request.query_params.get("lang")
-    return sentences.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
+    parameter = request.query_params.get("lang")
+    return (
+        sentences.match_language(parameter)
+        if parameter
+        else preferred_language(request.headers.get("accept-language", ""))
+    )
 
 
-def preferred(header: str) -> str:
+def preferred_language(header: str) -> str:
     """The first language of an Accept-Language header that the app has, else the default. Quality values are
     not read: browsers write the preferred language first.
 
@@ -34,7 +38,7 @@ def preferred(header: str) -> str:
 
 
 @cache
-def headers(**inline: str) -> dict[str, str]:
+def page_headers(**inline: str) -> dict[str, str]:
     """The headers of a page in one file. Its policy allows the `inline` style and script by their hashes,
     and requests to, and frames from, its own origin alone.
     """
@@ -53,17 +57,17 @@ def headers(**inline: str) -> dict[str, str]:
     }
 
 
-PIECE = 16 << 10
+CHUNK_BYTES = 16 << 10
 """Bytes sent at a time: a connection that reads slowly, or not at all, holds no more of a file in memory."""
 
-AT_ONCE = 300
+MAX_FILES_AT_ONCE = 300
 """Files on their way at a time; others wait, and hold nothing meanwhile."""
 
-DAY = 86_400
+DAY_S = 86_400
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedFile:
     """A file: gzip-compressed as sent, its uncompressed size in bytes, its digest and its MIME type."""
 
     data: bytes
@@ -80,7 +84,7 @@ class Packed:
         etag = f'"{self.digest}"'
         headers = {
             "ETag": etag,
-            "Cache-Control": f"public, max-age={365 * DAY}, immutable" if settled else "no-cache",
+            "Cache-Control": f"public, max-age={365 * DAY_S}, immutable" if settled else "no-cache",
             "Vary": "Accept-Encoding, Accept-Language",
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
@@ -93,13 +97,13 @@ class Packed:
         else:
             headers["Content-Length"] = str(self.size)
             body = _unpacked(self.data)
-        return StreamingResponse(_pieces(body), media_type=self.kind, headers=headers)
+        return StreamingResponse(_chunks(body), media_type=self.kind, headers=headers)
 
 
-async def _pieces(data: bytes) -> AsyncIterator[memoryview]:
-    async with _turn():
-        for start in range(0, len(data), PIECE):
-            yield memoryview(data)[start : start + PIECE]
+async def _chunks(data: bytes) -> AsyncIterator[memoryview]:
+    async with _file_slot():
+        for start in range(0, len(data), CHUNK_BYTES):
+            yield memoryview(data)[start : start + CHUNK_BYTES]
             await sleep(0)  # where the connection is lost, the server hears of it now
 
 
@@ -110,16 +114,16 @@ def _unpacked(data: bytes) -> bytes:
 
 
 @lru_cache(maxsize=4)
-def _turns(_loop: AbstractEventLoop) -> Semaphore:
-    return Semaphore(AT_ONCE)
+def _loop_semaphore(_loop: AbstractEventLoop) -> Semaphore:
+    return Semaphore(MAX_FILES_AT_ONCE)
 
 
-def _turn() -> Semaphore:
+def _file_slot() -> Semaphore:
     """A place among the files on their way: of this server, as each has an event loop."""
-    return _turns(get_running_loop())
+    return _loop_semaphore(get_running_loop())
 
 
-def pack(content: bytes, name: str) -> Packed:
+def pack_file(content: bytes, name: str) -> PackedFile:
     """A file's content, packed; its MIME type is guessed by its name.
 
     >>> pack(b"<p>" * 100, "a.html").kind
@@ -127,4 +131,4 @@ def pack(content: bytes, name: str) -> Packed:
     """
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     digest = hashlib.sha256(content).hexdigest()[:20]
-    return Packed(gzip.compress(content, 6, mtime=0), len(content), digest, kind)
+    return PackedFile(gzip.compress(content, 6, mtime=0), len(content), digest, kind)

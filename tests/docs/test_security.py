@@ -120,9 +120,9 @@ def test_numbers_are_the_codes() -> None:
     assert (modelfile.MAX_HEADER, modelfile.MAX_CARD, modelfile.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert config["server"]["maxUploadSize"] == 200
-    assert (listener.PhoneLine.longest, http_protocol.HEADER_TIMEOUT_S) == (2**14, 10.0)
-    assert (phones.BODY, phones.PATIENCE, listener.STALLED) == (4_096, 10.0, 30.0)
-    assert (listener.CONNECTIONS, listener.FROM_ONE_ADDRESS) == (3_200, 1_500)
+    assert (listener.PhoneConnection.max_header_bytes, http_protocol.HEADER_TIMEOUT_S) == (2**14, 10.0)
+    assert (phones.MAX_BODY_BYTES, phones.BODY_TIMEOUT_S, listener.STALLED_TIMEOUT_S) == (4_096, 10.0, 30.0)
+    assert (listener.MAX_CONNECTIONS, listener.MAX_CONNECTIONS_PER_ADDRESS) == (3_200, 1_500)
 
 
 RUNS = {"eval", "exec", "compile", "__import__"}

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.build import TEMPERATURE, parts
+from rnnviz.page.build import START_TEMPERATURE, page_parts
 from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.payload import pack
 from tests.support.models import TEXT, tiny
@@ -75,7 +75,7 @@ def write(folder: Path) -> None:
         checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)
         yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
-        header, arrays = parts(info, yardstick)
+        header, arrays = page_parts(info, yardstick)
         session = LiveSession(cast(Any, checkpoint.load_numpy(path)), yardstick)
         blocks = [pack({"made": header["made"]}, arrays)]
         for n, asked in enumerate(ASKS):
@@ -88,7 +88,7 @@ def write(folder: Path) -> None:
                 **asked,
             }
             answer = session.answer(
-                LiveAsk.from_json(ask), {}, header["made"]["digest"], temperature=TEMPERATURE
+                LiveAsk.from_json(ask), {}, header["made"]["digest"], temperature=START_TEMPERATURE
             )
             blocks += [json.dumps(ask).encode(), answer]
         (folder / f"{name}.golden").write_bytes(b"".join(struct.pack("<I", len(b)) + b for b in blocks))

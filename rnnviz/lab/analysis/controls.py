@@ -16,7 +16,7 @@ from rnnviz.arrays import Array, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis.evidence import needs_fits, weigh
-from rnnviz.lab.analysis.search_result import Replication, Search, holm, shifts_for
+from rnnviz.lab.analysis.search_result import Replication, Search, holm, min_shifts
 from rnnviz.lab.analysis.searching import SHIFTS, Searcher
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.lab.analysis.targets import target as labels
@@ -242,7 +242,7 @@ def _finding(
     sought = [labels(one, traced.text) for one in what]
     for one in sought:
         one.check(len(traced))
-    enough = max(SHIFTS, shifts_for(len(sought))) if shifts is None else shifts
+    enough = max(SHIFTS, min_shifts(len(sought))) if shifts is None else shifts
     steps = controlled(model, traced, sought, shifts=enough, **given)
     found = yield from mapped(steps, lambda now: Share(READING + (1 - READING) * now.fraction))
     return [search for search in found if search is not None]

@@ -15,7 +15,7 @@ import numpy as np
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.controls import controlled
 from rnnviz.lab.analysis.search_result import Search, holm
-from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named_target
 from rnnviz.networks.config import KINDS as CELL_KINDS
 from rnnviz.networks.model_card import SOUGHT, Part, Recorded, Why
 from rnnviz.networks.numpy_model import Network
@@ -60,7 +60,7 @@ def found(
         text = split.validation + (split.held_out if part != "validation" else "")
     about = {"name": corpus.name, "sha256": sha256(text), "held_out": part == "held-out", "part": part}
     text = normalise(text, model.normaliser)[:most]
-    asked = [named(name, text) for name in kinds(text) if name in SOUGHT]
+    asked = [named_target(name, text) for name in kinds(text) if name in SOUGHT]
     why = same_throughout([one for one in asked if not one.varies])
     varying = [one for one in asked if one.varies]
     searches: list[Search] = []
@@ -99,7 +99,7 @@ def share_typed(
     best, name = search.best, _MASKS.get(search.target, search.target)
     if name not in {**KINDS, **PYTHON_KINDS} or not any(map(len, sentences)):
         return None
-    targets = [named(name, read.text, unclosed=unclosed) for read in sentences]
+    targets = [named_target(name, read.text, unclosed=unclosed) for read in sentences]
     if targets[0].graded:
         return None
     values = np.concatenate(

@@ -49,16 +49,16 @@ def hosts_from_environment() -> list[str]:
 
     Raises ConfigError for an invalid name. So is `*`, which would let any site's page talk to the app.
     """
-    given = os.environ.get("RNNVIZ_HOSTS", "").lower()
-    found = [name.strip() for name in given.split(",") if name.strip()]
-    for name in found:
+    variable = os.environ.get("RNNVIZ_HOSTS", "").lower()
+    names = [name.strip() for name in variable.split(",") if name.strip()]
+    for name in names:
         if not _NAME.fullmatch(name):
             raise ConfigError(
                 "RNNVIZ_HOSTS is a list of host names with commas between them, such as hall.example.org, "
                 "without http:// and port; received {given}",
                 given=repr(name),
             )
-    return found
+    return names
 
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -133,7 +133,7 @@ def hostname(host: str) -> str | None:
 def is_allowed_host(name: str, hosts: Iterable[str]) -> bool:
     """Whether a host's name is among `hosts`: `*.example.org` allows all subdomains, `*` all names."""
     for host in hosts:
-        wanted = host.lower().rstrip(".")
-        if wanted in ("*", name) or (wanted.startswith("*.") and name.endswith(wanted[1:])):
+        allowed = host.lower().rstrip(".")
+        if allowed in ("*", name) or (allowed.startswith("*.") and name.endswith(allowed[1:])):
             return True
     return False

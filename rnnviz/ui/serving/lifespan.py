@@ -55,8 +55,8 @@ class AddressKeepingQueue(ForwardMsgQueue):
         before = self._queue
         super().clear(retain_lifecycle_msgs, fragment_ids_this_run)
         if retain_lifecycle_msgs:
-            there = {id(message) for message in self._queue}
-            self._queue += [one for one in before if _is_address(one) and id(one) not in there]
+            remaining = {id(message) for message in self._queue}
+            self._queue += [kept for kept in before if _is_address(kept) and id(kept) not in remaining]
 
 
 def install_queue() -> None:
@@ -75,16 +75,16 @@ refuses more, even if it reports no limit.
 
 
 def raise_open_file_limit() -> None:
-    """Raise the soft limit to the hard one, at most to FILES; many systems begin at 256."""
+    """Raise the soft limit to the hard one, at most to MAX_OPEN_FILES; many systems begin at 256."""
     try:
         import resource
     except ImportError:  # Windows lacks the module and the limit
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    new_limit = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < new_limit:
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (new_limit, hard))
 
 
 STAGE_CHECK_S = 10.0  # seconds between two looks whether the lecture has left its step
@@ -97,14 +97,14 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     install_queue()
     store.keep_little_memory()
     threading.Thread(target=warm_up.warm_up, name="rnnviz-warm", daemon=True).start()
-    beside = [asyncio.create_task(_close_abandoned_questions())]
+    tasks = [asyncio.create_task(_close_abandoned_questions())]
     if opens_browser():
-        beside.append(asyncio.create_task(open_browser()))
-    if classroom.at_start is not None:
-        beside.append(asyncio.create_task(asyncio.to_thread(sharing.open_at_start)))
+        tasks.append(asyncio.create_task(open_browser()))
+    if classroom.startup_options is not None:
+        tasks.append(asyncio.create_task(asyncio.to_thread(sharing.open_at_start)))
     yield {}
     classroom.close()
-    for task in beside:
+    for task in tasks:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -113,4 +113,4 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
 async def _close_abandoned_questions() -> None:
     while True:
         await asyncio.sleep(STAGE_CHECK_S)
-        classroom.unseen()
+        classroom.close_abandoned_question()

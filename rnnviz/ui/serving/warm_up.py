@@ -65,14 +65,14 @@ def warm_up() -> None:
         from rnnviz.ui.jobs import store
         from rnnviz.ui.shell import model_cache
 
-        own = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
-        for module in (*own, *(page.module for page in registry.pages())):
+        look_pages = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
+        for module in (*look_pages, *(page.module for page in registry.pages())):
             importlib.import_module(module)
-        models, _ = model_cache.listed()
+        models, _ = model_cache.list_models()
         if models:
-            info = model_cache.first(models)
+            info = model_cache.first_model(models)
             _compute_first_picture(model_cache.load(info, to_read=True))
-            model_cache.yardstick(info, models)
+            model_cache.load_yardstick(info, models)
         store.sweep()
         time.sleep(LATER_PIECES_AFTER_S)
         for piece in _later_pieces(models):
@@ -93,8 +93,8 @@ def _later_pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
     from rnnviz.networks import engines
     from rnnviz.ui.shell import model_cache
 
-    for info in models[: model_cache.LOADED_AT_ONCE]:
-        yield lambda info=info: _compute_first_picture(model_cache.reader(info))  # type: ignore[misc]
+    for info in models[: model_cache.MAX_LOADED_MODELS]:
+        yield lambda info=info: _compute_first_picture(model_cache.load_reader(info))  # type: ignore[misc]
     for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
         yield from (partial(step.shown, step.usual) for step in scene.steps)
     if (engine := engines.registered()) is not None:

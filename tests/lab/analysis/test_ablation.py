@@ -38,7 +38,7 @@ def test_units_and_random_directions_can_be_held_at_their_means() -> None:
     base = rnnviz.trace(model, SHORT)
     found = ablate(model, SHORT, layer=1, units=[7, 2], controls=3, to="mean", batch=2)
     assert (found.units.tolist(), found.random.units.tolist()) == ([7, 2], [0, 1, 2])
-    along = [directions.random(12, seed=seed, layer=1) for seed in range(3)]
+    along = [directions.random_direction(12, seed=seed, layer=1) for seed in range(3)]
     held = [*(Direction(str(unit), np.eye(12)[unit], 1) for unit in (7, 2)), *along]
     for one, loss in zip(held, [*found.loss, *found.random.loss], strict=True):
         # The state after the last character predicts nothing that is scored.

@@ -23,7 +23,7 @@ PARTS: list[dict[str, Any]] = [
     {},
     {"layer": 0},
     {"units": [2, 7]},
-    {"units": directions.random(12, 1)},
+    {"units": directions.random_direction(12, 1)},
     {"quantity": "hidden"},
 ]
 each_cell = pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_an_lstms_cell_alone_changes_the_state_that_follows_from_it() -> None:
 def test_all_places_hold_what_single_patches_give(
     cell: str, options: dict[str, Any], part: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patching, "ROWS", 8)
+    monkeypatch.setattr(patching, "MAX_TEXTS_ABREAST", 8)
     model = tiny_torch(cell, **options)
     source, target = SOURCE[:14], TARGET[:24]
     effect = units.patch(model, source, "all", target, ahead=3, **part)
@@ -149,7 +149,7 @@ def test_controls_are_of_the_same_predictions(
         assert found.apart > 0
 
 
-CONTROLLED = controlled(tiny_torch("gru"), units=directions.random(12, 1))
+CONTROLLED = controlled(tiny_torch("gru"), units=directions.random_direction(12, 1))
 SAME = replace(CONTROLLED.patched, lengths={(0, "hidden"): 0.0})
 WHOLE = replace(CONTROLLED.patched, part=patching.Part((0,), ("hidden",)))
 NONE = np.zeros((0, 7))

@@ -129,7 +129,7 @@ def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() 
     report = weighed.evidence.report
     assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
     assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
-    told = [ranking.by_symbol(searcher.ids, target.values, ~beside)]
+    told = [ranking.predict_by_symbol(searcher.ids, target.values, ~beside)]
     told += [evidence.predicted(searcher.ids, target.values, k, ~beside) for k in evidence.LENGTHS]
     named = [("character", 1), *(("context", k) for k in evidence.LENGTHS), ("untrained", 0)]
     assert [(rival.kind, rival.number) for rival in report.rivals] == named

@@ -261,7 +261,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     target = units.target("word-start", text)
     read, copies = trace(TINY_GRU, text), [trace(copy, text) for copy in units.untrained(TINY_GRU)]
     found, _vowel = units.find(TINY_GRU, text, ASKED, layer=0)
-    assert render_finding.told(found.sentences()) in everything(app)
+    assert render_finding.join_sentences(found.sentences()) in everything(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
     assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
@@ -269,7 +269,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     app = settled(app.button(key="inside.probe.start").click().run(), "inside")
     app = settled(app, "inside")
     many = units.probe(read, target, layer=0, untrained=copies)
-    assert render_finding.told(many.sentences()) in everything(app)
+    assert render_finding.join_sentences(many.sentences()) in everything(app)
     panel = next(p for p in boards["inside.found"]["panels"] if p["name"] == "probe")
     bars = panel["figures"]["light"]["data"][0]["x"]
     np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)

@@ -153,7 +153,7 @@ def propose(view: View, source: Source, key: str) -> None:
 
 
 def _choose(key: str, kind: str) -> None:
-    Field(key, OWN).put(kind)
+    Field(key, OWN).request(kind)
     st.session_state[NOW] = True
 
 
