@@ -48,6 +48,7 @@ def within_layer(
     """
     items = [units] if isinstance(units, Unit) else units if isinstance(units, list | tuple) else []
     full_units = [unit for unit in items if isinstance(unit, Unit)]
+    # Plain numbers, an array or one number: they say nothing of a layer, so the argument does.
     if not full_units:
         return units, layer  # type: ignore[return-value]
     if len(full_units) < len(items):
@@ -84,6 +85,8 @@ def refuse_pair(units: Sequence[int], layers: int) -> None:
     readings.
     """
     first, second = (int(number) for number in units)
+    # A first number that no layer has can only be a unit: then the pair is two units, and nothing is
+    # refused.
     if first < layers:
         raise ConfigError(
             "({first}, {second}) may be unit {second} of layer {first}, or units {first} and {second} of "
@@ -107,6 +110,7 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     """
     values = trace.values(quantity)
     if layer is None:
+        # No -1 here: numpy can't work out a length from a text of no characters.
         return values.reshape(len(values), values.shape[1] * values.shape[2])
     check_layer(layer, values.shape[1])
     return values[:, layer]

@@ -122,6 +122,9 @@ def _ends(draws: Doubles, level: float, blocks: float) -> tuple[Doubles, Doubles
     with np.errstate(invalid="ignore"):  # infinite figures have no width
         ends = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
     normal = NormalDist().inv_cdf((1 + level) / 2)
+    # With few blocks the draws vary less than the figure does: their variance is that of a mean of n values
+    # with the divisor n instead of n - 1, and the normal percentiles are too near. Both factors are almost
+    # 1 from a hundred blocks on.
     student = 1 + (normal**2 + 1) / (4 * (blocks - 1))  # t / normal, by Cornish and Fisher
     wider = student * math.sqrt(blocks / (blocks - 1))
     with np.errstate(invalid="ignore"):
@@ -135,6 +138,8 @@ def draw_starts(n: int, block: int, samples: int, seed: int = 0) -> Integers:
 
 def resampled_means(table: Array, block: int, block_starts: Integers) -> Doubles:
     """The mean (S, …) of each drawn text, from running sums: the last block is as long as the others."""
+    # A block's mean is the difference of two running sums: a drawn text costs n / block look-ups instead of
+    # n.
     sums = np.zeros((len(table) + 1, *table.shape[1:]))
     np.cumsum(table, axis=0, dtype=np.float64, out=sums[1:])
     of_block = (sums[block:] - sums[:-block]) / block  # (n - block + 1, …)
@@ -169,18 +174,25 @@ def _politis_white(values: Doubles) -> float:
     # All autocovariances by one FFT, padded with zeros so that the end doesn't meet the beginning.
     padded = np.fft.rfft(away, 1 << (2 * n - 1).bit_length())
     covariance = np.fft.irfft(np.abs(padded) ** 2)[: lags + 1] / n
+    # Relative to the values: a constant column of large numbers has a variance of rounding alone.
     if covariance[0] <= 1e-30 * max(1.0, float(values[0] ** 2)):
         return 1.0  # nothing varies but rounding
     squares = np.concatenate(([0.0], np.cumsum(away**2)))
     at = np.arange(lags + 1)
     length = np.sqrt(np.maximum((squares[n] - squares[at + 1]) * squares[n - at - 1], 1e-300))
+    # Each autocorrelation is measured against the lengths of the two pieces that it compares, as both are
+    # shorter than the text; below twice its own noise it counts as small (Politis & White, 2004).
     small = np.abs(covariance) * n / length < 2 * math.sqrt(math.log10(n) / n)
     # The first lag from which on `quiet` correlations in a row are small.
     calm = [i for i in range(lags + 1 - quiet) if small[i : i + quiet].all()]
     m = min(2 * max(calm[0], 1), lags) if calm else lags
     k = np.arange(1, m + 1)
+    # The flat-top window: full weight up to m / 2, then a straight line down to 0. Unlike a triangle, it
+    # does not bias the sums where correlations die out fast.
     window = np.where(k / m <= 0.5, 1.0, 2 * (1 - k / m))
     spread = 2 * float((window * k * covariance[1 : m + 1]).sum())
     long_run = float(covariance[0] + 2 * (window * covariance[1 : m + 1]).sum())
+    # The block that makes the variance's squared error smallest: (2 G² / D · n)^(1/3), with D = 4/3 ·
+    # long_run² for the circular bootstrap, so 2 / (4/3) = 1.5.
     best = float(np.cbrt(1.5 * spread**2 / max(long_run**2, 1e-300) * n))
     return float(np.clip(best, 1.0, max(1.0, math.ceil(min(3 * math.sqrt(n), n / 3)))))

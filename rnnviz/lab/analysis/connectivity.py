@@ -141,8 +141,12 @@ def connectivity(
     lengths = np.zeros((T, T + 1))  # the first column is the start symbol's
 
     def on_input(t: int, begin: int, x: Floats, exponents: Exponents) -> None:
+        # Rows `begin` and on are the predictions after T - begin, T - begin - 1, … characters.
         lengths[T - begin - len(x) : T - begin, t] = norms(x, exponents)[::-1]
 
+    # One sweep for all predictions: the sweep goes from the end to the beginning, and the adjoint of each
+    # prediction joins when it passes it. So the latest prediction comes first, and `on_input` turns rows
+    # round again.
     sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
     values, log10 = _with_logarithms(lengths[:, 1:])
     return Connectivity(reading.text, targets[1:], values, log10, _with_logarithms(lengths[:, 0])[0])
@@ -181,6 +185,8 @@ def _row(reading: Reading, t: int, character: str | None) -> ConnectivityRow:
     powers = np.zeros(t + 1, np.int32)
 
     def on_input(step: int, begin: int, x: Floats, exponents: Exponents) -> None:
+        # A copy: the sweep goes on to write in its working arrays. The norms of all steps are taken at once
+        # below.
         gradients[step], powers[step] = x[0], exponents[0]
 
     sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, on_input=on_input)
@@ -200,6 +206,7 @@ def shares(logs: npt.NDArray[np.floating[Any]]) -> Floats:
 def row_maxima(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
     """The largest entry of each row of logarithms, (…, 1), as a finite number."""
     maxima = logs.max(axis=-1, keepdims=True)
+    # A row of -inf has no gradient at all: subtracting -inf from it would make NaN.
     return np.asarray(np.where(np.isfinite(maxima), maxima, maxima.dtype.type(0)))
 
 

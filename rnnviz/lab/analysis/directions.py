@@ -68,6 +68,8 @@ class Direction:
             )
         if type(self.layer) is not int or self.layer < 0:
             raise ConfigError("layers are counted from 0; received layer {layer!r}", layer=self.layer)
+        # Divided in the copy that np.array made above, then frozen: a Direction is compared and hashed by
+        # its bytes.
         vector /= length
         vector.flags.writeable = False
         object.__setattr__(self, "vector", vector)
@@ -163,10 +165,14 @@ class Span:
     def __init__(self, directions: Sequence[Direction]) -> None:
         self._rows = np.stack([direction.vector for direction in directions])  # (k, H)
         k = len(self._rows)
+        # The rows have length 1, so 1e-8 tells a direction that follows from the others from rounding, at
+        # any H.
         if np.linalg.matrix_rank(self._rows, tol=1e-8) < k:
             raise ConfigError(
                 "one of these {k} directions follows from the others: they cannot all be set", k=k
             )
+        # Directions that are not orthogonal share a part: setting one changes the other's value. A step
+        # along a dual vector changes the value of its own direction alone.
         self._duals = np.linalg.pinv(self._rows).T  # the dual basis; for orthonormal rows the rows themselves
 
     def change(self, states: npt.NDArray[np.floating], value: float, *, scaled: bool) -> None:

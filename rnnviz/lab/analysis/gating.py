@@ -104,6 +104,7 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     if not len(trace):
         raise EmptyTextError("gates are measured over a text; this trace has no characters")
     gates = [name for name in trace.gates if name != "candidate"]
+    # Without the candidate: it is a new value and not a share, so neither shut nor open.
     values = {name: activations(trace, layer=layer, quantity=name) for name in gates}
     mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
     return Gates(

@@ -84,6 +84,7 @@ class Intervention(Brief):
         quantity: Quantity | None = None,
     ) -> None:
         along = directions.directions_in(units)
+        # Directions have no unit numbers; [0] stands for them, as every layer has a unit 0.
         numbers, layer = ([0], layer) if along else within_layer(units, layer)  # type: ignore[arg-type]
         index = check_units(numbers, 1 << 30)
         if along:
@@ -96,11 +97,14 @@ class Intervention(Brief):
             "start": start,
             "stop": stop,
             "quantity": "hidden" if quantity is None else quantity,
+            # Whether (1, 5) means two units or unit 5 of layer 1 depends on the network, which comes with
+            # the use.
             "_pair": layer is None and is_plain_pair(numbers),
             "_index": index,
             "_span": Span(along) if along else None,
         }
         for name, field_value in values.items():
+            # A frozen dataclass refuses assignment, to itself too.
             object.__setattr__(self, name, field_value)
         self._check_values()
 
@@ -161,6 +165,7 @@ class Intervention(Brief):
             return
         scaled = self.action == "scale" and self.value != 0  # a scale of 0 sets instead: inf · 0 is NaN
         if self._span is not None:
+            # Before the units: a Direction's `_index` is the placeholder 0 of __init__.
             self._span.change(state, self.value, scaled=scaled)
         elif scaled:
             state[:, self._index] *= self.value
@@ -177,6 +182,7 @@ def side_by_side(interventions: Sequence[Intervention]) -> Changes:
         for b, intervention in enumerate(interventions):
             intervention._apply(t, states[b : b + 1])
 
+    # All are of one layer and quantity, so one function in that place changes each row its own way.
     return {(interventions[0].layer, interventions[0].quantity): partial(applied, interventions[0], change)}
 
 
@@ -267,6 +273,8 @@ class Edit:
         if t < self.start or (self.stop is not None and t >= self.stop):
             return
         for row in state:
+            # A copy: a function that changes its argument and then raises must not leave half a change
+            # behind.
             new_row = np.asarray(self.function(row.copy()))
             if new_row.shape != row.shape:
                 raise ConfigError(

@@ -95,6 +95,7 @@ def top_slopes(weights: Weights, top: Floats, targets: Ids) -> Floats:
     """
     rows = np.arange(len(top))
     other_probs = np.exp(weights.log_probs(top))
+    # 1 - P as it stands loses its digits where P rounds to 1: the gradient of a sure prediction would be 0.
     other_probs[rows, targets] = 0
     total = other_probs.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None]  # (k, 1)
     out: Floats = -(other_probs @ weights.readout)  # (k, H)
@@ -139,10 +140,12 @@ def read(
     stop = check_place(text, stop)
     if stop > limit:
         _refuse(stop, limit, square)
+    # One character more than is read: it is the last input's target. The text's end has none.
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
     inputs, next_symbols = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
     hidden, cell = weights.states(len(inputs) + 1)
     weights.run(inputs, hidden, cell)
+    # Of all steps: no gradient goes through an infinite state.
     if not np.isfinite(hidden).all():
         raise CheckpointError(
             "the states of the model {name!r} overflow within {count:,} characters: its weights are "
@@ -151,6 +154,7 @@ def read(
             count=stop,
         )
     if len(next_symbols) < len(inputs):
+        # After the whole text nothing came: the most probable character stands for it.
         next_symbols = np.append(next_symbols, weights.predict(hidden[-1:, -1])[0].argmax())
     return Reading(text[:stop], model.vocabulary, weights, inputs, next_symbols, hidden, cell)
 

@@ -105,6 +105,7 @@ def choose_part(
             "what is patched is the 'state', or 'hidden' or 'cell' alone; received {quantity!r}",
             quantity=quantity,
         )
+    # Units, Directions or nothing share one argument, as in the interventions.
     along = () if units is None else directions.directions_in(units)
     if len(along) > 1:
         raise ConfigError("a state is patched along one direction; received {count}", count=len(along))
@@ -118,6 +119,7 @@ def choose_part(
         return Part((intervention.layer,), (intervention.quantity,), direction=along[0])
     layers: tuple[int, ...] = (intervention.layer,)
     if units is None and layer is None:
+        # Neither a layer nor units were named: the part is of all layers.
         layers = tuple(range(len(weights.layers)))
     quantities: tuple[str, ...] = (single,)
     if quantity == "state" and KINDS[weights.cell].has_cell:
@@ -207,6 +209,7 @@ class Patched:
             for (layer, quantity), length in self.lengths.items()
         }
         ahead = min(ahead, len(target) + 1 - to)
+        # Moves of the same length in each patched layer: what any foreign state of this size would do.
         random, first = read_patched(target, to, moves, n, ahead)
         goal = self.source.log_probs_at(self.at, self.at + 1)
         divergence, after = self.divergence, self.after.log_probs_at(to, to + 1)
@@ -321,6 +324,7 @@ def patch(
     at, to = _check_place("at", at, source_trace), _check_place("to", to, before)
     after = Tracer(model, patched_part.changes(states_at(source_trace, [at]), to)).extend(before.text)
     loss = np.zeros(len(before))
+    # nll[to] is the cost of character to + 1, the first that is predicted from the patched state.
     loss[to:] = after.nll[to:] - before.nll[to:]
     states_before, states_after = states_at(before, [to]), states_at(after, [to])
     lengths = {}
@@ -345,6 +349,8 @@ def _patch_everywhere(
     for begin in range(0, len(effect), MAX_TEXTS_ABREAST):
         places = np.arange(begin, min(begin + MAX_TEXTS_ABREAST, len(effect)))
         states = states_at(source_trace, places)
+        # Every pair of places is a reading of its own, so S · T readings of `ahead` steps; places of the
+        # source go side by side, as many as MAX_TEXTS_ABREAST.
         for t in range(len(into) + 1):
             changes = patched_part.changes(states, t)
             nats, _ = read_patched(into, t, changes, len(places), min(ahead, len(into) + 1 - t))
@@ -360,6 +366,7 @@ def read_patched(target: Trace, to: int, changes: Changes, B: int, ahead: int) -
     if to:
         hidden, cell = target.state_after(to - 1)
         state = hidden[:, None], None if cell is None else cell[:, None]
+    # From the state before input number `to` on, as one text; the change makes B different ones of it.
     reader = NetworkReader(weights, state, texts=B, time=to, changes=changes)
     inputs = np.concatenate(([target.vocabulary.start], target.ids))
     divergence = np.zeros((B, ahead))
@@ -478,6 +485,8 @@ def _random_move(origin: Floats, length: float, n: int, to: int, generator: np.r
     direction.
     """
     moves = generator.normal(size=(n, len(origin)))
+    # Normal coordinates have no preferred direction, so scaled to one length they are uniform on the
+    # sphere.
     moves *= length / np.linalg.norm(moves, axis=1, keepdims=True)
 
     def change(t: int, states: Floats) -> None:

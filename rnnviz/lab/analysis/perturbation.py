@@ -20,7 +20,7 @@ from rnnviz.arrays import Doubles, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, report
-from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
@@ -117,13 +117,15 @@ def perturb(model: Network, text: str, at: int, character: str, *, threshold: fl
 def kl(p: Floats, q: Floats) -> Doubles:
     """KL(P ‖ Q) in nats, (n,), from log-probabilities (n, V); rounding errors below 0 become 0."""
     p64 = p.astype(np.float64)
+    # In float64: the terms of two almost equal predictions cancel down to the rounding of float32.
     return np.asarray(np.maximum((np.exp(p64) * (p64 - q)).sum(axis=1), 0.0))
 
 
 def divergence(before: Trace, after: Trace, first: int) -> Doubles:
     """(T + 1,) KL_t in nats between two readings of equal length; 0 before row `first`."""
     nats = np.zeros(len(before) + 1)
-    step = max(1, LOGITS // before.vocabulary.size)
+    # In pieces: a long text's (T, V) predictions twice over would not fit into memory.
+    step = max(1, LOGITS_ENTRIES // before.vocabulary.size)
     for begin in range(first, len(nats), step):
         end = min(begin + step, len(nats))
         nats[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))
@@ -183,6 +185,7 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
         )
     generator = np.random.default_rng(seed)
     last_start = len(read) - steps
+    # Each place has all its K characters within the text, so that every mean below is over the same places.
     at = generator.choice(last_start, min(places, last_start), replace=False)
     new_ids = generator.choice(read.ids, len(at))
     # a new letter equal to the old one changes nothing: draw again

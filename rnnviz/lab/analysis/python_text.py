@@ -144,6 +144,8 @@ class _Statement:
 
     def _out_of_place(self, token: _Token) -> bool:
         word = token.word if token.kind == tokenize.NAME else ""
+        # `def` within an open bracket: the bracket is prose's or belongs to a text that was cut, not to
+        # this line.
         if self.open and word in _OUTSIDE:
             return True
         if not self.ink:
@@ -153,6 +155,8 @@ class _Statement:
         last = self.ink[-1]
         if len(self.ink) == 1 and last.word in keyword.softkwlist:  # soft keyword: match x:
             return False
+        # Two strings side by side are one in Python; any other two values are no statement, but most of
+        # prose.
         joined = last.kind == token.kind == tokenize.STRING
         return (_value(token) and not joined) or (word in _KEYWORDS and word not in _INFIX)
 
@@ -218,6 +222,8 @@ class _Reading:
 
     def _tokens(self, first: int) -> Iterator[_Token]:
         """The tokens from a line on. Raises _NoPythonError where the tokeniser fails."""
+        # A text that begins within a string is read with its mark put before it. Places count without it,
+        # so `place` takes its length off again on the first line.
         opening = self._opening if first == 0 else ""
         after = (self._lines[line] + "\n" for line in range(first + 1, len(self._lines)))
         lines = chain([opening + self._lines[first] + "\n"], after)
@@ -234,6 +240,7 @@ class _Reading:
                 yield _Token(token.type, token.string, place(*token.start), last)
         except (tokenize.TokenError, SyntaxError, ValueError, Warning) as error:
             message = str(error)
+            # The tokeniser has no error codes; its words differ between Python 3.11 and 3.12.
             within = "triple-quoted" in message or "multi-line string" in message
             begun = _TRIPLE.search(self._text, max(last, 0)) if within else None
             if begun is not None:  # the text ends within it
@@ -283,11 +290,13 @@ class _Reading:
         begin = self._begins[self._line(first.start)]
         blanks = first.start - begin
         if statement.ink:
+            # As Python does it: fewer blanks close blocks, more open one.
             while self._blocks[-1] > blanks:
                 self._blocks.pop()
             if self._blocks[-1] < blanks:
                 self._blocks.append(blanks)
         self.found.indent[begin : first.start] = True
+        # Within the blanks the level grows from block to block, as far as a reader can know it there.
         read = np.arange(1, blanks + 1)  # blanks, at each place
         self.found.level[begin : first.start] = np.searchsorted(self._blocks, read, "right") - 1
         if self._text[end - 1 : end] == "\n":

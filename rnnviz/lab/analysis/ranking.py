@@ -33,6 +33,7 @@ def ranks(values: Array) -> Doubles:
         column = np.ascontiguousarray(values[:, unit])
         order = np.argsort(column)
         placed = column[order]
+        # Runs of equal values: each begins where the sorted column changes.
         first = np.flatnonzero(np.concatenate(([True], placed[1:] != placed[:-1])))
         after = np.append(first[1:], n)
         out[order, unit] = np.repeat((first + after - 1) / 2, after - first)  # the mean of first .. after - 1
@@ -40,6 +41,7 @@ def ranks(values: Array) -> Doubles:
     # Sorting releases the GIL; for few values the threads would only wait for each other.
     with ThreadPoolExecutor(cores() if n >= THREADS_MIN_VALUES else 1, "rnnviz-ranks") as pool:
         list(pool.map(rank, range(units)))
+    # Centred ranks: their sum inside the target gives the AUC without a further subtraction.
     out -= (n - 1) / 2
     return out
 
@@ -93,9 +95,11 @@ def shifted_products(ranked: Doubles, target: Array, shifts: Integers) -> Double
     twice = np.tile(np.asarray(target, np.float32), 2)
     scale = np.float32(2 / max(n, 1))  # centred ranks reach n/2: scaled to 1 for float32
     scaled = np.asarray(ranked, np.float32) * scale
+    # 64 MB of shifted targets at a time; the product with all units then is one BLAS call.
     step = max(1, (1 << 24) // max(n, 1))
     parts = []
     for begin in range(0, len(shifts), step):
+        # Twice the target end to end, so a cyclic shift is a slice of it.
         rows = np.stack([twice[n - s : 2 * n - s] for s in shifts[begin : begin + step].tolist()])
         parts.append(rows @ scaled)
     return np.concatenate(parts).astype(np.float64) / scale

@@ -31,7 +31,7 @@ from rnnviz.lab.analysis import ranking
 from rnnviz.lab.analysis.activations import activations, unit_at_column
 from rnnviz.lab.analysis.search_result import Found, Search
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.verdicts import ENOUGH, LEVEL
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL
 from rnnviz.scoring.trace import Trace
 
 SHIFTS = 1_000
@@ -118,6 +118,7 @@ class Searcher:
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
         by_chance = self._by_chance(measured, target.values[second], shifts)
+        # The target itself counts as one of the shifts, so p is never 0 and the test keeps its level.
         p = (1 + (by_chance >= score).sum(axis=0)) / (len(by_chance) + 1)
         order = np.argsort(-ranked_by, kind="stable")
         of_first = np.sort(by_chance[:, order[0]])
@@ -159,9 +160,12 @@ class Searcher:
         """The parts of the text for `target`. Raises the errors of `search`."""
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
-        for parts in (3, 2) if len(self) >= ENOUGH else (2,):
+        # Three parts where the text allows them: the third measures once more what the second has decided.
+        for parts in (3, 2) if len(self) >= MIN_VERDICT_CHARS else (2,):
             blocks = MIN_PART_BLOCKS * parts
             while len(self) // blocks >= MIN_BLOCK_CHARS:
+                # Blocks by turns and not one half each: a text changes from its beginning to its end, and
+                # the parts should be alike. A target that is rare needs finer blocks to be in each part.
                 dealt = np.arange(len(self)) * blocks // len(self) % parts  # by turns
                 masks = [dealt == part for part in range(parts)]
                 if all(varies(target.values[m]) and (near is None or near[m].any()) for m in masks):
@@ -182,6 +186,7 @@ class Searcher:
 
     def _ranks(self, split: Split, which: int) -> Doubles:
         """The ranks (n, U) within the part that ranks (0) or confirms (1); either may be the whole text."""
+        # Sorting is most of a search's time, and targets with the same split share its ranks.
         key = split.blocks, which if split.blocks else 0  # so many blocks are of two parts, or of three
         if key not in self._ranked:
             self._ranked[key] = ranking.ranks(self.values[split[1 + which]])
@@ -205,6 +210,7 @@ class Searcher:
             if near is not None:
                 nearby = np.asarray(values | near[half])
                 scores.append(ranking.auc(ranking.ranks(self.values[half][nearby]), values[nearby]))
+            # The worse of the two AUCs in either direction: downwards it is 1 minus the larger one.
             up, down = np.min(scores, axis=0), 1 - np.max(scores, axis=0)
         if direction is None:
             direction = np.where(down > up, -1, 1)
@@ -221,6 +227,7 @@ class Searcher:
             return np.empty((0, ranked.shape[1]))
         if values.dtype == np.bool_:
             sums = ranking.shifted_products(ranked, values, possible)  # (S, U)
+            # Either direction: the larger of AUC and 1 - AUC.
             return np.asarray(np.abs(ranking.auc_from_sums(sums, values) - 0.5) + 0.5)
         target = ranking.ranks(values)
         sums = ranking.shifted_products(ranked, target, possible)
@@ -243,5 +250,5 @@ def _near(target: Target, edges: int) -> Mask:
 
 def _quantile(by_chance: Doubles) -> float:
     """The value that a further draw exceeds with a probability of at most LEVEL."""
-    place = math.ceil((1 - LEVEL) * (len(by_chance) + 1))
+    place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(by_chance) + 1))
     return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0

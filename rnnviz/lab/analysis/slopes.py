@@ -134,6 +134,7 @@ def _blocks(name: str, values: Array | None) -> Any:
     """Duals of the blocks (G, …, H), as an array that a recorded step can unpack and slice."""
     if values is None:
         return None
+    # Duals in an object array: numpy then maps a cell's operations over the blocks, as over numbers.
     return np.array([Dual(block, {(name, k): UNIT_SLOPE}) for k, block in enumerate(values)], object)
 
 
@@ -193,6 +194,7 @@ def slopes(
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return derivatives(layer, rows[some], hidden[some], None if cell is None else cell[some])
 
+    # Which derivatives there are depends on the cell alone, so the first step tells it for all.
     first_step, last = step_duals(slice(0, 1)), "hidden" if cell is None else "cell"
     part_keys = sorted(_parts(first_step))
     outputs: list[tuple[str, tuple[str, Any]]] = [(state, (source[0], k)) for state, source, k in part_keys]
@@ -202,6 +204,8 @@ def slopes(
     keep, through = (
         np.empty_like(before) if key in first_step[state].by else None for state, key in outputs[-2:]
     )
+    # Forwards each step needs the state of the one before; else all states are known, and many steps are
+    # one array operation.
     steps = 1 if forwards else max(1, BLOCK_STEPS * layer.units // hidden[0].size)
     for begin in range(0, len(rows), steps):
         some = slice(begin, min(begin + steps, len(rows)))

@@ -17,7 +17,7 @@ from rnnviz.lab.analysis.linearisation import differentiable_weights
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.threads import ours
+from rnnviz.networks.threads import single_blas_thread
 from rnnviz.reprs import Brief, Pictured
 
 Complexes = npt.NDArray[np.complex128]
@@ -73,7 +73,7 @@ def spectrum(model: Network, *, layer: int = 0) -> Spectrum:
     if not CELLS[model.config.cell].mixes:
         raise ConfigError("{cell} cells have no W_hh: nothing mixes their units", cell=model.config.cell)
     # One thread: LAPACK would share even a small matrix among cores, and wait for a core in use elsewhere.
-    with ours(1):
+    with single_blas_thread(1):
         trained, before = [eigenvalues(_candidate(network, layer)) for network in (model, untrained(model))]
     return Spectrum(layer, bool(CELLS[model.config.cell].gates), trained, before)
 
@@ -106,4 +106,5 @@ def eigenvalues(W: npt.ArrayLike) -> Complexes:
     if not np.isfinite(matrix).all():
         raise ConfigError("W_hh holds values that are not finite")
     values = np.linalg.eigvals(matrix).astype(np.complex128)
+    # LAPACK gives no order; ties by real and imaginary part, so that a pair of conjugates is in order too.
     return values[np.lexsort((values.imag, values.real, -np.abs(values)))]

@@ -49,6 +49,8 @@ class Remaining(Drawn):
         """
         t = check_place(self.text, t)
         shares_left = np.ones((t + 1, self.keep.shape[1]))
+        # Backwards from t: what was written at step s has been kept t - s times. Row 0 is step t's own,
+        # kept by nothing yet.
         np.cumprod(self.keep[t:0:-1], axis=0, out=shares_left[1:])
         return np.asarray(shares_left[::-1] * self.write[: t + 1], np.float32)
 
@@ -60,6 +62,8 @@ class Remaining(Drawn):
         sizes = np.zeros((n, n))
         contributions = np.zeros_like(self.write)
         for t in range(n):
+            # In place, one step on: each earlier input keeps its share, and the new one is written in its
+            # row.
             contributions[:t] *= self.keep[t]
             contributions[t] = self.write[t]
             np.abs(contributions[: t + 1]).sum(axis=1, out=sizes[t, : t + 1])

@@ -122,6 +122,8 @@ class Target:
             raise ConfigError(
                 "{name} is a matter of degree and has no spans; choose one that holds or not", name=self.name
             )
+        # +1 where the target begins to hold and -1 after it ends; zeros outside the text close spans at
+        # both ends.
         edges = np.flatnonzero(np.diff(self.values.astype(np.int8), prepend=0, append=0))
         return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
@@ -138,6 +140,8 @@ def _count_open_marks(
         at, mark, depth = match.start(), match[0], len(closing)
         if mark != "\n":
             read(text, at, mark, closing)
+        # Three marks in a row begin a docstring, which may hold empty lines: it ends with its own mark
+        # alone.
         elif closing and len(closing[0]) < 3 and (unclosed == "line" or match["paragraph"]):
             closing.clear()
         steps[at] += len(closing) - depth
@@ -200,6 +204,7 @@ def bracket_depth(text: str, unclosed: Unclosed) -> Array:
 def line_position(text: str) -> Array:
     """The number of characters read in the line, (T,) float64; 0 at the line break."""
     place = np.arange(len(text))
+    # The last line break at or before each character, as a running maximum of places.
     breaks = np.where(code_points(text) == ord("\n"), place, -1)
     return np.asarray(place - np.maximum.accumulate(breaks), np.float64)
 
@@ -320,6 +325,8 @@ def _python_target(name: str, text: str) -> Target:
     code_points(text)  # refuses half a surrogate pair
     read = python_text.read_python(text)
     values = kind.find(read).copy()
+    # Where the tokeniser gave up, the rule of thumb reads the piece alone: its own quotes and brackets
+    # decide.
     for start, stop in Target("", ~read.parsed).spans():
         values[start:stop] = kind.otherwise(text[start:stop])
     return Target(name, values, float(read.parsed.mean()) if len(text) else 1.0)
