@@ -77,6 +77,7 @@ def fixed_part(
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
+    # Colours and empty figures are computed here, so that Python and the browser can't disagree on them.
     colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS, reason=LEVELS)
     for name, theme in THEMES.items():
         colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
@@ -173,6 +174,7 @@ def examples_for(card: Mapping[str, Any], name: str, listed: Sequence[ModelInfo]
     rows = []
     for example in examples():
         able = [info.path.stem for info in listed if info.card.get("language") == example.language]
+        # The reader's network may not know the example's script: the view then offers one that does.
         better = None
         if card.get("language") != example.language and able:
             better = example.model if example.model in able else able[0]
@@ -396,6 +398,7 @@ def typed_share_sentence(finding: Recorded) -> str:
     """
     if finding.typed is None:
         return ""
+    # The rate of the commoner colour stands beside it: on unbalanced text, it alone may be right for 90 %.
     right, same = finding.typed
     sentence = _(
         "In typed sentences its colour is right for {share} of the characters; one colour throughout would "

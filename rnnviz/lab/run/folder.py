@@ -35,7 +35,7 @@ from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingErr
 from rnnviz.i18n import N_
 from rnnviz.lab.run import event_log
 from rnnviz.networks import modelfile
-from rnnviz.networks.config import Engine, TrainConfig, between, check_settings, gone
+from rnnviz.networks.config import Engine, TrainConfig, between, check_settings, removed_cell_error
 from rnnviz.networks.settings import LENGTH, SettingControl, setting
 from rnnviz.text import files
 
@@ -241,7 +241,7 @@ class Description:
         found = {name: value for name, value in named.items() if name in names and value is not None}
         if found.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
             found["engine"] = "torch"
-        if (error := gone(values["config"].get("cell"))) is not None:
+        if (error := removed_cell_error(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
         described: Description = restored(cls, found)
         return described
