@@ -118,6 +118,7 @@ class Named:
     findings: Sequence[Recorded]
 
 
+@_once
 def named_units(model: Network) -> tuple[Named, ...]:
     """The first MOST_NAMED named units of a model, each once; () if its card has no confirmed finding."""
     from rnnviz.networks import model_card

@@ -267,13 +267,13 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         from rnnviz.networks import engines
         from rnnviz.ui.shell import model_cache
         from rnnviz.ui.pages.explore import page
-        from rnnviz.page.live_session import Ask, LiveSession
+        from rnnviz.page.live_session import LiveAsk, LiveSession
         from rnnviz.lecture.scenes import scenes
         from rnnviz.ui.pages.learn import lecture
         scenes()
         info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')
         model = model_cache.load(info, to_read=True)
-        LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)
+        LiveSession(model).answer(LiveAsk(text='the'))
         print(engines.gpu_driver(), 'torch' in sys.modules)
     """
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "check": True}
