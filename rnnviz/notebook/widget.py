@@ -14,9 +14,9 @@ import traitlets
 
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
-from rnnviz.page.initial_data import fixed, opening
+from rnnviz.page.initial_data import fixed_part, opening_text
 from rnnviz.page.live_session import MAX_TEXT_CHARS, LiveAsk, LiveSession
-from rnnviz.page.modules import PACKAGE, modules, plotly
+from rnnviz.page.modules import PACKAGE, module_sources, plotly_folder
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 
@@ -45,7 +45,7 @@ def bundle() -> str:
         (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/shared.css", f"{VIEW}/view.css")
     )
     markup = (PACKAGE / VIEW / "view.html").read_text("utf-8")
-    return _LOADER % tuple(map(json.dumps, (list(modules(ENTRY).items()), ENTRY, styles, markup)))
+    return _LOADER % tuple(map(json.dumps, (list(module_sources(ENTRY).items()), ENTRY, styles, markup)))
 
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ class Live(anywidget.AnyWidget):
         self.model, self._ngram, self._temperature = model, ngram, temperature
         self._sessions: OrderedDict[str, LiveSession] = OrderedDict()
         self._offer, self._text = 1, ""
-        made, digest = fixed(cast(Any, model), ngram, temperature)
+        made, digest = fixed_part(cast(Any, model), ngram, temperature)
         made["words"] |= _WORDS
         self._static = made, f"{digest}-notebook"
-        self.text = opening(model) if text is None else text
+        self.text = opening_text(model) if text is None else text
         self.on_msg(self._hear)
 
     def __repr__(self) -> str:
@@ -135,6 +135,6 @@ class Live(anywidget.AnyWidget):
 def _plotly() -> bytes:
     """Plotly's drawing library; b"" if it isn't installed."""
     try:
-        return (plotly() / "plotly.min.js").read_bytes()
+        return (plotly_folder() / "plotly.min.js").read_bytes()
     except ConfigError:
         return b""

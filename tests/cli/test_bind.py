@@ -2,13 +2,14 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import pytest
 
 from rnnviz.cli import bind
 from rnnviz.cli.bind import ExclusiveGroup, FieldOptions, Help, Removed, UsageError
+from rnnviz.networks.settings import setting
 
 WHERE = ExclusiveGroup(required=True)
 GOT: list[dict[str, Any]] = []
@@ -22,11 +23,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Recipe:
-    cell: str = "gru"
-    size: Annotated[int, "how large"] = 1_000
-    rate: Annotated[float, "how fast"] = 3e-3
-    tied: Annotated[bool, "tied"] = False
-    rule: Annotated[Literal["a", "b"], "a or b"] = "a"
+    cell: str = field(default="gru", metadata=setting("which cell"))
+    size: int = field(default=1_000, metadata=setting("how large"))
+    rate: float = field(default=3e-3, metadata=setting("how fast"))
+    tied: bool = field(default=False, metadata=setting("tied"))
+    biased: bool = field(default=True, metadata=setting("without a bias", names=("--no-bias",)))
+    rule: Literal["a", "b"] = field(default="a", metadata=setting("a or b"))
+    made: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -107,8 +110,8 @@ def test_what_argparse_takes_is_taken(words: str, name: str, value: object) -> N
 
 def test_of_a_recipe_what_was_given_is_passed_on() -> None:
     assert got(LEAST)["recipe"] == {}
-    found = got(f"{LEAST} --size 1000 --tied --rule c")  # what a field may be its dataclass says
-    assert found["recipe"] == {"size": 1_000, "tied": True, "rule": "c"}
+    found = got(f"{LEAST} --size 1000 --tied --no-bias --rule c")  # what a field may be its dataclass says
+    assert found["recipe"] == {"size": 1_000, "tied": True, "biased": False, "rule": "c"}
 
 
 @pytest.mark.parametrize(
@@ -142,4 +145,6 @@ def test_the_help_is_the_docstring_and_the_annotations(capsys: Any) -> None:
     flat = " ".join(said.split())
     assert "how many (default: 1,000)" in flat
     assert "recipe: --size SIZE how large (default: 1,000) --rate RATE how fast (default: 0.003)" in flat
+    assert "--no-bias without a bias --rule" in flat
+    assert "--made" not in said, "no setting"
     assert "--value" not in said

@@ -37,7 +37,7 @@ from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
-from rnnviz.text.vocabulary import MUCH, Vocabulary
+from rnnviz.text.vocabulary import WARNED_SHARE, Vocabulary
 
 UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
@@ -361,6 +361,6 @@ def prepared(
     trainer.model.sketch = contamination.sketch(trainer.text)  # of a report's model, too
     trainer.model.card = {"sha256_trained_on": trainer.text_sha256}
     said, share = trainer.dropped
-    if share >= MUCH:
+    if share >= WARNED_SHARE:
         warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=3)
     return trainer

@@ -10,6 +10,7 @@ from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.ablation import Ablation, ablate
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
+from rnnviz.networks.cells import CELLS
 from tests.support.built import UNUSED, built, quoted
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
@@ -17,7 +18,7 @@ from tests.support.torch_models import tiny_torch
 SHORT = TEXT[:120]
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp", "mingru"])
+@pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("batch", [5, 64])
 def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> None:
     model = tiny_torch(cell, layers=2)
@@ -37,7 +38,7 @@ def test_units_and_random_directions_can_be_held_at_their_means() -> None:
     base = rnnviz.trace(model, SHORT)
     found = ablate(model, SHORT, layer=1, units=[7, 2], controls=3, to="mean", batch=2)
     assert (found.units.tolist(), found.random.units.tolist()) == ([7, 2], [0, 1, 2])
-    along = [directions.random(12, seed=seed, layer=1) for seed in range(3)]
+    along = [directions.random_direction(12, seed=seed, layer=1) for seed in range(3)]
     held = [*(Direction(str(unit), np.eye(12)[unit], 1) for unit in (7, 2)), *along]
     for one, loss in zip(held, [*found.loss, *found.random.loss], strict=True):
         # The state after the last character predicts nothing that is scored.

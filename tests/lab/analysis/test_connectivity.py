@@ -69,7 +69,7 @@ def test_any_character_can_be_asked_about() -> None:
     assert connectivity(model, "道理", character="道").targets.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("limit", ["ENTRIES", "MANY"])
+@pytest.mark.parametrize("limit", ["MAX_BLOCK_ENTRIES", "MATRIX_MIN_ROWS"])
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)
 def test_it_does_not_depend_on_how_it_is_cut_up(
     cell: str, options: dict[str, Any], limit: str, monkeypatch: pytest.MonkeyPatch

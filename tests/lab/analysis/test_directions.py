@@ -13,6 +13,7 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.lab.analysis.targets import Target, target
+from rnnviz.networks.cells import CELLS
 from tests.support.closeness import assert_states
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
@@ -21,7 +22,7 @@ SHORT = TEXT[:60]
 H = 12  # of `tiny`
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(("action", "value"), [("clamp", 0.37), ("zero", 0.0), ("scale", -1.3)])
 @pytest.mark.parametrize("held", [[Unit(1, 5)], [Unit(1, 2), Unit(1, 7)]])
 def test_along_axes_it_is_the_units(cell: str, action: Any, value: float, held: list[Unit]) -> None:
@@ -36,7 +37,7 @@ def test_along_axes_it_is_the_units(cell: str, action: Any, value: float, held: 
 @pytest.mark.parametrize("quantity", ["hidden", "cell"])
 def test_a_clamped_direction_has_its_value_and_the_rest_of_the_state_is_left_alone(quantity: str) -> None:
     model = tiny_torch("lstm", layers=2)
-    along = directions.random(H, seed=4, layer=1, quantity=quantity)
+    along = directions.random_direction(H, seed=4, layer=1, quantity=quantity)
     held = Intervention(along, "clamp", 0.8)
     assert (held.layer, held.quantity, held.units) == (1, quantity, (along,))
     changed, before = rnnviz.trace(model, SHORT, change=held), rnnviz.trace(model, SHORT)
@@ -76,9 +77,9 @@ def test_a_difference_of_means_points_to_where_the_target_holds() -> None:
 
 
 def test_a_random_direction_has_length_1_and_is_always_the_same() -> None:
-    every = [directions.random(64, seed) for seed in range(200)]
+    every = [directions.random_direction(64, seed) for seed in range(200)]
     assert all(np.linalg.norm(one.vector) == pytest.approx(1) for one in every)
-    assert directions.random(64, 3) == every[3] != every[4]
+    assert directions.random_direction(64, 3) == every[3] != every[4]
     assert len(set(every)) == 200
 
 

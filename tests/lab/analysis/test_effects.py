@@ -23,7 +23,7 @@ SHORT = TEXT[:150]
         ("gru", Intervention((3,), "clamp", 1.0, layer=1)),
         ("gru", Intervention((0, 4, 7), "scale", 0.5, start=20, stop=60)),
         ("lstm", Intervention(Unit(0, 5), "zero", quantity="cell")),
-        ("rnn", Intervention(directions.random(12, seed=9, layer=1), "zero")),
+        ("rnn", Intervention(directions.random_direction(12, seed=9, layer=1), "zero")),
         ("mlp", Intervention((2,), "clamp", -1.0, layer=0)),
         ("gru", Zero(7, layer=1, start=9)),
     ],

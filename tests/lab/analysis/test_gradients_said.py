@@ -14,7 +14,7 @@ from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.lab.reports.attribution import quantity
 from rnnviz.lab.reports.memory_length import fading_panels
-from rnnviz.sentences import tell
+from rnnviz.sentences import describe
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
 
@@ -94,7 +94,7 @@ def test_a_sum_that_is_off_is_not_shown(
     assert first.values["size"] == Number(sum(map(abs, values)), digits=2)
     # What does not add up is no column of numbers either.
     assert all((row[2] is None) == (said == ["wrong"]) for row in found.table().rows)
-    assert tell(quantity(replace(found, against="d")), "en") == "log P(“c”) − log P(“d”)"
+    assert describe(quantity(replace(found, against="d")), "en") == "log P(“c”) − log P(“d”)"
 
 
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
@@ -126,4 +126,4 @@ def test_nothing_said_of_gradients_claims_memory(found: Any) -> None:
         *gradients.spectrum(model).sentences(),
         *rnnviz.units.gates(rnnviz.trace(model, LONG)).sentences(),
     ]
-    assert not any("it remembers" in tell(one, "en") or "它记得" in tell(one, "zh") for one in said)
+    assert not any("it remembers" in describe(one, "en") or "它记得" in describe(one, "zh") for one in said)

@@ -15,6 +15,7 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.interventions import Intervention
 from rnnviz.lab.analysis.scanning import pushes, scan
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.scoring import sampling
 from tests.support import textbook
@@ -54,16 +55,16 @@ CHANGES = [
 ]
 
 
-CELLS: list[tuple[str, dict[str, Any]]] = [
-    ("gru", {}), ("lstm", {}), ("mingru", {}), ("rnn", {"activation": "relu"}), ("mlp", {}),
+NETWORKS: list[tuple[str, dict[str, Any]]] = [
+    *((cell, {"activation": "relu"} if cell == "rnn" else {}) for cell in CELLS),
     ("gru", {"embedding_size": 0}),
-]  # fmt: skip
+]
 HELD = [Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5), Intervention((0,), "zero", layer=1)]
 
 
 @pytest.mark.parametrize(
     ("cell", "options", "changes"),
-    [("lstm", {}, HELD), *((*cell, changes) for cell, changes in itertools.product(CELLS, CHANGES))],
+    [("lstm", {}, HELD), *((*cell, changes) for cell, changes in itertools.product(NETWORKS, CHANGES))],
     ids=str,
 )
 @pytest.mark.parametrize("text", [SHORT, ""])
@@ -80,7 +81,7 @@ def test_an_intervention_is_what_a_plain_loop_does(
     np.testing.assert_allclose(found.nll[found.known], cost[found.known], atol=5e-6)
 
 
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_changed_text_is_continued_without_being_read_again(cell: str) -> None:
     model = tiny_torch(cell, layers=2)
     options: dict[str, Any] = {"temperature": 0.8, "seed": 4}
@@ -118,7 +119,7 @@ def test_wherever_units_are_taken_they_bring_their_layer() -> None:
     assert pushes(model, Unit(1, 5)) == pushes(model, 5)
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "mingru", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None:
     model = tiny_torch(cell, layers=2)
     change = [units.Clamp(Unit(1, 3), 0.5), units.Zero([2, 5], layer=0, start=3), units.Scale(7, 0.5, stop=9)]
@@ -169,7 +170,7 @@ TOO_MUCH: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mingru"])
+@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell != "mlp"])
 @pytest.mark.parametrize("what", TOO_MUCH)
 def test_a_change_beyond_float32_is_named(what: str, cell: str) -> None:
     change, named = TOO_MUCH[what]
@@ -191,7 +192,7 @@ def test_a_cell_state_beyond_float32_is_named() -> None:
                 read(tiny_torch("lstm"), change)
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mingru", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_the_largest_change_that_is_taken_gives_numbers(cell: str) -> None:
     model, change = tiny_torch(cell, layers=2), units.Clamp(list(range(12)), 2e17)
     assert np.isfinite(rnnviz.trace(model, SHORT, change=change).nll).all()

@@ -18,7 +18,7 @@ from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.matching import Finder, Match, Matches, Pattern
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.networks.progress import run
-from rnnviz.sentences import tell
+from rnnviz.sentences import describe
 from tests.support.built import built, quoted
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
@@ -336,7 +336,7 @@ def test_with_which_values_matches_are_said() -> None:
     assert (shown["passage"], shown["ending"]) == ("b⏎·c", "·c")
     assert (shown["inside"], shown["ends"], shown["first"], shown["copies"]) == (1, 1, 300, 2)
     assert [shown[name] for name in ("own", "theirs", "a", "b", "c", "d")] == [1, 9, 1, 4, 1, 5]
-    assert tell(values["units"], "en") == "0 to 2"
+    assert describe(values["units"], "en") == "0 to 2"
     (row,) = FOUND.table().rows
     assert [one.value for one in row[:3] if isinstance(one, Number)] == [70, 2, 4]
     assert row[3:] == ["a" * 30, "b⏎ c", "d" * 15, "⏎ 61%"]

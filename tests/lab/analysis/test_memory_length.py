@@ -5,12 +5,13 @@ import pytest
 
 from rnnviz.gradients import connectivity, memory_length
 from rnnviz.lab.analysis.memory_length import reach_of
+from rnnviz.networks.cells import CELLS
 from tests.support.autograd import fading
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("count", [50, 81, 100])
 def test_going_back_by_stretches_is_the_whole_connectivity(cell: str, count: int) -> None:
     model, text = tiny_torch(cell, layers=2), TEXT[:count]

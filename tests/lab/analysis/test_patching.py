@@ -10,6 +10,7 @@ import rnnviz
 from rnnviz import units
 from rnnviz.lab.analysis import directions, patching
 from rnnviz.lab.analysis.patching import PatchControls
+from rnnviz.networks.cells import CELLS
 from rnnviz.scoring import sampling
 from tests.support.built import LATCHES, UNUSED, built
 from tests.support.closeness import assert_states
@@ -17,21 +18,17 @@ from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
 
 SOURCE, TARGET = TEXT[:50], TEXT[60:130]
-CELLS: list[tuple[str, dict[str, Any]]] = [
-    ("mlp", {}),
-    ("gru", {}),
-    ("rnn", {"layers": 2}),
-    ("lstm", {"layers": 3}),
-    ("mingru", {"layers": 2}),
-]
+LAYERS = {"rnn": 2, "lstm": 3, "mingru": 2}
 PARTS: list[dict[str, Any]] = [
     {},
     {"layer": 0},
     {"units": [2, 7]},
-    {"units": directions.random(12, 1)},
+    {"units": directions.random_direction(12, 1)},
     {"quantity": "hidden"},
 ]
-each_cell = pytest.mark.parametrize(("cell", "options"), CELLS, ids=str)
+each_cell = pytest.mark.parametrize(
+    ("cell", "options"), [(cell, {"layers": LAYERS.get(cell, 1)}) for cell in CELLS], ids=str
+)
 
 
 @each_cell
@@ -108,7 +105,7 @@ def test_an_lstms_cell_alone_changes_the_state_that_follows_from_it() -> None:
 def test_all_places_hold_what_single_patches_give(
     cell: str, options: dict[str, Any], part: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patching, "ROWS", 8)
+    monkeypatch.setattr(patching, "MAX_TEXTS_ABREAST", 8)
     model = tiny_torch(cell, **options)
     source, target = SOURCE[:14], TARGET[:24]
     effect = units.patch(model, source, "all", target, ahead=3, **part)
@@ -152,7 +149,7 @@ def test_controls_are_of_the_same_predictions(
         assert found.apart > 0
 
 
-CONTROLLED = controlled(tiny_torch("gru"), units=directions.random(12, 1))
+CONTROLLED = controlled(tiny_torch("gru"), units=directions.random_direction(12, 1))
 SAME = replace(CONTROLLED.patched, lengths={(0, "hidden"): 0.0})
 WHOLE = replace(CONTROLLED.patched, part=patching.Part((0,), ("hidden",)))
 NONE = np.zeros((0, 7))

@@ -7,13 +7,14 @@ import pytest
 
 import rnnviz
 from rnnviz.findings import count
+from rnnviz.networks.cells import CELLS
 from tests.support.models import TEXT
 from tests.support.torch_models import tiny_torch
 
 SHORT = TEXT[:80]
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_perturbation_is_the_difference_of_two_traces(cell: str) -> None:
     model = tiny_torch(cell, layers=2)
     found = rnnviz.units.perturb(model, SHORT, 10, "q")
@@ -57,7 +58,7 @@ def test_it_is_said_how_long_a_letter_is_remembered(threshold: float, codes: lis
     assert [row[2].value for row in found.table().rows] == found.distance[3:].tolist()
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_memory_is_the_mean_of_perturbations(cell: str) -> None:
     model = tiny_torch(cell, layers=2)
     text = "ab" * 8  # two kinds of characters: the other one takes the place of each

@@ -17,6 +17,7 @@ from rnnviz.lab.analysis.probing import probe, random_labels
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.lab.engines.torch_model import CharModel
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, ModelConfig
 from tests.support.built import VOCABULARY, quoted
 from tests.support.models import TEXT
@@ -223,7 +224,7 @@ def test_the_same_seed_draws_the_same_control() -> None:
     assert one == other != third
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
     model = tiny_torch(cell, layers=2)
     traced = rnnviz.trace(model, (TEXT * 5)[:1500])

@@ -83,7 +83,7 @@ def test_strings_and_comments_of_a_module_are_the_tokenisers(program: str) -> No
         if token.type == tokenize.STRING:
             strings[start:stop] = True
         comments[start:stop] |= token.type == tokenize.COMMENT
-    found = python_text.read(program)
+    found = python_text.read_python(program)
     assert found.parsed.all()
     assert (found.comment == comments).all()
     assert not (found.string & ~strings).any()
@@ -91,9 +91,9 @@ def test_strings_and_comments_of_a_module_are_the_tokenisers(program: str) -> No
 
 
 def test_a_module_cut_anywhere_is_read_as_the_whole(program: str) -> None:
-    whole, rng, differ = python_text.read(program), np.random.default_rng(0), []
+    whole, rng, differ = python_text.read_python(program), np.random.default_rng(0), []
     for start in rng.integers(0, len(program) - 3000, 60).tolist():
-        piece = python_text.read(program[start : start + 3000])
+        piece = python_text.read_python(program[start : start + 3000])
         differ.append(float(np.mean(piece.string != whole.string[start : start + 3000])))
         assert piece.parsed.mean() > 0.7
     assert np.mean(np.array(differ) < 0.05) > 0.9
@@ -165,7 +165,7 @@ PIECES = (
     | st.text(max_size=40).filter(lambda t: t.isprintable())
 )
 def test_no_text_is_too_broken(text: str) -> None:
-    read = python_text.read(text)
+    read = python_text.read_python(text)
     unread = ~read.parsed
     for row in vars(read).values():
         assert row.shape == (len(text),)

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.findings import Bars, Finding, Number, Said, words
+from rnnviz.findings import Bars, Finding, Number, Sentence, words
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.probing import Few, Probe
 from rnnviz.lab.analysis.search_result import Found, Replication, Search, Unanswered
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks import model_card
 from rnnviz.networks.verdicts import Evidence, Report, Rival
-from rnnviz.sentences import tell
+from rnnviz.sentences import describe
 
 
 def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> Evidence:
@@ -96,7 +96,7 @@ def test_a_search_says_what_is_true_of_it(changed: dict[str, Any], said: list[st
     assert codes(found) == said
     assert ("remembers" in said) == (found.verdict == "remembers")
     # What passes on the part that would have chosen it is no find.
-    assert all(tell(one, "en").find("Unit 1") < 0 for one in found.sentences())
+    assert all(describe(one, "en").find("Unit 1") < 0 for one in found.sentences())
 
 
 def test_a_searchs_picture_and_facts_hold_the_same_numbers() -> None:
@@ -123,7 +123,7 @@ RANKED = replace(SEARCH, evidence=reported(context=0.91), parsed=0.8, inside=900
 
 
 def english(values: Any) -> dict[str, str]:
-    return {name: "" if each is None else tell(each, "en") for name, each in values.items()}
+    return {name: "" if each is None else describe(each, "en") for name, each in values.items()}
 
 
 def test_a_searchs_facts_are_all_that_json_prints() -> None:
@@ -176,7 +176,7 @@ def test_a_searchs_row_has_a_cell_for_each_head() -> None:
 def test_a_frame_has_the_rows_and_the_headings_of_the_table() -> None:
     for found in (RANKED, Unanswered(Target("digit", np.zeros(4, bool)))):
         frame, table = found.frame(), found.table()
-        assert list(frame) == [tell(column, "en") for column in table.columns]
+        assert list(frame) == [describe(column, "en") for column in table.columns]
         assert len(frame) == len(table.rows) == 1
     (row,) = RANKED.frame().to_dict("records")
     assert (row["target"], row["share"], row["held out"], row["verdict"]) == (
@@ -248,8 +248,8 @@ def test_a_verdict_is_short_in_a_cell(changed: dict[str, Any], code: str) -> Non
 def test_of_a_target_that_is_the_same_throughout_it_is_said_why_nothing_is() -> None:
     never = Unanswered(Target("digit", np.zeros(9, np.bool_)))
     assert never.facts() == {"target": "digit", "why_not": "the same throughout this text"}
-    assert never.sentences() == [Said("search.unanswered", {"target": "digit"})]
-    assert never.table().rows == [("digit", Number(0.0, "percent"), Said("brief.throughout", {}))]
+    assert never.sentences() == [Sentence("search.unanswered", {"target": "digit"})]
+    assert never.table().rows == [("digit", Number(0.0, "percent"), Sentence("brief.throughout", {}))]
     assert not never.panels()
 
 
@@ -348,7 +348,7 @@ def test_a_replication_says_in_how_many_networks_a_unit_remembers(
 ) -> None:
     found = Replication(tuple(f"seed-{n}" for n in range(len(searches))), searches)
     assert codes(found) == said
-    assert tell(found.sentences()[0], "en").startswith(told)
+    assert describe(found.sentences()[0], "en").startswith(told)
     assert found.facts() == {
         "target": "quotes",
         "networks": len(searches),

@@ -15,9 +15,10 @@ from rnnviz.lab.analysis.evidence import search
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target, span_target, target
 from rnnviz.lab.engines import torch_model
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
-from rnnviz.networks.verdicts import ENOUGH, verdict
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, verdict
 from tests.support.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 from tests.support.closeness import assert_states
 from tests.support.models import TEXT
@@ -79,7 +80,7 @@ def test_noise_is_above_the_line_in_at_most_five_of_a_hundred_searches() -> None
 
 def test_choosing_on_other_text_has_paid_for_the_other_units() -> None:
     """The best of 64 for shifted targets would hide a unit that its own chance does not reach."""
-    random, T = np.random.default_rng(9), ENOUGH
+    random, T = np.random.default_rng(9), MIN_VERDICT_CHARS
     states = random.normal(size=(T, 64))
     for t in range(1, T):
         states[t] += 0.9 * states[t - 1]
@@ -134,8 +135,8 @@ def test_one_span_can_only_be_seen_on_the_text_it_was_ranked_on_and_the_result_s
     traced = rnnviz.trace(built(), text)
     assert not search(traced, span_target([(30, 32)], text)).held_out
     assert search(traced, span_target([(30, 200)], text)).held_out
-    twice = Target("twice", np.isin(np.arange(ENOUGH), (3, 9_999)))
-    split = Searcher(np.zeros((ENOUGH, 1))).split(twice)
+    twice = Target("twice", np.isin(np.arange(MIN_VERDICT_CHARS), (3, 9_999)))
+    split = Searcher(np.zeros((MIN_VERDICT_CHARS, 1))).split(twice)
     assert split.blocks
     assert split.third is None
 
@@ -147,7 +148,7 @@ def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
         assert (found.best.score, found.chance, found.above_chance) == (1.0, 1.0, ())
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_any_layer_and_any_quantity(cell: str) -> None:
     traced, capital = rnnviz.trace(tiny_torch(cell, layers=2), TEXT), target("capital", TEXT)
     for quantity in KINDS[cell].quantities:
@@ -194,11 +195,11 @@ def test_untrained_copies_are_searched_by_the_same_procedure_on_the_same_parts(e
     assert run(echoes(built(), text, asked[:1], copies=0)) == [()]
 
 
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_nothing_untrained_is_said_to_remember(cell: str) -> None:
     """Random weights echo what was just read: that must not pass for memory."""
-    text = quoted(ENOUGH)
-    text = (text + quoted(2000, seed=1))[:ENOUGH]
+    text = quoted(MIN_VERDICT_CHARS)
+    text = (text + quoted(2000, seed=1))[:MIN_VERDICT_CHARS]
     weights = ModelConfig(cell, VOCABULARY.size, hidden_size=24, embedding_size=12)
     network = torch_model.untrained(weights, VOCABULARY, seed=11)
     traced, copies = rnnviz.trace(network, text), [rnnviz.trace(one, text) for one in untrained(network)]
@@ -227,14 +228,14 @@ def test_nothing_untrained_is_said_to_remember(cell: str) -> None:
 def test_what_may_be_said(
     score: float, chance: float, character: float | None, copies: tuple[float, ...], said: str
 ) -> None:
-    assert verdict(score, chance, character, copies, ENOUGH) == said
-    assert verdict(score, chance, character, copies, ENOUGH - 1) == "short"
-    assert verdict(score, chance, character, copies, ENOUGH, held_out=False) == "same text"
+    assert verdict(score, chance, character, copies, MIN_VERDICT_CHARS) == said
+    assert verdict(score, chance, character, copies, MIN_VERDICT_CHARS - 1) == "short"
+    assert verdict(score, chance, character, copies, MIN_VERDICT_CHARS, held_out=False) == "same text"
 
 
 def test_a_unit_that_passes_only_where_it_is_measured_is_no_find() -> None:
     """It would be chosen by the text that measures it."""
-    random, T = np.random.default_rng(6), ENOUGH
+    random, T = np.random.default_rng(6), MIN_VERDICT_CHARS
     mask = np.cumsum(random.random(T) < 0.05) % 2 == 1
     part = np.arange(T) * 15 // T % 3
     states = random.normal(size=(T, 2))

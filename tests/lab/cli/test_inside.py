@@ -21,7 +21,7 @@ from rnnviz.lab.analysis.search_result import Unanswered
 from rnnviz.networks import progress
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring import sampling
-from rnnviz.sentences import tell
+from rnnviz.sentences import describe
 from tests.support.built import built, quoted
 from tests.support.closeness import close
 from tests.support.commands import Run
@@ -58,7 +58,7 @@ def patched(unrelated: str | None = None, **part: Any) -> list[Finding]:
 def direction(written: str, quantity: str) -> units.Direction:
     where: dict[str, Any] = {"layer": 1, "quantity": quantity}
     if written == "random:3":
-        return directions.random(12, 3, **where)
+        return directions.random_direction(12, 3, **where)
     read = rnnviz.trace(DEEP, TEXT[:500])
     vowels = units.target("vowel", read.text)
     if written == "difference:vowel":
@@ -158,7 +158,7 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
         assert close({key: one[key] for key in facts}, facts, rel=1e-3, least=1e-5)
         heads, rows = finding.table().columns, finding.table().rows
         assert (list(finding.frame()), len(finding.frame())) == (
-            [tell(one, "en") for one in heads],
+            [describe(one, "en") for one in heads],
             len(rows),
         )
     if command.split()[0] not in ("units", "connectivity", "perturb"):

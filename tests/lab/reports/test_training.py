@@ -72,7 +72,7 @@ def test_a_held_out_figure_is_a_dot_at_the_end_where_there_is_no_validation_text
 def test_a_long_run_is_thinned_and_keeps_its_ends() -> None:
     events = [START, *(progress(n) for n in range(1, 5000))]
     one = training.curves(events)
-    assert len(one.characters) <= training.MOST + 1
+    assert len(one.characters) <= training.MAX_POINTS + 1
     assert one.characters[0] == 100
     assert one.characters[-1] == 499_900
 
@@ -125,8 +125,8 @@ def test_clipped_steps_are_marked_and_no_norm_leaves_its_panel() -> None:
         progress(3, gradient_norm=0),
     ]
     data = {trace["name"]: trace for trace in training.details(training.curves(events))["data"]}
-    assert data["clipped"]["y"] == [3.0, training.SPREAD, None]
-    assert data["gradient"]["y"] == [3.0, training.SPREAD, 1 / training.SPREAD]
+    assert data["clipped"]["y"] == [3.0, training.NORM_AXIS_FACTOR, None]
+    assert data["gradient"]["y"] == [3.0, training.NORM_AXIS_FACTOR, 1 / training.NORM_AXIS_FACTOR]
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)

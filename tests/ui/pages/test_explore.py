@@ -350,7 +350,7 @@ def test_a_new_reader_does_not_wait_for_what_is_known_of_a_model(monkeypatch: py
 
 def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose_them() -> None:
     model = rnnviz.load("timemachine-gru")
-    few = shown_units.unit_order(model, "steady", 0)[: shown_units.FEW]
+    few = shown_units.unit_order(model, "steady", 0)[: shown_units.STEADY_UNITS]
     hidden = rnnviz.trace(model, example_text.TEXTS["timemachine"]).hidden[:, 0]
     flicker = (np.diff(hidden, axis=0) ** 2).mean(axis=0) / hidden.var(axis=0)
     assert flicker[few].mean() < 0.7 * flicker.mean()
@@ -394,7 +394,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
     one = shown_units.named_units(model)[0]
     assert one.findings[0].target == target
     text = example_text.TEXTS[corpus]
-    made = initial_data.fixed(model, None, 0.8)[0]
+    made = initial_data.fixed_part(model, None, 0.8)[0]
     first, said = made["first"], made["named"][0]
     assert first == {name: said[name] for name in ("quantity", "layer", "unit")}
     _, arrays = answered(LiveSession(model), text=text, **first)
@@ -434,14 +434,14 @@ def test_what_the_model_has_not_or_its_card_does_not_confirm_has_no_name(
 
 
 def test_states_and_gate_of_a_linear_cell_have_scales_of_their_own() -> None:
-    found = initial_data.fixed(tiny("mingru"), None, 0.8)[0]["quantities"]
+    found = initial_data.fixed_part(tiny("mingru"), None, 0.8)[0]["quantities"]
     ends = {name: (scale["low"], scale["high"]) for name, scale in found.items()}
     assert ends == {"hidden": (0, 4), "update": (0, 1), "candidate": (0, 4)}
 
 
 def test_a_model_whose_card_confirms_nothing_begins_with_surprise() -> None:
     for model in (rnnviz.load("timemachine-gru"), GRU):
-        made = initial_data.fixed(model, None, 0.8)[0]
+        made = initial_data.fixed_part(model, None, 0.8)[0]
         assert (made["named"], made["first"]["unit"]) == ([], None)
 
 
@@ -460,7 +460,7 @@ def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_i
         ({model_card.UNITS_KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
         ({model_card.UNITS_KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
     ):
-        assert initial_data.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
+        assert initial_data.fixed_part(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
 
 
 def test_the_browser_asks_for_no_more_columns_than_there_are() -> None:

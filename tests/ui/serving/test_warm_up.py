@@ -55,7 +55,7 @@ def test_what_can_wait_waits_until_nobody_types(
 
 
 def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None:
-    models = model_cache.listed()[0]
+    models = model_cache.list_models()[0]
     pieces = list(warm_up._later_pieces(models))
     later = [piece.func for piece in pieces[len(models) :] if isinstance(piece, partial)]
     engine = [importlib.import_module] if engines.has_torch() else []

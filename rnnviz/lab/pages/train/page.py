@@ -31,7 +31,7 @@ from rnnviz.ui.shell.error_messages import describe, plain
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
-    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting_style(run_view.KEY)}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.HEADER_CSS}{presenting_style(run_view.KEY)}</style>")
     chosen = listing.chosen()
     with slot:
         listing.show(chosen)
@@ -156,7 +156,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
     try:
         id = runs.start(description)
     except RnnvizError as error:
-        error_messages.show(error)
+        error_messages.show_error(error)
         return
     show_next(id)
     st.rerun()
@@ -208,7 +208,7 @@ def add_model() -> None:
     try:
         path = save_model(file.getvalue(), name.strip())
     except RnnvizError as error:
-        error_messages.show(error)
+        error_messages.show_error(error)
     else:
         st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(path.stem)))
 

@@ -30,7 +30,7 @@ from rnnviz.page.formatting import duration, rounded
 from rnnviz.page.payload import pack
 from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.shell.error_messages import sentence
+from rnnviz.ui.shell.error_messages import translate_error
 
 KEY = "training"
 _component = Component("training")
@@ -341,6 +341,6 @@ def line(shown: SelectedRun, watch: Watch) -> str:
     if read is not None:
         words = _("{state} at {far}").format(state=words, far=far)
     cause = watch.last("failed" if state == "failed" else "stopped").get("cause")
-    told = sentence(run.error) if run is not None and run.error else ""
+    told = translate_error(run.error) if run is not None and run.error else ""
     reason = say.reason(state, cause) or told
     return f"{words}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=words)

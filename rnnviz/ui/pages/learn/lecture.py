@@ -17,7 +17,7 @@ from rnnviz.lecture import controls, symbols
 from rnnviz.lecture.controls import State, whole
 from rnnviz.lecture.scenes import Scene, place, scenes
 from rnnviz.lecture.steps import OPEN, PICK, Step
-from rnnviz.ui.serving.room.room import Question
+from rnnviz.ui.serving.room.room import RoomQuestion
 
 MAX_ADDRESS_CHARS = 500
 """Characters of a step's address, at most."""
@@ -133,16 +133,16 @@ class Lecture:
         code = step.code(values)
         return {"data": data, "notice": notice, "code": {"code": code} if code else None}
 
-    def room_question(self) -> Question | None:
+    def room_question(self) -> RoomQuestion | None:
         """The step's question to the room; None if it has none. `over` once its picture is shown."""
         step = self.step
         if step.asked and (letter := step.asked(**self.values)):
-            return Question(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
+            return RoomQuestion(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
         if step.question is None:
             return None
         over = self.values[PICK] != OPEN
         options = tuple(_(option) for option in step.question.options)
-        return Question(
+        return RoomQuestion(
             step.key, _(step.question.text), options, right=step.question.right if over else None, over=over
         )
 

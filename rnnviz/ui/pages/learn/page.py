@@ -27,7 +27,7 @@ from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.pages.learn.lecture import Lecture
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room.classroom import OpenRoom
-from rnnviz.ui.serving.room.room import Question
+from rnnviz.ui.serving.room.room import RoomQuestion
 from rnnviz.ui.shell.error_messages import describe
 
 KEY = "learn"
@@ -168,30 +168,30 @@ def answer_room(ask_json: object, describe: Callable[[Exception], str]) -> dict[
         opened = _opened_room(fields if isinstance(fields, Mapping) else {})
     except RnnvizError as error:
         return {"door": None, "trouble": describe(error)}
-    return {"door": None if opened is None else opened.door()}
+    return {"door": None if opened is None else opened.join_info()}
 
 
 def _opened_room(fields: Mapping[str, Any]) -> OpenRoom | None:
     if fields.get("open") is False:
         classroom.close()
     if fields.get("open") is True:
-        classroom.open_room(language()).asks = True
-    opened = classroom.current()
-    if opened is None or not opened.asks:
+        classroom.open_room(language()).asks_questions = True
+    opened = classroom.open_room_now()
+    if opened is None or not opened.asks_questions:
         return None
-    opened.room.speak(language())
-    opened.move(fields.get("address"))
-    for name, do in (("reveal", opened.room.reveal), ("again", opened.room.again)):
+    opened.room.set_language(language())
+    opened.choose_address(fields.get("address"))
+    for name, do in (("reveal", opened.room.reveal), ("again", opened.room.ask_again)):
         if type(number := fields.get(name)) is int:
             do(number)
     return opened
 
 
-def stage_question(question: Question | None) -> None:
+def stage_question(question: RoomQuestion | None) -> None:
     """Make the current step's question the room's; None: there is none."""
-    opened = classroom.current()
-    if opened is not None and opened.asks:
-        opened.stage(question)
+    opened = classroom.open_room_now()
+    if opened is not None and opened.asks_questions:
+        opened.stage_question(question)
 
 
 def room_words() -> dict[str, str]:

@@ -24,7 +24,7 @@ from rnnviz.i18n import _, language
 from rnnviz.page.formatting import rounded, signed
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
-from rnnviz.sentences import HUGE
+from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import visible
 from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
@@ -40,7 +40,7 @@ from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model
@@ -52,7 +52,7 @@ PASSAGES, LENGTH = 20, 80  # passages listed, and characters of each, roughly
 _component = Component("viewer")
 
 
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
+def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
     """Draw one text under one model or two."""
     other = None
     if second is not None and (found := second.found.value) is not None:
@@ -294,7 +294,9 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
         st.info(_("This text has nothing to list."))
         return
     perplexity = _("Perplexity")
-    huge = max(table.get(perplexity, ()), default=0.0) >= HUGE  # words then, one by one, which takes long
+    huge = (
+        max(table.get(perplexity, ()), default=0.0) >= SCALE_WORD_PERPLEXITY
+    )  # words then, one by one, which takes long
     formats = {
         _("Number"): "localized",
         perplexity: None if huge else "accounting",
