@@ -64,6 +64,7 @@ def main(
     develop: Sequence[Command] = (),
 ) -> int:
     """Run one command. Returns its exit code; a misspelt command exits with 2."""
+    # A terminal of Windows, or one with LANG=C, can't show every character of a model's vocabulary.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # an unencodable character becomes its code point
             stream.reconfigure(errors="backslashreplace")
@@ -82,6 +83,7 @@ def main(
         complain(str(error))
         return 1
     except ModuleNotFoundError as error:
+        # The lab imports torch only where it computes, so a missing one shows here.
         if error.name != "torch":
             raise
         complain(str(TorchMissingError()))
@@ -93,6 +95,7 @@ def main(
         _discard_output()
         return 0
     except OSError as error:
+        # A full disk, a broken one, an exhausted quota: matters of the machine. Any other is a fault of ours.
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
             raise
         _discard_output()
@@ -102,6 +105,7 @@ def main(
 
 def _discard_output() -> None:
     """Discard the remaining output, because standard output takes no more."""
+    # Python flushes standard output once more as it exits, and would print a second error.
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

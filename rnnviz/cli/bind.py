@@ -77,7 +77,7 @@ class Removed(argparse.Action):
         super().__init__(option_strings, dest, nargs="?", const=const, help=argparse.SUPPRESS)
 
     def __call__(
-        self, parser: argparse.ArgumentParser, _args: object, _given: object, option: str | None = None
+        self, parser: argparse.ArgumentParser, _args: object, _value: object, option: str | None = None
     ) -> None:
         parser.exit(2, f"rnnviz: {option} is gone: {self.const}\n")
 
@@ -173,7 +173,7 @@ def _split_hint(kind: Any) -> tuple[Any, Any]:
     """A parameter's Help, and its type without Annotated and None."""
     option: Any = ""
     if get_origin(kind) is Annotated:
-        kind, option, *_others = get_args(kind)
+        kind, option, *_rest = get_args(kind)
     if get_origin(kind) in (Union, UnionType):
         kind = next(member for member in get_args(kind) if member is not NoneType)
     return Help(option) if isinstance(option, str) else option, kind
@@ -203,6 +203,8 @@ def _add_option(
             "metavar": option.metavar,
         }
         if repeatable:
+            # Positional words follow each other; an option is given again for each value, since a list after
+            # it would swallow the positional words behind it.
             arguments |= {"nargs": "+"} if option.positional else {"action": "append"}
     if option.one_of is not None:
         if option.one_of not in groups:
@@ -241,5 +243,6 @@ def _default_note(about: str, default: Any) -> str:
     return f" (default: {number})"
 
 
+# argparse fills %(prog)s and the like into a help text, and fails at a lone percent sign.
 def _escape_percent(text: str) -> str:
     return text.replace("%", "%%")

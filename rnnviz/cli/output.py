@@ -35,6 +35,7 @@ def complain(message: str) -> None:
 
 def command_line(*paths: str | os.PathLike[str] | None) -> str:
     """This command as given, for a shared card: `paths` are shortened to their names."""
+    # A card is shared with the model: folders would tell a reader's name and how their disk is arranged.
     file_names = {Path(path): Path(path).name for path in paths if path}
 
     def shorten(word: str) -> str:
@@ -145,6 +146,7 @@ def load(model_arg: ModelOnDevice, name: str | None = None, *, one_text: bool = 
     from rnnviz.networks.ngram import NgramModel
 
     model_name = model_arg.model if name is None else name
+    # numpy reads one short text at once; torch pays off for many texts, where its cell's layer is faster.
     if model_arg.device == "cpu" or (model_arg.device == "auto" and not engines.gpu_driver()):
         model = load_numpy(model_name)
         if one_text or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:

@@ -221,10 +221,10 @@ def _load_scoring(
     from rnnviz.scoring.many_files import Scoring
 
     model = load(model_arg)
-    others = _load_compared(model_arg, model, compare) if compare else []
+    compared = _load_compared(model_arg, model, compare) if compare else []
     scoring = Scoring(
         model,
-        others,
+        compared,
         bool(compare),
         source=cache(open_input),  # standard input is read once
         bar=partial(_scoring_bar, options=options),
@@ -237,7 +237,7 @@ def _load_scoring(
         scoring,
         model=machines.model(model, device=model_arg.device),
         others=[
-            other._replace(model=machines.model(other.model, device=model_arg.device)) for other in others
+            other._replace(model=machines.model(other.model, device=model_arg.device)) for other in compared
         ],
         at_once=2 * machines.threads,
         bar=partial(_scoring_bar, options=ProgressOptions(quiet=True)),  # many bars at once are unreadable

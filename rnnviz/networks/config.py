@@ -43,7 +43,7 @@ GONE = ("minlstm", "rglru", "s6")
 """Cells of 1.0.0 that are gone; users may still have such models."""
 
 
-def gone(cell: object) -> ConfigError | None:
+def removed_cell_error(cell: object) -> ConfigError | None:
     """The error for a cell of GONE, which names the version that reads it; None for other cells."""
     if cell not in GONE:
         return None
@@ -76,13 +76,13 @@ def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
 
 def one_of(config: object, **choices: Iterable[str]) -> None:
     """Raise ConfigError for a setting that is none of its choices."""
-    for name, known in choices.items():
+    for name, allowed in choices.items():
         value = getattr(config, name)
-        if value not in tuple(known):
+        if value not in tuple(allowed):
             raise ConfigError(
                 "{name} is one of {choices}; received {value!r}",
                 name=name,
-                choices=", ".join(known),
+                choices=", ".join(allowed),
                 value=value,
             )
 
@@ -153,7 +153,7 @@ class ModelConfig:
     tied: bool = False
 
     def __post_init__(self) -> None:
-        if (error := gone(self.cell)) is not None:
+        if (error := removed_cell_error(self.cell)) is not None:
             raise error
         one_of(self, cell=CELLS, activation=get_args(Activation))
         if self.activation != "tanh" and CELLS[self.cell].gates:
@@ -207,19 +207,19 @@ class ModelConfig:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The name and shape of each tensor, as in torch's layers."""
         h, v = self.hidden_size, self.vocabulary_size
-        found: dict[str, tuple[int, ...]] = {}
+        by_name: dict[str, tuple[int, ...]] = {}
         if self.embedding_size:
-            found["embedding.weight"] = (v + 1, self.embedding_size)
+            by_name["embedding.weight"] = (v + 1, self.embedding_size)
         gates = len(CELLS[self.cell].blocks) * h
         for n in range(self.layers):
             x = h if n else self.input_size
             shapes: list[tuple[int, ...]] = [(gates, x), (gates,)]
             if CELLS[self.cell].mixes:
                 shapes = [(gates, x), (gates, h), (gates,), (gates,)]
-            found |= dict(zip(self.layer_names(n), shapes, strict=True))
+            by_name |= dict(zip(self.layer_names(n), shapes, strict=True))
         if not self.tied:
-            found["readout.weight"] = (v, h)
-        return found | {"readout.bias": (v,)}
+            by_name["readout.weight"] = (v, h)
+        return by_name | {"readout.bias": (v,)}
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `ModelConfig(**value)` restores."""

@@ -25,6 +25,7 @@ def page(
     content, current = _build_page(
         model_arg.model, files.check_output(output, ".html", parents=True), language
     )
+    # A page that is current stays byte for byte, so that a build elsewhere makes no change to commit.
     if not current:
         modelfile.write_atomic(output, content)
     done = "Current" if current else "Wrote"

@@ -58,6 +58,7 @@ def duration(seconds: float) -> str:
 
 def character_name(character: str) -> str:
     """A character's name: a translated one for control characters, Unicode's for all others."""
+    # Unicode gives control characters no name.
     controls = {"\n": _("line end"), "\t": _("tab"), "\0": _("NUL"), "\r": _("carriage return")}
     return controls.get(character) or unicodedata.name(character, _("without a name")).capitalize()
 
@@ -148,6 +149,7 @@ TEXTS = {
 def title(info: checkpoint.ModelInfo) -> str:
     """A model's title: a shipped one's text and kind, any other one's name."""
     name = info.path.stem
+    # Only a file in rnnviz's own folder is a shipped model: a reader's of the same name may be anything.
     text, _hyphen, kind = name.rpartition("-")
     if text not in TEXTS or info.path.parent != checkpoint.folders()[-1]:
         return name

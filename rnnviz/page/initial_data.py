@@ -29,6 +29,7 @@ from rnnviz.page.formatting import (
 )
 from rnnviz.page.live_session import MAX_TEXT_CHARS
 from rnnviz.page.shown_units import STEADY_UNITS, target_name
+from rnnviz.page.text_numbers import number_places, number_words
 from rnnviz.scoring.occlusion import LAST
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def fixed_part(
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
+    # Colours and empty figures are computed here, so that Python and the browser can't disagree on them.
     colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS, reason=LEVELS)
     for name, theme in THEMES.items():
         colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
@@ -93,6 +95,7 @@ def fixed_part(
         "units": config.hidden_size,
         "few": min(STEADY_UNITS, config.hidden_size),
         "listed": live.NEXT,
+        "numbers": number_places(),
         "quantities": quantities,
         "named": [captioned_unit(named_unit, model) for named_unit in named_units],
         "unnamed": "" if named_units else shown_units.unnamed_targets(model.card),
@@ -173,6 +176,7 @@ def examples_for(card: Mapping[str, Any], name: str, listed: Sequence[ModelInfo]
     rows = []
     for example in examples():
         able = [info.path.stem for info in listed if info.card.get("language") == example.language]
+        # The reader's network may not know the example's script: the view then offers one that does.
         better = None
         if card.get("language") != example.language and able:
             better = example.model if example.model in able else able[0]
@@ -192,6 +196,7 @@ def live_words() -> dict[str, str]:
     """Every word and sentence of the live view, by the names that its browser modules use."""
     return {
         **view_words(),
+        **number_words(),
         **presenting_words(),
         **{f"quantity.{name}": word for name, word in quantity_names().items()},
         **{f"notice.{name}": sentence for name, sentence in quantity_notices().items()},
@@ -229,17 +234,6 @@ def live_words() -> dict[str, str]:
         "all": _("all"),
         "plain": _("reset"),
         "plain.help": _("Back to the network's own bars"),
-        "characters": _("characters"),
-        "perplexity": _("perplexity"),
-        "perplexity.help": _(
-            "On average it hesitated between about this many characters; unknown ones cost extra"
-        ),
-        "bits": _("bits per character"),
-        "bits.help": _("The base-2 logarithm of the perplexity"),
-        "unknown": _("unknown"),
-        "unknown.help": _("Characters the network never learnt; underlined in the text"),
-        "entropy": _("undecided about the next character (bits)"),
-        "entropy.help": _("The entropy of its prediction: 0 where it is certain"),
         "show": _("Show"),
         "colour": _("Text colour"),
         "colour.any": _("Any unit"),
@@ -396,6 +390,7 @@ def typed_share_sentence(finding: Recorded) -> str:
     """
     if finding.typed is None:
         return ""
+    # The rate of the commoner colour stands beside it: on unbalanced text, it alone may be right for 90 %.
     right, same = finding.typed
     sentence = _(
         "In typed sentences its colour is right for {share} of the characters; one colour throughout would "

@@ -9,6 +9,7 @@ from rnnviz.errors import ConfigError
 
 PACKAGE = Path(__file__).parents[1]
 
+# Our modules write every import on lines that end so, with a relative path; others would need a parser.
 _IMPORT = re.compile(r'^(import [^"]*?from )"(\.[^"]+)";', re.MULTILINE)
 
 
@@ -26,6 +27,7 @@ def module_sources(entry: str) -> dict[str, str]:
 
         def mark_import(match: re.Match[str]) -> str:
             imported = posixpath.normpath(posixpath.join(folder, match[2]))
+            # Before this module, because boot.js makes an address of each as it comes.
             visit(imported)
             return f'{match[1]}"\0{imported}";'
 

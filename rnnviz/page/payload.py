@@ -20,6 +20,8 @@ import numpy as np
 from rnnviz.arrays import Array
 
 ARRAY_TYPES = ("<f4", "<u4", "<u2", "|u1")
+# JavaScript makes a typed array over a buffer, without a copy, only at a multiple of its items' size; 8 suits
+# all of them.
 ALIGNMENT_BYTES = 8
 
 T = TypeVar("T")
@@ -46,6 +48,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
         {**header, "arrays": directory}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
     encoded = text.encode(errors="replace")  # a file's JSON may hold half a surrogate pair, which becomes "?"
+    # With the 4 bytes of its length, so that the arrays begin at a multiple too.
     encoded += b" " * (-(len(encoded) + 4) % ALIGNMENT_BYTES)
     return b"".join([struct.pack("<I", len(encoded)), encoded, *parts])
 

@@ -80,6 +80,8 @@ class PackedFile:
 
         An address that names the digest (`?v=`) never means another file, so the browser keeps it.
         """
+        # A page's links name the digest of the file they mean. A changed file has another address, so a
+        # browser that has this one need not even ask.
         settled = request.query_params.get("v") == self.digest
         etag = f'"{self.digest}"'
         headers = {
@@ -101,6 +103,7 @@ class PackedFile:
 
 
 async def _chunks(data: bytes) -> AsyncIterator[memoryview]:
+    # The slot is taken when sending begins, not when the response is made: until then it costs a few bytes.
     async with _file_slot():
         for start in range(0, len(data), CHUNK_BYTES):
             yield memoryview(data)[start : start + CHUNK_BYTES]
@@ -113,6 +116,8 @@ def _unpacked(data: bytes) -> bytes:
     return gzip.decompress(data)
 
 
+# A semaphore belongs to the event loop on which it is first awaited. The app's server and the room's listener
+# have one each; more are those of servers that have ended.
 @lru_cache(maxsize=4)
 def _loop_semaphore(_loop: AbstractEventLoop) -> Semaphore:
     return Semaphore(MAX_FILES_AT_ONCE)
@@ -130,5 +135,6 @@ def pack_file(content: bytes, name: str) -> PackedFile:
     'text/html'
     """
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    # 80 bits of it: no two files will ever share them by chance.
     digest = hashlib.sha256(content).hexdigest()[:20]
     return PackedFile(gzip.compress(content, 6, mtime=0), len(content), digest, kind)

@@ -69,6 +69,7 @@ def _find_network(name: str) -> checkpoint.ModelInfo | None:
 
 def network_page(info: checkpoint.ModelInfo, language: str) -> PackedFile:
     """The page of a network, cached until its file changes. Raises as `build.page` does, and OSError."""
+    # Time and size are part of the cache's key: a model file that is replaced has another page.
     status = info.path.stat()
     with _build_lock, i18n.speaking(language):
         return _build_page(info.path, language, status.st_mtime_ns, status.st_size)

@@ -47,6 +47,8 @@ ORDERS = ("steady", "alike", "index")
 
 Ids = npt.NDArray[np.int64]
 
+# As many models as the app keeps in memory (model_cache.MAX_LOADED_MODELS). A model is its own key: it never
+# changes, and is hashed by identity.
 _once = lru_cache(maxsize=12)
 
 
@@ -65,6 +67,8 @@ def unit_order(
           "cell" has an order of cell states; every other quantity uses that of hidden states.
           "alike": similar units side by side
     """
+    # A gate follows its state's rows, so that a unit keeps its row while a reader turns from one to the
+    # other.
     state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
     units = _row_orders(model)[kind, state, layer]
     if kind == "steady" and first:
@@ -80,6 +84,7 @@ def unit_reach(model: Network) -> dict[str, npt.NDArray[np.float32]]:
     """
     reach = {}
     for name, values in _states(reference_trace(model)).items():
+        # 1e-3: a unit that never leaves 0 would otherwise be divided by 0.
         ends = abs(np.percentile(values, (100 - REACH_PERCENTILE, REACH_PERCENTILE), axis=0))
         reach[name] = np.maximum(ends, np.maximum(MIN_SIDE_RATIO * ends.max(axis=0), 1e-3)).astype(np.float32)
     return reach
@@ -118,6 +123,7 @@ class NamedUnit:
     findings: Sequence[Recorded]
 
 
+@_once
 def named_units(model: Network) -> tuple[NamedUnit, ...]:
     """A model's first MAX_NAMED_UNITS named units, each once; () if its card has no confirmed finding."""
     from rnnviz.networks import model_card

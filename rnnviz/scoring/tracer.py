@@ -18,16 +18,16 @@ import numpy as np
 
 from rnnviz.arrays import Array, Arrays, Floats, Ids, Integers
 from rnnviz.checks import checked
-from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
+from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, CharScorer, Done, NumpyEngine
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, Weights, combined
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NO_CHANGES, Changes, StateChange, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.progress import mapped
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import TextOrPath, text_of
-from rnnviz.text.vocabulary import UNKNOWN
+from rnnviz.text.vocabulary import UNKNOWN_ID
 
 FIRST_CAPACITY_ROWS = 256
 
@@ -92,7 +92,7 @@ def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
     `rnnviz.networks.batched_scoring`.
     """
     tracer, weights = Tracer(model), weights_of(model)
-    if len(text) >= LEAST and weights.cell in CELLS and CELLS[weights.cell].mixes:
+    if len(text) >= MIN_SPLIT_CHARS and weights.cell in CELLS and CELLS[weights.cell].mixes:
         text = normalise(text, model.normaliser)
         scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
         ids = np.append(model.vocabulary.encode(text), 0)  # a scorer doesn't read the last symbol
@@ -183,7 +183,7 @@ class Tracer:
         end = kept + len(ids)
         new = {name: values[kept + 1 : end + 1] for name, values in rows.items()}
         new["inputs"][:] = ids
-        new["known"][:] = ids != UNKNOWN
+        new["known"][:] = ids != UNKNOWN_ID
         if states is None:
             cell = rows["cell"][kept : end + 1] if "cell" in rows else None
             weights.run(ids, rows["hidden"][kept : end + 1], cell, self._changes, kept + 1)
@@ -191,10 +191,10 @@ class Tracer:
             for name, values in zip(("hidden", "cell"), states, strict=True):
                 if values is not None:
                     new[name][:] = values
-        block = max(1, LOGITS // self._vocabulary.size)
+        block = max(1, LOGITS_ENTRIES // self._vocabulary.size)
         for begin in range(kept, end, block):
             self._score(begin, min(begin + block, end))
-        new["nll"][ids == UNKNOWN] += self._vocabulary.unknown_cost
+        new["nll"][ids == UNKNOWN_ID] += self._vocabulary.unknown_cost
         np.cumsum(new["nll"], out=new["total"])
         new["total"] += rows["total"][kept]
         with np.errstate(over="ignore"):

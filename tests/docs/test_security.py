@@ -177,7 +177,7 @@ def test_the_one_pickle_that_is_read_lies_where_the_page_says(
     places = {None: tmp_path / "compiled", str(tmp_path / "own"): tmp_path / "own"}
     for named, place in places.items():
         monkeypatch.setattr(numba.config, "CACHE_DIR", named or "")
-        with compiled._kept(numba):
+        with compiled._cached_code(numba):
             assert Path(numba.config.CACHE_DIR).parent == place
     assert "in `compiled` in the folder of downloads" in PAGE
     assert "`NUMBA_CACHE_DIR`" in PAGE

@@ -45,7 +45,7 @@ from rnnviz.lab.analysis.interventions import Intervention, side_by_side
 from rnnviz.lab.analysis.ranking import correlation, ranks
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.config import check_layer
-from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
@@ -411,7 +411,7 @@ def stretches(
     """
     B = reader.hidden.shape[2]
     # As many steps as keep the logits (n, B, V) below LOGITS numbers, and 64 at most.
-    step = int(np.clip(LOGITS // (max(B, texts) * len(reader.weights.bias)), 1, 64))
+    step = int(np.clip(LOGITS_ENTRIES // (max(B, texts) * len(reader.weights.bias)), 1, 64))
     for begin in range(0, len(inputs), step):
         hidden, _ = reader.states(inputs[begin : begin + step])
         yield begin, hidden[1:, -1], hidden[1:, layer, 0]

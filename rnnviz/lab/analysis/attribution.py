@@ -42,7 +42,7 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.occlusion import beginning, driven, scores, without_each
-from rnnviz.text.vocabulary import UNKNOWN
+from rnnviz.text.vocabulary import UNKNOWN_ID
 
 Method = Literal["integrated", "occlusion"]
 Instead = Literal["average", "zero", "unknown", "out"]
@@ -309,8 +309,8 @@ def _baseline(reading: Reading, instead: Instead) -> Floats:
     weights = reading.weights
     if instead == "zero":
         return weights.layers[0].b
-    characters = np.arange(UNKNOWN + 1, len(weights.bias))  # neither <unk> nor the start symbol
-    rows = weights.rows(0, np.array([UNKNOWN]) if instead == "unknown" else characters, reading.hidden)
+    characters = np.arange(UNKNOWN_ID + 1, len(weights.bias))  # neither <unk> nor the start symbol
+    rows = weights.rows(0, np.array([UNKNOWN_ID]) if instead == "unknown" else characters, reading.hidden)
     # The mean of the rows W_x e + b is the row of the mean embedding, as the layer's input is linear.
     return np.asarray(rows.mean(axis=0, dtype=np.float64), np.float32)
 

@@ -39,7 +39,7 @@ from rnnviz.lab.analysis.controls import of_all
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
@@ -487,7 +487,7 @@ def column(unit: Unit, H: int) -> int:
 
 
 def copies(
-    model: Network, text: str, count: int = COPIES, *, fresh: Fresh | None = None
+    model: Network, text: str, count: int = UNTRAINED_COPIES, *, fresh: Fresh | None = None
 ) -> Generator[Share, None, tuple[Copy, ...]]:
     """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
     same; `fresh` is that of `rnnviz.units.untrained`.

@@ -20,7 +20,7 @@ from rnnviz.arrays import Doubles, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, report
-from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
@@ -125,7 +125,7 @@ def divergence(before: Trace, after: Trace, first: int) -> Doubles:
     """(T + 1,) KL_t in nats between two readings of equal length; 0 before row `first`."""
     nats = np.zeros(len(before) + 1)
     # In pieces: a long text's (T, V) predictions twice over would not fit into memory.
-    step = max(1, LOGITS // before.vocabulary.size)
+    step = max(1, LOGITS_ENTRIES // before.vocabulary.size)
     for begin in range(first, len(nats), step):
         end = min(begin + step, len(nats))
         nats[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))

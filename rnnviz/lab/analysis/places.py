@@ -37,7 +37,7 @@ from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, mapped, run
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
@@ -281,7 +281,7 @@ def match(
     share: float = 0.75,
     least: int | None = None,
     most: int = 20,
-    copies: int = COPIES,
+    copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
     folder: object = None,
     progress: Callable[[Share], None] | None = None,
@@ -332,7 +332,7 @@ def matches(
     stop: int,
     corpus: str,
     *,
-    untrained: int = COPIES,
+    untrained: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
     **asked: Any,
 ) -> Generator[Share, None, Matches]:

@@ -41,7 +41,7 @@ from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.progress import Share, run
-from rnnviz.networks.verdicts import ENOUGH, MARGIN, Measure, Rival
+from rnnviz.networks.verdicts import MIN_LEAD, MIN_VERDICT_CHARS, Measure, Rival
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
 
@@ -65,9 +65,9 @@ CONTROLS = 5
 Verdict = Literal[
     "short", "same text", "nothing", "character", "context", "untrained", "learned", "remembers"
 ]
-"""A probe's verdict, by margins of `rnnviz.networks.verdicts.MARGIN`.
+"""A probe's verdict, by margins of `rnnviz.networks.verdicts.MIN_LEAD`.
 
-short      fewer than `rnnviz.networks.verdicts.ENOUGH` characters, or too few for an interval: no
+short      fewer than `rnnviz.networks.verdicts.MIN_VERDICT_CHARS` characters, or too few for an interval: no
            verdict
 same text  fitted and scored on one text: no verdict
 nothing    no better than a probe for random labels, or its interval includes chance
@@ -172,8 +172,8 @@ class Probe(Pictured, Reported):
     @property
     def verdict(self) -> Verdict:
         """The verdict; see `Verdict`."""
-        below = self.score - MARGIN
-        if self.characters < ENOUGH:
+        below = self.score - MIN_LEAD
+        if self.characters < MIN_VERDICT_CHARS:
             return "short"
         if not self.held_out:
             return "same text"

@@ -17,7 +17,15 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.verdicts import ENOUGH, LEVEL, Evidence, Measure, Rival, Verdict, verdict
+from rnnviz.networks.verdicts import (
+    MIN_VERDICT_CHARS,
+    SIGNIFICANCE_LEVEL,
+    Evidence,
+    Measure,
+    Rival,
+    Verdict,
+    verdict,
+)
 from rnnviz.reprs import Pictured
 
 MAX_FACTS_UNITS = 10
@@ -72,13 +80,15 @@ class Search(Pictured, Reported):
     inside: int | None
     untrained: tuple[float, ...] = ()
     evidence: Evidence | None = None
-    levels: tuple[float, float] = (LEVEL, LEVEL)
+    levels: tuple[float, float] = (SIGNIFICANCE_LEVEL, SIGNIFICANCE_LEVEL)
     parsed: float | None = None
 
     def __repr__(self) -> str:
         best, verdict_words = self.best, f"{self.verdict!r}"
-        if self.characters < ENOUGH:
-            verdict_words += f": {self.characters:,} of the {ENOUGH:,} characters that a verdict takes"
+        if self.characters < MIN_VERDICT_CHARS:
+            verdict_words += (
+                f": {self.characters:,} of the {MIN_VERDICT_CHARS:,} characters that a verdict takes"
+            )
         return (
             f"<Search for {self.target} among {len(self.found):,} units: {best.unit}, {self.measure} "
             f"{best.score:.3f}, chance {self.chance:.3f}, {verdict_words}>"
@@ -96,7 +106,7 @@ class Search(Pictured, Reported):
         """
         # Tested in rank order and stopped at the first that fails: all together then err in LEVEL of
         # searches, without a correction for the number of units.
-        return tuple(takewhile(lambda candidate: candidate.p <= LEVEL, self.found))
+        return tuple(takewhile(lambda candidate: candidate.p <= SIGNIFICANCE_LEVEL, self.found))
 
     @property
     def verdict(self) -> Verdict:
@@ -256,14 +266,14 @@ def min_shifts(family: int) -> int:
     (19, 219)
     """
     # p = (1 + hits) / (S + 1) is 1 / (S + 1) at best, which must reach LEVEL / family.
-    return round(family / LEVEL) - 1
+    return round(family / SIGNIFICANCE_LEVEL) - 1
 
 
 def _holm_levels(ps: Sequence[float]) -> list[float]:
     """The level of each p; 0 from the first that fails."""
     levels, failed = [0.0] * len(ps), False
     for place, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        level = LEVEL / (len(ps) - place)
+        level = SIGNIFICANCE_LEVEL / (len(ps) - place)
         failed = failed or ps[index] > level
         levels[index] = 0.0 if failed else level
     return levels

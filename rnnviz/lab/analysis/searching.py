@@ -31,7 +31,7 @@ from rnnviz.lab.analysis import ranking
 from rnnviz.lab.analysis.activations import activations, unit_at_column
 from rnnviz.lab.analysis.search_result import Found, Search
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.verdicts import ENOUGH, LEVEL
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL
 from rnnviz.scoring.trace import Trace
 
 SHIFTS = 1_000
@@ -161,7 +161,7 @@ class Searcher:
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
         # Three parts where the text allows them: the third measures once more what the second has decided.
-        for parts in (3, 2) if len(self) >= ENOUGH else (2,):
+        for parts in (3, 2) if len(self) >= MIN_VERDICT_CHARS else (2,):
             blocks = MIN_PART_BLOCKS * parts
             while len(self) // blocks >= MIN_BLOCK_CHARS:
                 # Blocks by turns and not one half each: a text changes from its beginning to its end, and
@@ -250,5 +250,5 @@ def _near(target: Target, edges: int) -> Mask:
 
 def _quantile(by_chance: Doubles) -> float:
     """The value that a further draw exceeds with a probability of at most LEVEL."""
-    place = math.ceil((1 - LEVEL) * (len(by_chance) + 1))
+    place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(by_chance) + 1))
     return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0

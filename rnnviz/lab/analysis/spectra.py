@@ -17,7 +17,7 @@ from rnnviz.lab.analysis.linearisation import differentiable_weights
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.threads import ours
+from rnnviz.networks.threads import single_blas_thread
 from rnnviz.reprs import Brief, Pictured
 
 Complexes = npt.NDArray[np.complex128]
@@ -73,7 +73,7 @@ def spectrum(model: Network, *, layer: int = 0) -> Spectrum:
     if not CELLS[model.config.cell].mixes:
         raise ConfigError("{cell} cells have no W_hh: nothing mixes their units", cell=model.config.cell)
     # One thread: LAPACK would share even a small matrix among cores, and wait for a core in use elsewhere.
-    with ours(1):
+    with single_blas_thread(1):
         trained, before = [eigenvalues(_candidate(network, layer)) for network in (model, untrained(model))]
     return Spectrum(layer, bool(CELLS[model.config.cell].gates), trained, before)
 

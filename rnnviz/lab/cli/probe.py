@@ -23,7 +23,7 @@ from rnnviz.cli.output import (
 )
 from rnnviz.findings import Finding, count, words
 from rnnviz.lab.cli.units import TargetOptions, print_copies_start
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 
 
 def probe(
@@ -37,7 +37,7 @@ def probe(
     seed: Annotated[int, "chooses those labels"] = 0,
     untrained: Annotated[
         int, Help("probe N untrained copies of the network too, 0 for none", metavar="N", least=0)
-    ] = COPIES,
+    ] = UNTRAINED_COPIES,
     weights: Annotated[bool, "with --json: the probe's weight of every unit too"] = False,
 ) -> None:
     """Fit a linear probe on all units: does one unit hold a target, or many together?

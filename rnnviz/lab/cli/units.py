@@ -34,7 +34,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
 from rnnviz.networks.checkpoint import find, read_info
 from rnnviz.networks.modelfile import rewrite
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.text.characters import normalise
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def units(
     seed: Annotated[int, "chooses the shifts"] = 0,
     untrained: Annotated[
         int, Help("search N untrained copies of the network too, 0 for none", metavar="N", least=0)
-    ] = COPIES,
+    ] = UNTRAINED_COPIES,
     card: Annotated[bool, "put what is found, and this command, into the card of the model's file"] = False,
     typed: Annotated[
         Path | None,

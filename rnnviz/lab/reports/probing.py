@@ -6,16 +6,16 @@ import numpy as np
 
 from rnnviz.findings import Bars, Number, Panel, Sentence, Table, make_sentences, one_row, words
 from rnnviz.lab.analysis.probing import FEW, HOLDS, Probe
-from rnnviz.networks.verdicts import ENOUGH, measured
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, measured
 
 
 def table(probe: Probe) -> Table:
     """One row."""
     reached = {len(subset.units): subset.score for subset in probe.few}
     context = probe.context
-    code = "too-rare" if probe.verdict == "short" and probe.characters >= ENOUGH else probe.verdict
+    code = "too-rare" if probe.verdict == "short" and probe.characters >= MIN_VERDICT_CHARS else probe.verdict
     k = context.number if context else None
-    verdict = words(f"brief.{code.replace(' ', '-')}", enough=Number(ENOUGH, "count"), k=k)
+    verdict = words(f"brief.{code.replace(' ', '-')}", enough=Number(MIN_VERDICT_CHARS, "count"), k=k)
     return one_row(
         (words("head.target"), probe.target),
         (words("head.measure"), measured(probe.measure)),

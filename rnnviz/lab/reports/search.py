@@ -5,7 +5,7 @@ from operator import attrgetter
 
 from rnnviz.findings import Bars, Number, Panel, Sentence, Table, count, make_sentences, span, words
 from rnnviz.lab.analysis.search_result import Search
-from rnnviz.networks.verdicts import ENOUGH, Report, Rival, measured
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, Report, Rival, measured
 
 MAX_BARS = 12
 """Bars of units in the picture, apart from the chosen one's."""
@@ -51,11 +51,11 @@ def _verdict_words(search: Search) -> Sentence:
     """The verdict, for a table's cell."""
     verdict, rival = search.verdict, search.rival
     code = verdict.replace(" ", "-")
-    if verdict == "short" and search.characters >= ENOUGH:
+    if verdict == "short" and search.characters >= MIN_VERDICT_CHARS:
         code = "too-rare"
     elif verdict in ("character", "untrained") and rival is not None and rival.suffices:
         code = f"{verdict}-surely"
-    return words(f"brief.{code}", enough=count(ENOUGH), k=rival.number if rival else None)
+    return words(f"brief.{code}", enough=count(MIN_VERDICT_CHARS), k=rival.number if rival else None)
 
 
 def _best_context(search: Search) -> Rival | None:
@@ -94,7 +94,7 @@ def sentences(search: Search) -> list[Sentence]:
         few=simplest.number if simplest else None,
         stable=Number(evidence.stability if evidence is not None else None, "whole percent"),
         n=count(search.characters),
-        enough=count(ENOUGH),
+        enough=count(MIN_VERDICT_CHARS),
     )
     if search.verdict not in ("short", "same text", "nothing"):
         lines.append(words("search.above-chance", n=count(len(search.above_chance))))
@@ -110,7 +110,7 @@ def _codes(search: Search) -> Iterator[str]:
     """Codes of the true sentences, in their order."""
     verdict, strongest, rival = search.verdict, search.strongest, search.rival
     if verdict in ("short", "same text", "nothing"):
-        short = "too-short" if search.characters < ENOUGH else "too-rare"
+        short = "too-short" if search.characters < MIN_VERDICT_CHARS else "too-rare"
         yield f"search.{short if verdict == 'short' else verdict.replace(' ', '-')}"
         return
     if search.evidence is None:
@@ -163,7 +163,9 @@ def panels(search: Search, chosen: int | None = None) -> list[Panel]:
                 last=1.0 if mask else None,
                 chosen=next((n for n, candidate in enumerate(listed) if candidate.unit.unit == chosen), None),
             ),
-            make_sentences((f"search.notice{kind}", signs, "search.notice-click"), enough=count(ENOUGH)),
+            make_sentences(
+                (f"search.notice{kind}", signs, "search.notice-click"), enough=count(MIN_VERDICT_CHARS)
+            ),
             words("search.limits"),
             pick="bar",
             picks=[candidate.unit.unit for candidate in listed],

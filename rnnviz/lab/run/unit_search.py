@@ -20,7 +20,7 @@ from rnnviz.networks.config import KINDS as CELL_KINDS
 from rnnviz.networks.model_card import SOUGHT, Part, Recorded, Why
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
-from rnnviz.networks.verdicts import ENOUGH
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import normalise
@@ -33,8 +33,8 @@ _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 """The mask that stands for a graded target: open brackets or none."""
 
 MOST, WEIGHTS = 40_000, 2_000_000
-"""Characters read, MOST for a network with up to WEIGHTS weights; fewer for a larger one, down to ENOUGH. An
-LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
+"""Characters read, MOST for a network with up to WEIGHTS weights; fewer for a larger one, down to
+MIN_VERDICT_CHARS. An LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
 """
 
 
@@ -52,7 +52,7 @@ def found(
         if time.monotonic() > until:
             raise TimeoutError
 
-    most = max(ENOUGH, MOST * WEIGHTS // max(WEIGHTS, model.config.parameter_count))
+    most = max(MIN_VERDICT_CHARS, MOST * WEIGHTS // max(WEIGHTS, model.config.parameter_count))
     part: Part = "held-out"
     text = split.held_out
     if not together:
@@ -64,7 +64,7 @@ def found(
     why = same_throughout([one for one in asked if not one.varies])
     varying = [one for one in asked if one.varies]
     searches: list[Search] = []
-    if len(text) < ENOUGH:
+    if len(text) < MIN_VERDICT_CHARS:
         why |= dict.fromkeys([one.name for one in varying], "short")
     elif varying:
         try:

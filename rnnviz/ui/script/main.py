@@ -18,6 +18,8 @@ from rnnviz.ui.shell.model_cache import ModelContext
 
 UI_FOLDER = Path(__file__).parents[1]
 
+# The order below matters: workarounds first, so that they run even where a page fails; the language before
+# any word is drawn; `set_page_config` before anything else is drawn, as Streamlit demands.
 streamlit_workarounds.stop_file_watchers()
 streamlit_workarounds.due_fragment()
 sidebar.adopt_language()
@@ -68,6 +70,7 @@ def choose_model(ngrams: bool, temperature: bool) -> ModelContext | None:
 def navigation_page(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:
     """A page of the navigation, which shows its own errors."""
 
+    # Streamlit shows an uncaught error as a traceback, with paths and code.
     def safely() -> None:
         try:
             run()
@@ -88,6 +91,7 @@ def model_page(module: str, *, ngrams: bool = False, temperature: bool = False) 
     def run() -> None:
         context = choose_model(ngrams, temperature)
         if context is not None:
+            # Imported when the page is first opened: the modules of all pages together take seconds.
             importlib.import_module(module).page(context)
 
     return run
@@ -133,12 +137,14 @@ pages = [
     ),
 ]
 chosen = st.navigation(pages)
+# Before any field is resolved: each looks up this arrival.
 address.record_arrival(chosen.url_path)
 slot = st.sidebar.container()  # filled by the page; the language switch below appears before a slow page
 with st.sidebar, st.container(horizontal=True, vertical_alignment="center", key="always"):
     sidebar.language_switch()
     share = st.container(width="content")
 sidebar.add_styles()
+# Filled after the page has run: only then is it known which requested values it could not offer.
 top = st.container()
 chosen.run()
 with top:

@@ -23,6 +23,7 @@ class BoundedHeaders(H11Protocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        # uvicorn has made a connection with h11's own bound; nothing has been read into it yet.
         self.conn = h11.Connection(h11.SERVER, self.max_header_bytes)
         self._cut: asyncio.TimerHandle | None = None
 
@@ -30,6 +31,7 @@ class BoundedHeaders(H11Protocol):
         super().connection_made(transport)
         self._mind()
 
+    # uvicorn has a timeout between requests (keep-alive), but none for a header that began and never ends.
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._mind()

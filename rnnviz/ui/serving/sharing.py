@@ -49,6 +49,7 @@ def phones_dialog(info: ModelInfo) -> None:
     except RnnvizError as error:
         error_messages.show_error(error)
         return
+    # Only now, as phones fetch a chosen page at once.
     opened.choose(name)
     if len(opened.addresses) > 1:
         listed = [place.address for place in opened.addresses]
@@ -86,6 +87,7 @@ def remove_network_page(name: str) -> None:
 
 def poster(url: str) -> None:
     """Draw a QR code and the address to type, readable from the last row."""
+    # The scheme is left out: browsers add it, and each character less is typed by a whole class.
     short = url.partition("://")[2]
     name, scan = _("QR code"), _("Scan this, or type the address:")
     st.html(
@@ -106,6 +108,7 @@ def open_at_start() -> None:
         opened.asks_questions = True
         _print_now(host_message(opened))
         listed = {info.path.stem: info for info in checkpoint.available()[0]}
+        # The address stands in the terminal before the pages are built, which takes some seconds each.
         for name in classroom.startup_options.networks:
             if name in listed:
                 add_network_page(opened, listed[name], "en")

@@ -27,10 +27,12 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     """
     sys.stdout.write("Starting …\n")  # the imports below take many seconds on a first start
     sys.stdout.flush()
+    # Within the check, as a plain installation of rnnviz has neither Streamlit nor Starlette.
     with _require_packages(command):
         import streamlit as st
 
         from rnnviz.ui.serving import entry, http_protocol
+    # `streamlit run` would read the settings file of the current folder; here the app's own always counts.
     config = {**dict(flat_options(tomllib.loads(settings_path().read_text("utf-8")))), **options}
     http_protocol.install()
     app = st.App(**entry.app_parts(watched=False))
@@ -82,6 +84,7 @@ def flat_options(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str,
     """
     for name, value in table.items():
         dotted_name = f"{prefix}{name}"
+        # Streamlit declares options of headers as one option each, whose value is the table.
         if isinstance(value, dict) and not dotted_name.endswith("Headers"):
             yield from flat_options(value, f"{dotted_name}.")
         else:

@@ -47,6 +47,8 @@ def pack_text(text: str) -> str:
             most=MAX_TEXT_CHARS,
             count=len(text),
         )
+    # zlib's first byte makes each packed text begin with "e", by which `unpack_text` tells it from a plain
+    # one.
     squeezed = zlib.compress(text.encode("utf-8", "replace"))
     return base64.urlsafe_b64encode(squeezed).decode("ascii").rstrip("=")
 
@@ -204,6 +206,7 @@ def arrival() -> Arrival:
 
 def record_arrival(page: str) -> None:
     """Record an arrival, if there is one. Each whole run of the script calls this before its page."""
+    # An arrival is a new page, or Back or Forward on the same one. Any other whole run is a widget's.
     state, back = st.session_state, is_history_navigation()
     state[VALUES_KEY], state[RUNS_KEY] = {}, run_number() + 1
     if back or state.get(PAGE_KEY) != page:
@@ -276,5 +279,6 @@ def mount() -> None:
             "cut": _("It holds the first {most} of {n} characters of the text."),
         },
     }
+    # At the run's very end: a run that Streamlit cuts off before stays unanswered.
     arrival().is_answered = True
     _component.mount(pack(header, {}), key=COMPONENT_KEY)

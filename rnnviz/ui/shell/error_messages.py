@@ -12,7 +12,9 @@ from rnnviz.text import files
 
 log = logging.getLogger("rnnviz")
 
+# All of ASCII's punctuation: Markdown lets each be escaped, and Streamlit gives some more a meaning ($, :).
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# Places inside what Markdown's autolinks look for: "://", "www." and "@".
 _LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 
 
@@ -64,6 +66,7 @@ def show_errors(messages: Sequence[str]) -> None:
 
 def show_error(error: Exception) -> None:
     """Show the error's sentence on the page; an unexpected error goes to the terminal too."""
+    # An RnnvizError is a reader's matter and says its remedy; any other is ours, and needs its traceback.
     if not isinstance(error, RnnvizError) and getattr(error, "name", "") != "torch":
         log.error("unexpected error on a page", exc_info=error)
     st.error(describe(error), icon=":material/error:")

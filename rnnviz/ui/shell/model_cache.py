@@ -88,6 +88,7 @@ def load_scorer(info: ModelInfo) -> Model:
 
 
 def _version(info: ModelInfo) -> tuple[str, int, int]:
+    # The key of all caches below: a file that a training run replaces has another time or size.
     try:
         return str(info.path), info.path.stat().st_mtime_ns, info.bytes
     except OSError:
@@ -96,6 +97,8 @@ def _version(info: ModelInfo) -> tuple[str, int, int]:
         ) from None
 
 
+# Streamlit's cache of resources hands all sessions the same object, without a copy. `changed` and `size` have
+# no other use here than to be part of the cache's key.
 @st.cache_resource(max_entries=MAX_LOADED_MODELS, show_spinner=False)
 def _load(path: str, changed: int, size: int, light: bool) -> Model:
     _paths.add(path)

@@ -35,6 +35,7 @@ def show_finding(finding: Finding) -> None:
     """Draw a finding's sentences: the verdict and its grounds, cautions in a box, asides small, details
     folded.
     """
+    # Once: sentences are computed from the finding's data at each call.
     finding_sentences = finding.sentences()
     if text := join_sentences(finding_sentences):
         st.markdown(text)

@@ -34,6 +34,7 @@ i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
 
 def adopt_language() -> None:
     """In a session's first run, set its language: the address's `lang`, else the browser's."""
+    # Only once a session: a reload of the address begins a new session, a click on another page doesn't.
     if i18n.STATE not in st.session_state:
         st.session_state[i18n.STATE] = sentences.match_language(
             st.query_params.get("lang") or st.context.locale
@@ -79,6 +80,7 @@ def choose_model(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo |
 
 def missing_model_message(damaged: list[Damaged], name: str) -> str:
     """The sentence that says why the model `asked` is not in the list."""
+    # A damaged file is not in the list either: why it isn't usable says more than that it isn't there.
     errors = [file.error for file in damaged if file.path.stem == name]
     if errors:
         return plain(translate_error(errors[0]))
@@ -171,6 +173,7 @@ def bars(rows: Sequence[tuple[str, float, str]]) -> str:
     perplexity.
     """
     bits = [math.log2(value) if value > 1 and math.isfinite(value) else 0.0 for _name, value, _text in rows]
+    # Never 0, by which the lengths are divided: all perplexities may be 1.
     max_bits = max([*bits, 1e-9])
     cells = []
     for n, ((name, _value, text), length) in enumerate(zip(rows, bits, strict=True)):
@@ -219,6 +222,8 @@ def add_styles() -> None:
     """Add CSS: a tighter sidebar on a low screen, whose last row, the language and Share, stays in view;
     buttons that are readable, hovered or not, and large enough; a visible focus.
     """
+    # The test ids are the only names in Streamlit's page that its releases keep (1.67); classes are
+    # generated.
     st.html(
         """<style>[data-testid="stLayoutWrapper"]:has(> .st-key-always) {
           position: sticky; bottom: 0; z-index: 1; padding-block: 0.5rem;
@@ -257,6 +262,7 @@ def card_in_words(card: Mapping[str, Any]) -> Iterator[str]:
 
     Entries that are missing or invalid are left out.
     """
+    # A card comes with a model's file, which may be anybody's: each entry is checked before it is shown.
     recipe = card.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}
     if numbers := _numbers(card, "characters"):

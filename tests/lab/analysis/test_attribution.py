@@ -11,7 +11,7 @@ import rnnviz
 from rnnviz import gradients
 from rnnviz.lab.analysis import attribution
 from rnnviz.lab.engines.torch_model import CharModel
-from rnnviz.text.vocabulary import UNKNOWN
+from rnnviz.text.vocabulary import UNKNOWN_ID
 from tests.support.autograd import double, log_probs, symbols
 from tests.support.models import NETWORKS, TEXT
 from tests.support.torch_models import tiny_torch
@@ -24,7 +24,7 @@ def baseline(model: CharModel, instead: str) -> torch.Tensor:
     """(X,)"""
     V = model.vocabulary.size
     every = model.embed(torch.arange(V)[None])[0]
-    return {"average": every[1:].mean(0), "zero": torch.zeros_like(every[0]), "unknown": every[UNKNOWN]}[
+    return {"average": every[1:].mean(0), "zero": torch.zeros_like(every[0]), "unknown": every[UNKNOWN_ID]}[
         instead
     ]
 

@@ -18,7 +18,7 @@ from rnnviz.lab.engines import torch_model
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
-from rnnviz.networks.verdicts import ENOUGH, verdict
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, verdict
 from tests.support.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 from tests.support.closeness import assert_states
 from tests.support.models import TEXT
@@ -123,8 +123,8 @@ def test_search_for_one_span_is_not_held_out() -> None:
     traced = rnnviz.trace(built(), text)
     assert not search(traced, span_target([(30, 32)], text)).held_out
     assert search(traced, span_target([(30, 200)], text)).held_out
-    twice = Target("twice", np.isin(np.arange(ENOUGH), (3, 9_999)))
-    split = Searcher(np.zeros((ENOUGH, 1))).split(twice)
+    twice = Target("twice", np.isin(np.arange(MIN_VERDICT_CHARS), (3, 9_999)))
+    split = Searcher(np.zeros((MIN_VERDICT_CHARS, 1))).split(twice)
     assert split.blocks
     assert split.third is None
 
@@ -188,8 +188,8 @@ def test_untrained_copies_are_searched_by_the_same_procedure_on_the_same_parts(e
 @pytest.mark.parametrize("cell", CELLS)
 def test_untrained_network_remembers_nothing(cell: str) -> None:
     """Random weights echo what was just read: that must not pass for memory."""
-    text = quoted(ENOUGH)
-    text = (text + quoted(2000, seed=1))[:ENOUGH]
+    text = quoted(MIN_VERDICT_CHARS)
+    text = (text + quoted(2000, seed=1))[:MIN_VERDICT_CHARS]
     weights = ModelConfig(cell, VOCABULARY.size, hidden_size=24, embedding_size=12)
     network = torch_model.untrained(weights, VOCABULARY, seed=11)
     traced, copies = rnnviz.trace(network, text), [rnnviz.trace(copy, text) for copy in untrained(network)]
@@ -218,14 +218,14 @@ def test_untrained_network_remembers_nothing(cell: str) -> None:
 def test_verdict_names_what_scores_as_high(
     score: float, chance: float, character: float | None, copies: tuple[float, ...], expected_verdict: str
 ) -> None:
-    assert verdict(score, chance, character, copies, ENOUGH) == expected_verdict
-    assert verdict(score, chance, character, copies, ENOUGH - 1) == "short"
-    assert verdict(score, chance, character, copies, ENOUGH, held_out=False) == "same text"
+    assert verdict(score, chance, character, copies, MIN_VERDICT_CHARS) == expected_verdict
+    assert verdict(score, chance, character, copies, MIN_VERDICT_CHARS - 1) == "short"
+    assert verdict(score, chance, character, copies, MIN_VERDICT_CHARS, held_out=False) == "same text"
 
 
 def test_a_unit_that_passes_only_where_it_is_measured_is_no_find() -> None:
     """It would be chosen by the text that measures it."""
-    random, T = np.random.default_rng(6), ENOUGH
+    random, T = np.random.default_rng(6), MIN_VERDICT_CHARS
     mask = np.cumsum(random.random(T) < 0.05) % 2 == 1
     part = np.arange(T) * 15 // T % 3
     states = random.normal(size=(T, 2))

@@ -18,7 +18,7 @@ from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.progress import run
-from rnnviz.networks.verdicts import ENOUGH, LEVEL, Evidence, Rival, verdict
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL, Evidence, Rival, verdict
 from tests.support.built import LATCHES, built, quoted, telegraph
 
 
@@ -95,17 +95,17 @@ def test_a_family_is_held_to_holms_levels() -> None:
     ps = [0.001, 0.011, 0.02, 0.04, 0.03]
     family = [replace(single, found=(replace(single.best, p=p),)) for p in ps]
     levels = [search.levels[0] for search in holm(family)]
-    assert levels[:2] == [LEVEL / 5, LEVEL / 4]
+    assert levels[:2] == [SIGNIFICANCE_LEVEL / 5, SIGNIFICANCE_LEVEL / 4]
     assert levels[2:] == [0.0, 0.0, 0.0]  # 0.02 > 0.05 / 3, and so all after it
-    assert holm([single])[0].levels[0] == LEVEL  # no family, no correction
+    assert holm([single])[0].levels[0] == SIGNIFICANCE_LEVEL  # no family, no correction
     assert holm([]) == []
-    results = [replace(search, characters=ENOUGH, chance=0.6) for search in holm(family)]
+    results = [replace(search, characters=MIN_VERDICT_CHARS, chance=0.6) for search in holm(family)]
     assert [search.verdict == "nothing" for search in results] == [False, False, True, True, True]
 
 
 def test_a_family_asks_for_the_shifts_that_its_levels_take() -> None:
-    targets = [Target("telegraph", telegraph(ENOUGH, 50, seed)) for seed in range(11)]
-    states = np.random.default_rng(8).normal(size=(ENOUGH, 11))
+    targets = [Target("telegraph", telegraph(MIN_VERDICT_CHARS, 50, seed)) for seed in range(11)]
+    states = np.random.default_rng(8).normal(size=(MIN_VERDICT_CHARS, 11))
     searcher = Searcher(states + np.column_stack([target.values for target in targets]))
     results = holm(searcher.search(target) for target in targets)
     assert [(search.best.unit.unit, search.verdict) for search in results] == [(n, "open") for n in range(11)]
@@ -117,14 +117,16 @@ def test_a_family_asks_for_the_shifts_that_its_levels_take() -> None:
 
 @pytest.mark.slow
 def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() -> None:
-    random, target = np.random.default_rng(9), Target("telegraph", telegraph(ENOUGH, 20, 9))
-    part = np.arange(ENOUGH) * 15 // ENOUGH % 3
+    random, target = np.random.default_rng(9), Target("telegraph", telegraph(MIN_VERDICT_CHARS, 20, 9))
+    part = np.arange(MIN_VERDICT_CHARS) * 15 // MIN_VERDICT_CHARS % 3
     strength = np.array([1.0, 2.0, 0.5])[part]
-    states = random.normal(size=(ENOUGH, 2))
+    states = random.normal(size=(MIN_VERDICT_CHARS, 2))
     states[:, 1] += strength * target.values
-    copy = random.normal(size=ENOUGH) + strength / 3 * target.values
+    copy = random.normal(size=MIN_VERDICT_CHARS) + strength / 3 * target.values
     searcher, beside = Searcher(states), part == 2
-    searcher.ids = random.integers(0, 3, ENOUGH) + 3 * target.values * (random.random(ENOUGH) < 0.2)
+    searcher.ids = random.integers(0, 3, MIN_VERDICT_CHARS) + 3 * target.values * (
+        random.random(MIN_VERDICT_CHARS) < 0.2
+    )
     weighed = run(weigh(searcher, searcher.search(target), target, [copy]))
     report = weighed.evidence.report
     assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
@@ -150,9 +152,9 @@ def test_a_lead_that_a_family_makes_doubtful_is_no_lead() -> None:
     )
 
     def verdict_at(level: float) -> str:
-        return verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=evidence, lead_level=level)
+        return verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=evidence, lead_level=level)
 
-    assert (verdict_at(LEVEL), verdict_at(LEVEL / 5)) == ("remembers", "context")
+    assert (verdict_at(SIGNIFICANCE_LEVEL), verdict_at(SIGNIFICANCE_LEVEL / 5)) == ("remembers", "context")
 
 
 @pytest.mark.parametrize(
@@ -167,13 +169,16 @@ def test_a_lead_that_a_family_makes_doubtful_is_no_lead() -> None:
 def test_a_rival_that_is_not_surely_beaten_is_named(rival: Rival, expected_verdict: str) -> None:
     beaten = [Rival(kind, 8, 0.6, 0.2, 0.4, 0.002) for kind in ("context", "untrained")]
     evidence = Evidence((rival, *beaten), (0.8, 0.95), 1.0, 50)
-    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=evidence) == expected_verdict
+    assert verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=evidence) == expected_verdict
     assert evidence.unbeaten(0.9) == rival
     without = replace(evidence, rivals=tuple(beaten))
-    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=without) == "remembers"
-    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=replace(without, interval=None)) == "short"
+    assert verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=without) == "remembers"
     assert (
-        verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=replace(without, rivals=tuple(beaten[:1]))) == "open"
+        verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=replace(without, interval=None)) == "short"
+    )
+    assert (
+        verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=replace(without, rivals=tuple(beaten[:1])))
+        == "open"
     )
 
 

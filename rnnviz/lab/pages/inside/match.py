@@ -20,7 +20,7 @@ from rnnviz.lab.pages.inside.parts import Button, Part, found
 from rnnviz.lab.pages.inside.search_texts import OWN, Source
 from rnnviz.lab.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, say_start
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.page.formatting import spoken
 from rnnviz.text.characters import visible
 from rnnviz.ui.jobs import store
@@ -192,7 +192,7 @@ def _control(
     copies: Sequence[matching.Copy] | None = found(
         Part(
             "match-copies",
-            lambda: _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
+            lambda: _("Reading the text with {n} untrained copies of the network").format(n=UNTRAINED_COPIES),
             lambda model, _text: matching.copies(model, searched.text),
             most=0,
         ),
@@ -201,7 +201,7 @@ def _control(
         Button(
             _("Compare with untrained copies"),
             ":material/compare_arrows:",
-            cost.format(n=f"{min(len(searched.text), matching.BEGINNING):,}", copies=COPIES),
+            cost.format(n=f"{min(len(searched.text), matching.BEGINNING):,}", copies=UNTRAINED_COPIES),
         ),
     )
     if copies is None:

@@ -39,7 +39,7 @@ from rnnviz.networks import model_card
 from rnnviz.networks.model_card import Recorded, described
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
-from rnnviz.networks.verdicts import COPIES, ENOUGH
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, UNTRAINED_COPIES
 from rnnviz.page.formatting import quantity_names, signed, spoken
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
@@ -108,7 +108,7 @@ def _finding(
     traced = yield from mapped(steps, lambda share: Step(READING * share))
     targets = [_target(one, unclosed, traced.text) for one in asked]
     edges = asked[0].edges
-    if len(traced) < ENOUGH:
+    if len(traced) < MIN_VERDICT_CHARS:
         searcher = Searcher(traced, layer=layer, quantity=quantity)
         searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
     else:
@@ -251,7 +251,7 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
         if asked.target in kinds:
             every = tuple(replace(asked, target=name) for name in kinds)
         cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
-        said = cost.format(n=f"{search_texts.SEARCHED:,}", copies=COPIES)
+        said = cost.format(n=f"{search_texts.SEARCHED:,}", copies=UNTRAINED_COPIES)
         button = Button(_("Search the text"), ":material/search:", said)
         if st.session_state.pop(search_texts.NOW, False):
             button = None

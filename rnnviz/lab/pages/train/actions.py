@@ -33,7 +33,7 @@ def show(shown: SelectedRun, explore: Any) -> None:
     told = (
         f"{say.ICONS[shown.state]} **{stands}**",
         _("logged by another program") if run is not None and run.logged else say.kind(shown.config),
-        plain(str(shown.description.get("title") or ""), files.LONGEST_NAME),
+        plain(str(shown.description.get("title") or ""), files.MAX_NAME_CHARS),
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(f"## {plain(called(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")

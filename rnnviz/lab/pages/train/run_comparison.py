@@ -16,7 +16,7 @@ from rnnviz.lab.reports import training
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.page.formatting import rounded
-from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.fields import Field
@@ -99,7 +99,7 @@ def _text(run: runs.Run) -> str:
 
 def _title(run: runs.Run) -> str:
     title = run.description.get("title") or Path(str(run.description.get("corpus") or "")).name
-    return printable(str(title), LONGEST_NAME)
+    return printable(str(title), MAX_NAME_CHARS)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

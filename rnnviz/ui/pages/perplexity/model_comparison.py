@@ -13,7 +13,7 @@ import streamlit as st
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.networks.contamination import UNKNOWN
+from rnnviz.networks.contamination import MAX_UNKNOWN_SHARE
 from rnnviz.page.formatting import rounded, title, titles
 from rnnviz.scoring.score import Compared, Score, best
 from rnnviz.ui.jobs import model_suggestion, pending
@@ -58,7 +58,7 @@ def _ordered(context: ModelContext, text: Text, score: Score) -> tuple[list[Mode
     found, there = model_suggestion.glance(context.info, beginning).result, _others(context)
     unknown = {name: model_suggestion.unknown(info, beginning) for name, info in there.items()}
     order = sorted(there, key=lambda name: (found is None or name != found.name, unknown[name]))
-    most = min(unknown.values(), default=0.0) + UNKNOWN
+    most = min(unknown.values(), default=0.0) + MAX_UNKNOWN_SHARE
     near = [there[name] for name in order if unknown[name] <= most]
     return near, [there[name] for name in order if unknown[name] > most]
 

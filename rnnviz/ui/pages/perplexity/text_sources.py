@@ -18,7 +18,7 @@ from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.text.decoding import binary_format, open_text
-from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
@@ -276,7 +276,7 @@ def _uploaded(file: Any) -> Text:
         digests[file.file_id] = hashlib.sha256(data).hexdigest()
     content = digests[file.file_id]
     encoding = st.session_state.get(ENCODINGS, {}).get(content)
-    return Text(printable(file.name, LONGEST_NAME), content, data=data, encoding=encoding)
+    return Text(printable(file.name, MAX_NAME_CHARS), content, data=data, encoding=encoding)
 
 
 def given(name: str, text: str) -> Text:

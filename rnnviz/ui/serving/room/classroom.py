@@ -158,8 +158,8 @@ class OpenRoom:
 
     def choose_address(self, address: object) -> None:
         """Show another of `addresses`; an unknown one is ignored."""
-        for i, known in enumerate(self.addresses):
-            if known.address == address:
+        for i, candidate in enumerate(self.addresses):
+            if candidate.address == address:
                 self.address_index = i
 
     def join_info(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class OpenRoom:
             "short": self.url.partition("://")[2],
             "url": self.url,
             "qr": qr_code(self.url),
-            "places": [{"address": known.address, "interface": known.interface} for known in self.addresses],
+            "places": [vars(candidate) for candidate in self.addresses],
             "at": self.address_index,
         }
 
