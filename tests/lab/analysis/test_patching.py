@@ -172,6 +172,8 @@ def test_a_patch_says_what_its_controls_allow(changed: dict[str, Any], codes: li
     sentences = controls.sentences()
     assert [sentence.code for sentence in sentences] == [f"patch.{code}" for code in codes]
     assert sentences[0].values["random"].value == np.quantile(controls.random, 0.95)
+    elsewhere = controls.elsewhere
+    assert sentences[0].values["high"].value == (np.quantile(elsewhere, 0.95) if len(elsewhere) else None)
     assert sentences[0].values["kl"].value == controls.kl
 
 

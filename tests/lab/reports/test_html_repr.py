@@ -47,6 +47,10 @@ def test_a_repr_takes_no_more_than_a_few_lines(name: str) -> None:
     assert_brief(OBJECTS[name])
 
 
+def test_repr_lists_eight_items_and_counts_more() -> None:
+    assert ["tuple of" in repr(Intervention(range(n))) for n in (8, 9)] == [False, True]
+
+
 @pytest.mark.parametrize("name", ["search", "network in torch"])
 def test_a_picture_is_well_formed_html_without_scripts(name: str) -> None:
     assert_well_formed(OBJECTS[name])
