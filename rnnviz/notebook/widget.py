@@ -77,7 +77,7 @@ class Live(anywidget.AnyWidget):
         self._offer, self._text = 1, ""
         made, digest = fixed_part(cast(Any, model), ngram, temperature)
         made["words"] |= _WORDS
-        self._fixed = made, f"{digest}-notebook"
+        self._static = made, f"{digest}-notebook"
         self.text = opening_text(model) if text is None else text
         self.on_msg(self._hear)
 
@@ -117,7 +117,9 @@ class Live(anywidget.AnyWidget):
             self._answer(LiveAsk.from_json(message.get("ask")))
 
     def _answer(self, ask: LiveAsk) -> None:
-        session = self._sessions.pop(ask.client, None) or LiveSession(cast(Any, self.model), self._ngram)
+        session = self._sessions.pop(ask.client, None) or LiveSession(
+            cast(Any, self.model), self._ngram, temperature=self._temperature, static=self._static
+        )
         self._sessions[ask.client] = session
         while len(self._sessions) > PLACES:
             self._sessions.popitem(last=False)
@@ -125,7 +127,7 @@ class Live(anywidget.AnyWidget):
         if ask.fresh:
             ask = LiveAsk(client=ask.client, seq=ask.seq, text=self._text)
             extra = {"text": self._text, "offer": self._offer}
-        answer = session.answer(ask, *self._fixed, temperature=self._temperature, **extra)
+        answer = session.answer(ask, **extra)
         self._text = session.text
         self.send({"kind": "answer", "client": ask.client}, [answer])
 

@@ -29,6 +29,7 @@ from rnnviz.page.formatting import (
 )
 from rnnviz.page.live_session import MAX_TEXT_CHARS
 from rnnviz.page.shown_units import STEADY_UNITS, target_name
+from rnnviz.page.text_numbers import number_places, number_words
 from rnnviz.scoring.occlusion import LAST
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def fixed_part(
         "units": config.hidden_size,
         "few": min(STEADY_UNITS, config.hidden_size),
         "listed": live.NEXT,
+        "numbers": number_places(),
         "quantities": quantities,
         "named": [captioned_unit(named_unit, model) for named_unit in named_units],
         "unnamed": "" if named_units else shown_units.unnamed_targets(model.card),
@@ -194,6 +196,7 @@ def live_words() -> dict[str, str]:
     """Every word and sentence of the live view, by the names that its browser modules use."""
     return {
         **view_words(),
+        **number_words(),
         **presenting_words(),
         **{f"quantity.{name}": word for name, word in quantity_names().items()},
         **{f"notice.{name}": sentence for name, sentence in quantity_notices().items()},
@@ -231,17 +234,6 @@ def live_words() -> dict[str, str]:
         "all": _("all"),
         "plain": _("reset"),
         "plain.help": _("Back to the network's own bars"),
-        "characters": _("characters"),
-        "perplexity": _("perplexity"),
-        "perplexity.help": _(
-            "On average it hesitated between about this many characters; unknown ones cost extra"
-        ),
-        "bits": _("bits per character"),
-        "bits.help": _("The base-2 logarithm of the perplexity"),
-        "unknown": _("unknown"),
-        "unknown.help": _("Characters the network never learnt; underlined in the text"),
-        "entropy": _("undecided about the next character (bits)"),
-        "entropy.help": _("The entropy of its prediction: 0 where it is certain"),
         "show": _("Show"),
         "colour": _("Text colour"),
         "colour.any": _("Any unit"),

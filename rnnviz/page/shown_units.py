@@ -123,6 +123,7 @@ class NamedUnit:
     findings: Sequence[Recorded]
 
 
+@_once
 def named_units(model: Network) -> tuple[NamedUnit, ...]:
     """A model's first MAX_NAMED_UNITS named units, each once; () if its card has no confirmed finding."""
     from rnnviz.networks import model_card

@@ -76,20 +76,20 @@ def write(folder: Path) -> None:
         info = checkpoint.read_info(path)
         yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
         header, arrays = page_parts(info, yardstick)
-        session = LiveSession(cast(Any, checkpoint.load_numpy(path)), yardstick)
+        digest = header["made"]["digest"]
+        network = cast(Any, checkpoint.load_numpy(path))
+        session = LiveSession(network, yardstick, temperature=START_TEMPERATURE, static=({}, digest))
         blocks = [pack({"made": header["made"]}, arrays)]
         for n, asked in enumerate(ASKS):
             # Some views hold what was answered before, some hold nothing.
             ask = {
                 "client": "c",
                 "seq": n,
-                "static": header["made"]["digest"],
+                "static": digest,
                 "base": n if n % 5 else 0,
                 **asked,
             }
-            answer = session.answer(
-                LiveAsk.from_json(ask), {}, header["made"]["digest"], temperature=START_TEMPERATURE
-            )
+            answer = session.answer(LiveAsk.from_json(ask))
             blocks += [json.dumps(ask).encode(), answer]
         (folder / f"{name}.golden").write_bytes(b"".join(struct.pack("<I", len(b)) + b for b in blocks))
 

@@ -47,6 +47,7 @@ def train(
     resume: Annotated[
         Path | None, Help("resume a stopped run; no other option is needed", metavar="RUN_DIR")
     ] = None,
+    probe: Annotated[str, Help(argparse.SUPPRESS)] = "",  # the name of --watch in 2.0.0
     lock: Annotated[int | None, Help(argparse.SUPPRESS)] = None,  # the lock's descriptor, from the app
 ) -> int:
     """Train a character model and write it as one file, with its recipe recorded in it.
@@ -58,6 +59,9 @@ def train(
         raise ConfigError("a run is one process, and several would write one folder; train without torchrun")
     if cell != "ngram":
         engines.require_torch()  # before making the run's folder
+    if probe:
+        complain("--probe is called --watch now: write --watch SENTENCE")
+        settings = {"watch_text": probe, **settings}
     if cell is not None:
         recipe = {"cell": cell, **recipe}
     corpus = None

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.checks import checked
+from rnnviz.checks import checked, renamed
 from rnnviz.errors import CheckpointError, CorpusError, TrainingError
 from rnnviz.lab.engines.dropout import Dropout
 from rnnviz.lab.engines.torch_model import State, pick_device, untrained
@@ -320,13 +320,14 @@ class Trainer:
                 return None
 
 
+@renamed(probe="watch_text")
 @checked
 def train(
     config: TrainConfig,
     corpus: SplittableText | str | os.PathLike[str],
     *,
     device: str = "auto",
-    probe: str = "",
+    watch_text: str = "",
     sample_length: int = 200,
 ) -> Iterator[StepReport]:
     """Train a model on `corpus` by `config`; yields StepReports.
@@ -335,7 +336,7 @@ def train(
     corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, or the
                    text
     device         "auto", "cpu" or "cuda"
-    probe          begins each report's sample
+    watch_text     begins each report's sample
     sample_length  characters of a sample
 
     Raises CorpusError for a text of fewer than 2 characters, TextError and DecodingError for a file that is
@@ -349,7 +350,7 @@ def train(
     (20, True)
     """
     trainer = prepared(config, corpus, device=device)
-    return trainer.run(prompt=probe, sample_length=sample_length)
+    return trainer.run(prompt=watch_text, sample_length=sample_length)
 
 
 def prepared(
@@ -362,5 +363,6 @@ def prepared(
     trainer.model.card = {"sha256_trained_on": trainer.text_sha256}
     said, share = trainer.dropped
     if share >= WARNED_SHARE:
-        warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=3)
+        # The caller's line: above it are `train` or `fit`, and their wrappers `checked` and `renamed`.
+        warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=5)
     return trainer

@@ -89,26 +89,26 @@ class Description:
     """The settings of a run, decided before it starts. Those with `setting` are options of the command
     `train`; a setting of the recipe is a field of `TrainConfig`.
 
-    name      the run's and its model's: letters, digits, '.', '_' and '-'
-    corpus    a corpus's name or a text file's path; "" where `text` is the text
-    text      the user's own text; None in a description that was read back (it is in text.txt)
-    watched   the sentence to watch, at most LONGEST_WATCHED characters; "" for none
-    minutes   training time: the speed measured at the start then decides `config.characters`
-    ngram     a saved n-gram model, for comparison in the finished model's card
-    example   the text the app shows first with the model
-    half      store the finished model's weights as float16
-    threads   of torch; None: the fastest number, tried again as the run goes on. Changing it changes results
-              in the last digits, so a resumed run isn't the same bit for bit
-    output    the finished model's path; "" for the run's own folder
-    command   the equivalent command line, for the card
-    created   Unix time; 0 for now
-    choice    the candidates that the settings were chosen from (model_card.py), for the card
-    licence   the text's, for the card; "": the corpus's, if known
-    logged    whether another program trains it and logs here (external_run.py); `config` is then unused
-    engine    the engine of the backward pass: "torch", "numba" (rnnviz.lab.engines.compiled), or "auto" for
-              the fastest, which the run then records
-    units     whether its process searches the finished network for units with a meaning (unit_search.py)
-    sha256    the whole text's checksum; "" until the run's process has read it
+    name        the run's and its model's: letters, digits, '.', '_' and '-'
+    corpus      a corpus's name or a text file's path; "" where `text` is the text
+    text        the user's own text; None in a description that was read back (it is in text.txt)
+    watch_text  the sentence to watch, at most LONGEST_WATCHED characters; "" for none
+    minutes     training time: the speed measured at the start then decides `config.characters`
+    ngram       a saved n-gram model, for comparison in the finished model's card
+    example     the text the app shows first with the model
+    half        store the finished model's weights as float16
+    threads     of torch; None: the fastest number, tried again as the run goes on. Changing it changes
+                results in the last digits, so a resumed run isn't the same bit for bit
+    output      the finished model's path; "" for the run's own folder
+    command     the equivalent command line, for the card
+    created     Unix time; 0 for now
+    choice      the candidates that the settings were chosen from (model_card.py), for the card
+    licence     the text's, for the card; "": the corpus's, if known
+    logged      whether another program trains it and logs here (external_run.py); `config` is then unused
+    engine      the engine of the backward pass: "torch", "numba" (rnnviz.lab.engines.compiled), or "auto" for
+                the fastest, which the run then records
+    units       whether its process searches the finished network for units with a meaning (unit_search.py)
+    sha256      the whole text's checksum; "" until the run's process has read it
     """
 
     name: str = field(metadata=setting("the model's name (letters, digits, '-', '_', '.')"))
@@ -123,7 +123,7 @@ class Description:
         default="",
         metadata=setting("the text's language as a BCP 47 code (en, zh, python), for the card"),
     )
-    watched: str = field(
+    watch_text: str = field(
         default="",
         metadata=setting(
             "the sentence to watch: its hidden states are kept while the model learns, and each sample text "
@@ -213,13 +213,13 @@ class Description:
             raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
         from rnnviz.text.vocabulary import code_points  # imports NumPy, which quick commands avoid
 
-        for text in (self.watched, self.text or "", self.title, self.example or ""):
+        for text in (self.watch_text, self.text or "", self.title, self.example or ""):
             code_points(text)
-        if len(self.watched) > LONGEST_WATCHED:
+        if len(self.watch_text) > LONGEST_WATCHED:
             raise ConfigError(
                 "the sentence to watch has at most {most} characters; received {count:,}; shorten it",
                 most=LONGEST_WATCHED,
-                count=len(self.watched),
+                count=len(self.watch_text),
             )
         check_settings(self)
         between(self, float, created=(0, 1e12))
@@ -227,7 +227,7 @@ class Description:
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, except `text`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "text"}
-        values["probe"] = values.pop("watched")  # its name in version 0.1.0
+        values["probe"] = values.pop("watch_text")  # its name in version 0.1.0
         return {**values, "config": {} if self.logged else self.config.to_json()}
 
     @classmethod
@@ -237,7 +237,7 @@ class Description:
         cell that only 1.0.0 trains.
         """
         names = {f.name for f in fields(cls)} - {"text"}
-        named = {**values, "watched": values.get("probe")}
+        named = {**values, "watch_text": values.get("probe")}
         found = {name: value for name, value in named.items() if name in names and value is not None}
         if found.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
             found["engine"] = "torch"

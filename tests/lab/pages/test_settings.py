@@ -66,7 +66,7 @@ def test_setting_is_an_option_with_its_help_and_an_entry_of_the_folder(
     assert f"--{about.option(name)}" in shown
     assert about.help in shown or name == "cell", "the command's cell may also be ngram"
     description = Description("x", TrainConfig()).to_json()
-    assert name in (description["config"] if kind is TrainConfig else description | {"watched": 0})
+    assert name in (description["config"] if kind is TrainConfig else description | {"watch_text": 0})
 
 
 def test_form_draws_every_control(open_app: Open, started: object) -> None:

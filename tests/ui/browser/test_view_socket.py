@@ -38,7 +38,7 @@ def live() -> ViewSocket:
 
 def linked() -> ViewSocket:
     made = ViewSocket()
-    made.serve(page._answer(LiveSession(GRU), {"words": {}}, "d"))
+    made.serve(LiveSession(GRU, static=({"words": {}}, "d")))
     return made
 
 
@@ -104,7 +104,7 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
     static = page._static
 
     def meanwhile(session: LiveSession, *more: Any) -> tuple[dict[str, Any], str]:
-        session.answer(LiveAsk(text="typed just before"), {}, "d", temperature=1)
+        session.answer(LiveAsk(text="typed just before"))
         return static(session, *more)
 
     monkeypatch.setattr(page, "_static", meanwhile)
@@ -172,36 +172,37 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
 )
 def test_only_what_takes_no_time_is_answered_where_others_wait(ask: LiveAsk, quick: bool) -> None:
     session = LiveSession(GRU)
-    assert not session.quick(LiveAsk(text=NEWS))
-    session.answer(LiveAsk(text=NEWS), {}, "d", temperature=1)
-    assert session.quick(ask) is quick
+    assert not session.is_quick(LiveAsk(text=NEWS))
+    session.answer(LiveAsk(text=NEWS))
+    assert session.is_quick(ask) is quick
 
 
 def test_at_once_only_what_is_quick_is_said_and_only_while_no_other_thread_is_at_it(live: ViewSocket) -> None:
-    assert live.say({"text": NEWS})
-    assert live.say({"text": NEWS}, at_once=True)
-    assert live.say({"text": "x" + NEWS}, at_once=True) is None
+    assert live.answer({"text": NEWS})
+    assert live.answer({"text": NEWS}, at_once=True)
+    assert live.answer({"text": "x" + NEWS}, at_once=True) is None
     with live.lock:
-        assert live.say({"text": NEWS}, at_once=True) is None
+        assert live.answer({"text": NEWS}, at_once=True) is None
 
 
 def test_one_views_long_asks_take_one_thread(live: ViewSocket) -> None:
     at_work, most = 0, 0
 
-    def slowly(said: Any, at_once: bool) -> bytes | None:
-        nonlocal at_work, most
-        if at_once:
-            return None
-        at_work += 1
-        most = max(most, at_work)
-        threading.Event().wait(0.05)
-        at_work -= 1
-        return b""
+    class SlowSession:
+        def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+            nonlocal at_work, most
+            if at_once:
+                return None
+            at_work += 1
+            most = max(most, at_work)
+            threading.Event().wait(0.05)
+            at_work -= 1
+            return b""
 
-    live.serve(slowly)
+    live.serve(SlowSession())
 
     async def asked() -> None:
-        await asyncio.gather(*(view_socket._answer(live.token, "{}") for _ in range(3)))
+        await asyncio.gather(*(view_socket._answer_text(live.token, "{}") for _ in range(3)))
 
     asyncio.run(asked())
     assert most == 1
@@ -227,10 +228,10 @@ def test_one_who_asks_without_waiting_leaves_others_their_turn(live: ViewSocket)
 
     async def both() -> None:
         with suppress(WebSocketDisconnect):
-            await asyncio.gather(view_socket._talk(cast(Any, Socket()), live.token), other())
+            await asyncio.gather(view_socket._answer_asks(cast(Any, Socket()), live.token), other())
 
-    assert live.say({})
-    assert live.say({}, at_once=True)
+    assert live.answer({})
+    assert live.answer({}, at_once=True)
     asyncio.run(both())
     assert turns == ["ask", "other", "ask", "ask"]
 
@@ -267,7 +268,8 @@ def test_a_texts_chunks_and_a_runs_snapshots_need_no_run_of_the_page(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     made("one")
-    header, _ = sent(open_app("train", run="one"))
+    app = open_app("train", run="one")  # kept: its session holds the connection
+    header, _ = sent(app)
     with connected(header["session"]) as socket:
         got, _ = answer(socket, run="one", static=header["digest"], held=[])
         assert len(got["frames"]) > len(header["frames"])

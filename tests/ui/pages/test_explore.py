@@ -56,7 +56,7 @@ def test_two_readers_do_not_see_each_other(open_app: Open) -> None:
 
 
 def answered(session: LiveSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    return unpack(session.answer(LiveAsk(static="d", **fields), {"s": 1}, "d", temperature=1.0))
+    return unpack(session.answer(LiveAsk(**fields)))
 
 
 class Browser:
@@ -212,8 +212,8 @@ def test_what_it_rests_on_is_that_of_the_text_that_is_asked_about(text: str) -> 
 def test_no_other_waits_while_it_is_found_out() -> None:
     session = LiveSession(LSTM)
     asked = LiveAsk(text=TEXT[:120], pin=50, why=True)
-    session.answer(asked, {}, "", temperature=1.0)
-    assert not session.quick(asked)
+    session.answer(asked)
+    assert not session.is_quick(asked)
 
 
 def same_as_reshaped(
@@ -264,8 +264,8 @@ def test_a_keystroke_sends_the_same_little_at_any_length() -> None:
     for length in (200, 5000):
         session, text = LiveSession(GRU, YARDSTICK), (TEXT * 6)[:length]
         header, _ = answered(session, text=text)
-        again = LiveAsk(static="d", text=text + "e", base=header["revision"])
-        sizes.append(len(session.answer(again, {}, "d", temperature=1)))
+        again = LiveAsk(text=text + "e", base=header["revision"])
+        sizes.append(len(session.answer(again)))
     assert max(sizes) < 2000
     assert abs(sizes[0] - sizes[1]) < 100
 

@@ -70,7 +70,7 @@ def test_a_question_stands_before_its_picture_and_is_asked_of_the_room(
     number: int, at: int, step: Step
 ) -> None:
     lecture = Lecture({"step": step.name})
-    first, asked = answered(lecture), lecture.asked()
+    first, asked = answered(lecture), lecture.room_question()
     if not step.question:
         assert "picture" in first["data"]
         assert step.asked or asked is None
@@ -82,7 +82,7 @@ def test_a_question_stands_before_its_picture_and_is_asked_of_the_room(
         *(None, False),
     )
     then = answered(lecture, {"ask": {PICK: 0}})
-    made = lecture.asked()
+    made = lecture.room_question()
     assert (made.key, made.over, made.right) == (asked.key, True, then["data"]["question"]["right"])
     assert (then["query"][PICK], then["data"]["question"]["predicted"]) == ("0", 0)
     assert answered(Lecture(then["query"]))["data"] == then["data"]
@@ -164,9 +164,9 @@ def test_a_line_of_text_is_taken_or_left(value: object, kept: str | None) -> Non
 
 
 def test_why_no_room_opens_is_told_once(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "room_wish", lambda wish, say: {"door": None, "trouble": "no network"})
+    monkeypatch.setattr(page, "answer_room", lambda wish, say: {"door": None, "trouble": "no network"})
     app = open_app("learn")
     told = json.loads(components(app)[0].proto.bytes)
     assert told["room"]["trouble"] == "no network"
-    later = app.session_state["learn.link"].say({"scene": 2, "present": told["present"]})
+    later = app.session_state["learn.link"].answer({"scene": 2, "present": told["present"]})
     assert json.loads(later)["room"] == {"door": None}

@@ -146,7 +146,7 @@ def test_open_room_without_network_raises(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(classroom, "list_addresses", list)
     with pytest.raises(ConfigError, match="Wi-Fi"):
         classroom.open_room("en")
-    assert "Wi-Fi" in page.room_wish({"room": {"open": True}}, str)["trouble"]
+    assert "Wi-Fi" in page.answer_room({"room": {"open": True}}, str)["trouble"]
 
 
 def test_open_room_on_taken_port_raises() -> None:
@@ -161,17 +161,17 @@ def test_open_room_on_taken_port_raises() -> None:
 
 
 def test_learn_opens_reveals_and_closes_room() -> None:
-    assert page.room_wish({}, str) == {"door": None}
-    door = page.room_wish({"room": {"open": True}}, str)["door"]
-    assert door == page.room_wish(None, str)["door"]
+    assert page.answer_room({}, str) == {"door": None}
+    door = page.answer_room({"room": {"open": True}}, str)["door"]
+    assert door == page.answer_room(None, str)["door"]
     page.stage_question(COLOURS)
     opened = require_open_room()
     on_phone(opened).join().answer(1, 0)
-    assert page.room_wish({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
+    assert page.answer_room({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
     assert opened.room.stage_state()["question"]["revealed"]
-    page.room_wish({"room": {"again": 1}}, str)
+    page.answer_room({"room": {"again": 1}}, str)
     assert opened.room.stage_state()["question"]["votes"] == 0
-    assert page.room_wish({"room": {"open": False}}, str) == {"door": None}
+    assert page.answer_room({"room": {"open": False}}, str) == {"door": None}
     assert opened.room.closed
     page.stage_question(COLOURS)  # without a room, nothing to do
 
@@ -187,13 +187,13 @@ def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) ->
     assert [page["title"] for page in phone_state["pages"]] == ["tiny-gru"]
     body = phone.request("GET", f"/{phone_state['pages'][0]['href']}").body
     assert b"<title>tiny-gru" in body
-    assert page.room_wish({}, str)["door"] is None, "the stage has asked nothing"
+    assert page.answer_room({}, str)["door"] is None, "the stage has asked nothing"
     sharing.remove_network_page("tiny-gru.html")
     assert opened.listener.wait(SOON)
 
 
 def test_stop_keeps_room_of_lecture(info: ModelInfo) -> None:
-    page.room_wish({"room": {"open": True}}, str)
+    page.answer_room({"room": {"open": True}}, str)
     opened = require_open_room()
     opened.choose(sharing.add_network_page(opened, info, "en"))
     sharing.remove_network_page("tiny-gru.html")

@@ -279,7 +279,7 @@ def test_explore_and_lecture_load_no_torch(command_environment: dict[str, str]) 
         scenes()
         info = next(m for m in model_cache.list_models()[0] if m.name == 'tiny-gru')
         model = model_cache.load(info, to_read=True)
-        LiveSession(model).answer(LiveAsk(text='the'), {}, '', temperature=1.0)
+        LiveSession(model).answer(LiveAsk(text='the'))
         print(engines.gpu_driver(), 'torch' in sys.modules)
     """
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "check": True}

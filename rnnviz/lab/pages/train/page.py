@@ -73,7 +73,7 @@ def new() -> Chosen | None:
     settings.decide(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
-        settings.watched()
+        settings.watch_text_field()
     line, more = st.columns([8, 3], vertical_alignment="center", gap="medium")
     place = line.container()
     with more:
@@ -148,10 +148,10 @@ def start(text: Chosen, recipe: Recipe) -> None:
         text=twice(corpus.text) if text.toy else corpus.text if text.own else None,
         title=corpus.title,
         language=corpus.language,
-        watched=recipe.watched,
+        watch_text=recipe.watch_text,
         minutes=recipe.minutes,
         ngram=next(counted, None),  # the n-gram model of the same text, for the card
-        example=recipe.watched or None,
+        example=recipe.watch_text or None,
     )
     try:
         id = runs.start(description)

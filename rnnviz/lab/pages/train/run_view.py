@@ -2,9 +2,12 @@
 for the browser, and its sentences.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -67,22 +70,35 @@ def _follow(id: str, state: str, started: int) -> None:
         measured(shown, watch),
         steps=watch.last("progress").get("counted") == "steps",
         uniform=start.get("uniform") is not None or not start,
-        watched=bool(shown.description.get("probe")),
+        has_watch_text=bool(shown.description.get("probe")),
     )
     facts = {**said(shown, watch), "started": started, "session": watch.link.token}
-
-    def answer(ask: Any, at_once: bool) -> bytes | None:
-        return None if at_once else drawn(ask)  # reading files would hold up the event loop
-
-    def drawn(ask: Any) -> bytes:
-        return watch.answer(shown, words, facts, ask=ask if isinstance(ask, Mapping) else {})
-
+    answers = RunAnswers(watch, shown, words, facts)
     with watch.link.lock:
-        watch.link.serve(answer)
-        data = drawn(take_ask(KEY))
+        watch.link.serve(answers)
+        data = answers.answer(take_ask(KEY))
     _component.mount(data, key=KEY)
     if shown.state != state:
         st.rerun()  # the page's buttons depend on the state
+
+
+@dataclass(frozen=True)
+class RunAnswers:
+    """The answers to a run's view; the fields are `Watch.answer`'s arguments."""
+
+    watch: Watch
+    shown: SelectedRun
+    words: dict[str, Any]
+    facts: dict[str, Any]
+
+    def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+        """See `Answerer.answer_ask`; never at once, as reading files would hold up the event loop."""
+        return None if at_once else self.answer(ask_json)
+
+    def answer(self, ask_json: Any) -> bytes:
+        """The answer to any JSON value."""
+        ask = ask_json if isinstance(ask_json, Mapping) else {}
+        return self.watch.answer(self.shown, self.words, self.facts, ask=ask)
 
 
 class Watch:

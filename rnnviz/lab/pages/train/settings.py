@@ -71,7 +71,7 @@ RECIPE = {
 """The controls of settings that a preset decides. The length of a run is its own."""
 
 PRESET: Field[str] = Field("train-preset")
-FIELDS: dict[str, Field[Any]] = {name: Field(f"set-{name}") for name in (*CONTROLS, "name", "watched")}
+FIELDS: dict[str, Field[Any]] = {name: Field(f"set-{name}") for name in (*CONTROLS, "name", "watch_text")}
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ class Recipe:
     """A recipe.
 
     minutes  the limit of training, or None
-    watched  the sentence to watch
+    watch_text  the sentence to watch
     name     the run's name
     changed  whether any setting differs from the preset's
     """
 
     config: TrainConfig
     minutes: float | None
-    watched: str
+    watch_text: str
     name: str
     changed: bool
 
@@ -144,10 +144,10 @@ def decide(text: Chosen, key: str) -> None:
     for name, value in usual.items():
         FIELDS[name].resolve(usual=value, subject=(corpus.sha256, key))
     FIELDS["name"].resolve(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], subject=corpus.sha256)
-    FIELDS["watched"].resolve(usual=usual_sentence(text), subject=corpus.sha256)
+    FIELDS["watch_text"].resolve(usual=usual_sentence(text), subject=corpus.sha256)
 
 
-def watched() -> None:
+def watch_text_field() -> None:
     """Draw the field of the sentence to watch."""
     st.text_input(
         _("3 · Sentence to watch"),
@@ -156,7 +156,7 @@ def watched() -> None:
             "While it learns, it reads this sentence twice a second. You see what surprises it, and its "
             "hidden states."
         ),
-        **FIELDS["watched"].widget,
+        **FIELDS["watch_text"].widget,
     )
 
 
@@ -218,4 +218,4 @@ def recipe(text: Chosen, key: str) -> Recipe:
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))
-    return Recipe(chosen, given, FIELDS["watched"].get(), name, changed)
+    return Recipe(chosen, given, FIELDS["watch_text"].get(), name, changed)

@@ -21,7 +21,7 @@ from rnnviz.page import shown_units
 from rnnviz.page.initial_data import first_heat_map, fixed_part, opening_text
 from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.ui.browser.component import ASK, Component, presenting_style, take_ask
-from rnnviz.ui.browser.view_socket import Answer, ViewSocket
+from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.shell import address, model_cache, sidebar
@@ -50,7 +50,7 @@ def page(context: ModelContext) -> None:
 def _live(context: ModelContext, networks: list[ModelInfo], memoryless: NumpyModel | None) -> None:
     state, arrived = st.session_state, kept_bookmark()
     session, text = _session(context, memoryless, arrived)
-    static, digest = _static(session, networks)
+    static = _static(session, networks)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask = LiveAsk.from_json(take_ask(KEY) or {"fresh": True})
     if arrived:  # an ask that comes with an arrival, such as Back, is of the view that was left
@@ -62,27 +62,18 @@ def _live(context: ModelContext, networks: list[ModelInfo], memoryless: NumpyMod
     extra: dict[str, object] = {"session": link.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
-        looks = arrived.looks if arrived else LiveAsk(**first_heat_map(session.named))
+        begin = first_heat_map(shown_units.named_units(context.network))
+        looks = arrived.looks if arrived else LiveAsk(**begin)
         # With the ask's number: keys pressed meanwhile have later ones, and their answers still count.
         ask = replace(looks, client=ask.client, seq=ask.seq, text=text)
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening_text(context.model)}
         extra |= {"arrival": arrived.view} if arrived else {}
+    # The connection's thread may be answering a key with this session: it gets the new words in between.
     with link.lock:
-        link.serve(_answer(session, static, digest))
-        data = session.answer(ask, static, digest, temperature=FIRST_TEMPERATURE, **extra)
+        session.static = static
+        link.serve(session)
+        data = session.answer(ask, **extra)
     _component.mount(data, key=KEY)
-
-
-def _answer(session: LiveSession, static: dict[str, Any], digest: str) -> Answer:
-    """The function that answers asks over the view's own connection."""
-
-    def answer(said: Any, at_once: bool) -> bytes | None:
-        ask = LiveAsk.from_json(said)
-        if ask.fresh or ask.model or ask.glance or (at_once and not session.quick(ask)):
-            return None
-        return session.answer(ask, static, digest, temperature=FIRST_TEMPERATURE)
-
-    return answer
 
 
 def _session(
@@ -108,7 +99,7 @@ def _session(
         one is not other
         for one, other in zip((session.model, session.yardstick, session.memoryless), reads, strict=True)
     ):
-        session = state[_SESSION] = LiveSession(*reads)
+        session = state[_SESSION] = LiveSession(*reads, temperature=FIRST_TEMPERATURE)
     session.text = text
     return session, text
 

@@ -11,6 +11,7 @@ answer   {"door": …} the room's address and QR code, or null; {"trouble": …}
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -48,8 +49,8 @@ def page() -> None:
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: ViewSocket = st.session_state[_LINK]
-    wish = take_ask(KEY)
-    room = room_wish(wish, plainly)
+    ask = take_ask(KEY)
+    room = answer_room(ask, plainly)
     static = {
         "words": words(),
         "symbols": symbols.said(),
@@ -58,23 +59,40 @@ def _scene() -> None:
         "room": room,
         "session": link.token,
     }
-
-    def answer(said: Any, at_once: bool) -> bytes | None:
-        page = not isinstance(said, Mapping) or "room" in said or said.get("present") != lecture.present
-        return None if at_once or page else drawn(said)
-
-    def drawn(said: Any) -> bytes:
-        data = lecture.answer(said, static, plainly)
-        stage_question(lecture.asked())
-        return data
-
+    answers = SceneAnswers(lecture, static)
     with link.lock:
-        link.serve(answer)
-        data = drawn(wish)
+        link.serve(answers)
+        data = answers.answer(ask)
         room.pop("trouble", None)  # shown once: later answers over the connection don't repeat it
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         _component.mount(data, key=KEY)
+
+
+@dataclass(frozen=True)
+class SceneAnswers:
+    """The answers to the lecturer's asks; `static` is in each of them."""
+
+    lecture: Lecture
+    static: dict[str, Any]
+
+    def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+        """See `Answerer.answer_ask`. Never at once: a step's picture takes longer than that.
+
+        The page answers what concerns the room, and what begins or ends the presentation: the first may open
+        a listener, the second changes Streamlit's own elements.
+        """
+        if at_once or not isinstance(ask_json, Mapping) or "room" in ask_json:
+            return None
+        if ask_json.get("present") != self.lecture.present:
+            return None
+        return self.answer(ask_json)
+
+    def answer(self, ask_json: Any) -> bytes:
+        """The answer to any JSON value; a question of the step then is the room's."""
+        data = self.lecture.answer(ask_json, self.static, plainly)
+        stage_question(self.lecture.room_question())
+        return data
 
 
 def words() -> dict[str, str]:
@@ -143,9 +161,9 @@ _PRESENT = """
 """
 
 
-def room_wish(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
-    """Apply a browser's wish to the room and return the answer; `describe` words errors."""
-    fields = wish.get("room") if isinstance(wish, Mapping) else None
+def answer_room(ask_json: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
+    """Do to the room what a browser's ask says and return the answer; `describe` words errors."""
+    fields = ask_json.get("room") if isinstance(ask_json, Mapping) else None
     try:
         opened = _opened_room(fields if isinstance(fields, Mapping) else {})
     except RnnvizError as error:

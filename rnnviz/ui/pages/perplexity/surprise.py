@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -101,15 +102,27 @@ def _viewer_and_tables(text: ScoredText) -> None:
 def _viewer(text: ScoredText) -> None:
     key, link, session = f"{text.key}.viewer", text.link, text.session
     fixed = *text.static(), text.curve_points()
-
-    def answer(said: Any, at_once: bool) -> bytes | None:
-        return None if at_once else session.answer(Ask.from_json(said), *fixed)  # it reads files
-
     ask = Ask.from_json(take_ask(key) or {"fresh": True})
     with link.lock:
-        link.serve(answer)
+        link.serve(ViewerAnswers(session, *fixed))
         data = session.answer(ask, *fixed, session=link.token)
     _component.mount(data, key=key)
+
+
+@dataclass(frozen=True)
+class ViewerAnswers:
+    """Answers over the viewer's own connection; the fields are `ViewerSession.answer`'s arguments."""
+
+    session: ViewerSession
+    static: dict[str, Any]
+    digest: str
+    curves: dict[str, Any]
+
+    def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+        """See `Answerer.answer_ask`; never at once, as an answer reads files."""
+        if at_once:
+            return None
+        return self.session.answer(Ask.from_json(ask_json), self.static, self.digest, self.curves)
 
 
 class ScoredText:
