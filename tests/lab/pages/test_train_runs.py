@@ -40,7 +40,7 @@ def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> Non
 
 def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: Open) -> None:
     model = tiny("gru")
-    with rnnviz.follow("mine", model, watched="A machine", text="timemachine", total=40) as run:
+    with rnnviz.follow("mine", model, watch_text="A machine", text="timemachine", total=40) as run:
         run.log(10, 2.0, validation_loss=1.5, learning_rate=0.1)
         app = open_app("train", run="mine")
         header, arrays = sent(app)
@@ -175,7 +175,7 @@ def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) ->
     first, curves = sent(app)
     assert first["state"] == "finished"
     shutil.rmtree(runs.home() / "one")
-    made("one", "stopped", created=2.0, watched="A machine")
+    made("one", "stopped", created=2.0, watch_text="A machine")
     app.run()
     second, after = sent(app)
     assert (second["state"], second["probe"]) == ("stopped", "A machine")
@@ -265,11 +265,11 @@ def test_a_run_that_can_not_be_is_said_not_to_be_there(open_app: Open, id: str) 
 
 
 def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_view, "HELD", 20)
+    monkeypatch.setattr(run_view, "MAX_EVENTS", 20)
     monkeypatch.setattr(event_log, "MANY", 4)
     monkeypatch.setattr(event_log, "NEWEST", 2)
     folder = RunFolder(made("one", None))
-    watch, most = run_view.Watch("one"), 0
+    watch, most = run_view.RunMonitor(), 0
     for step in range(31, 91):
         event_log.append(folder.events, {"event": "progress", "step": step})
         found = selected_run.find("one")

@@ -125,8 +125,8 @@ REFUSED: Refusals = {
     "Description: a name": (
         lambda: Description("../toy", SMALL), ConfigError, "no folder; received '../toy'",
     ),
-    "Description: watched": (
-        lambda: Description("toy", SMALL, watched="x" * 500), ConfigError, "400 characters; received 500",
+    "Description: watch_text": (
+        lambda: Description("toy", SMALL, watch_text="x" * 500), ConfigError, "400 characters; received 500",
     ),
     "Description: minutes": (
         lambda: Description("toy", SMALL, minutes=0), ConfigError, "minutes is a number from 0.001 to 100000",
@@ -166,7 +166,7 @@ REFUSED: Refusals = {
     "resume: a read-only disk": (
         lambda: locked_by("touch"), TrainingError, "^nothing can be written in .*/one: Read-only file ",
     ),
-    "follow: gone": (lambda: runs.follow("gone"), TrainingError, "there is no run"),
+    "tail_log: gone": (lambda: runs.tail_log("gone"), TrainingError, "there is no run"),
     **{
         f"rnnviz.follow: {odd!r}": (
             lambda odd=odd: rnnviz.follow(odd), ConfigError, "a run is called like",
