@@ -50,23 +50,26 @@ rnnviz COMMAND --help says more of one.
 """
 
 
-def run(*more: Command, develop: Sequence[Command] = ()) -> None:
+def run(*more_commands: Command, develop: Sequence[Command] = ()) -> None:
     """Run the command in sys.argv and exit with its code. `more` are commands of higher rooms, `develop`
     those under `dev`.
     """
     warnings.showwarning = lambda message, *_, **__: complain(str(message))  # without path and code
-    sys.exit(main(more=more, develop=develop))
+    sys.exit(main(more_commands=more_commands, develop=develop))
 
 
 def main(
-    arguments: Sequence[str] | None = None, more: Sequence[Command] = (), develop: Sequence[Command] = ()
+    arguments: Sequence[str] | None = None,
+    more_commands: Sequence[Command] = (),
+    develop: Sequence[Command] = (),
 ) -> int:
     """Run one command. Returns its exit code; a misspelt command exits with 2."""
+    # A terminal of Windows, or one with LANG=C, can't show every character of a model's vocabulary.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # an unencodable character becomes its code point
             stream.reconfigure(errors="backslashreplace")
     try:
-        parser = _build_parser(more, develop)
+        parser = _build_parser(more_commands, develop)
         try:
             args = parser.parse_args(arguments)
         finally:
@@ -80,6 +83,7 @@ def main(
         complain(str(error))
         return 1
     except ModuleNotFoundError as error:
+        # The lab imports torch only where it computes, so a missing one shows here.
         if error.name != "torch":
             raise
         complain(str(TorchMissingError()))
@@ -91,6 +95,7 @@ def main(
         _discard_output()
         return 0
     except OSError as error:
+        # A full disk, a broken one, an exhausted quota: matters of the machine. Any other is a fault of ours.
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
             raise
         _discard_output()
@@ -100,6 +105,7 @@ def main(
 
 def _discard_output() -> None:
     """Discard the remaining output, because standard output takes no more."""
+    # Python flushes standard output once more as it exits, and would print a second error.
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -111,16 +117,18 @@ class _MainParser(argparse.ArgumentParser):
         return COMMANDS_HELP
 
 
-def _build_parser(more: Sequence[Command] = (), develop: Sequence[Command] = ()) -> argparse.ArgumentParser:
+def _build_parser(
+    more_commands: Sequence[Command] = (), develop: Sequence[Command] = ()
+) -> argparse.ArgumentParser:
     parser = _MainParser(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND", prog="rnnviz", parser_class=argparse.ArgumentParser)
-    for command in (*COMMANDS, *registry.commands(), *more):
+    for command in (*COMMANDS, *registry.commands(), *more_commands):
         bind.add_command(commands, command)
-    own = commands.add_parser("dev", description="What maintainers use.").add_subparsers(
+    dev_commands = commands.add_parser("dev", description="What maintainers use.").add_subparsers(
         metavar="COMMAND", required=True
     )
     for command in (*registry.dev_commands(), *develop):
-        bind.add_command(own, command)
+        bind.add_command(dev_commands, command)
     return parser

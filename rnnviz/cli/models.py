@@ -15,36 +15,36 @@ def models(
     markdown: Annotated[bool, Help("a page of cards, as in models/README.md", one_of=FORMATS)] = False,
 ) -> None:
     """List the models on this machine."""
-    found, damaged = available()
+    infos, damaged = available()
     if json:
-        for info in found:
+        for info in infos:
             print(json_line({**vars(info), "path": str(info.path)}))
     elif markdown:
         from rnnviz.networks.model_card import models_page
 
-        print(models_page(found), end="")
-    elif found:
+        print(models_page(infos), end="")
+    elif infos:
         print_table(
             ("name", "kind", "V", "parameters", "perplexity", "size", "title"),
-            [_row(info.card, info.name, info.kind, info.vocabulary_size, info.bytes) for info in found],
+            [_row(info.card, info.name, info.kind, info.vocabulary_size, info.bytes) for info in infos],
             numbers=range(2, 6),
         )
     for file in damaged:
         complain(file.reason)
-    if not found:
+    if not infos:
         complain("no models here; train one, or name a folder of models in RNNVIZ_MODELS")
 
 
 def _row(card: dict[str, Any], name: str, kind: str, symbols: int, size: int) -> tuple[str, ...]:
     held_out = card.get("held_out")
-    own = held_out.get("perplexity") if isinstance(held_out, dict) else None
+    perplexity = held_out.get("perplexity") if isinstance(held_out, dict) else None
     parameters = card.get("parameters")
     return (
         name,
         kind,
         f"{symbols:,}",
         f"{parameters:,}" if isinstance(parameters, int) else "",
-        f"{own:.3f}" if isinstance(own, int | float) else "",
+        f"{perplexity:.3f}" if isinstance(perplexity, int | float) else "",
         f"{size / 1e6:.1f} MB",
         str(card.get("title") or card.get("corpus") or ""),
     )

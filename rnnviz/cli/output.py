@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 import rnnviz
 from rnnviz.cli.bind import ExclusiveGroup, Help
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.findings import Finding, Number, Said, stacked
+from rnnviz.findings import Finding, Number, Sentence, stacked
 from rnnviz.networks import engines
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import load_numpy
@@ -35,13 +35,14 @@ def complain(message: str) -> None:
 
 def command_line(*paths: str | os.PathLike[str] | None) -> str:
     """This command as given, for a shared card: `paths` are shortened to their names."""
-    named = {Path(path): Path(path).name for path in paths if path}
+    # A card is shared with the model: folders would tell a reader's name and how their disk is arranged.
+    file_names = {Path(path): Path(path).name for path in paths if path}
 
-    def shown(word: str) -> str:
+    def shorten(word: str) -> str:
         option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
-        return option + equals + named.get(Path(value), value)
+        return option + equals + file_names.get(Path(value), value)
 
-    return without_folders("python -m rnnviz " + shlex.join(map(shown, sys.argv[1:])))
+    return without_folders("python -m rnnviz " + shlex.join(map(shorten, sys.argv[1:])))
 
 
 def warn_guessed_encoding(file: str, encoding: str | None, certainty: str | None) -> None:
@@ -132,38 +133,39 @@ def read_text_arg(source: TextArg) -> str:
     return source.text or "" if source.file is None else read_text(source.file, source.encoding)
 
 
-def parse_integers(written: str) -> list[int]:
+def parse_integers(text: str) -> list[int]:
     """Whole numbers with commas between them, for argparse."""
-    return [int(number) for number in written.split(",")]
+    return [int(number) for number in text.split(",")]
 
 
-def load(on: ModelOnDevice, name: str | None = None, *, one: bool = False) -> Model:
+def load(model_arg: ModelOnDevice, name: str | None = None, *, one_text: bool = False) -> Model:
     """The model of --model, or the one called `name`, to score texts, or to read `one`.
 
     Without a GPU torch, whose import takes seconds, computes it only where it is faster.
     """
     from rnnviz.networks.ngram import NgramModel
 
-    wanted = on.model if name is None else name
-    if on.device == "cpu" or (on.device == "auto" and not engines.gpu_driver()):
-        model = load_numpy(wanted)
-        if one or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
+    model_name = model_arg.model if name is None else name
+    # numpy reads one short text at once; torch pays off for many texts, where its cell's layer is faster.
+    if model_arg.device == "cpu" or (model_arg.device == "auto" and not engines.gpu_driver()):
+        model = load_numpy(model_name)
+        if one_text or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
             return model
-    return rnnviz.load(wanted, device=on.device)
+    return rnnviz.load(model_name, device=model_arg.device)
 
 
-def load_network(of: ModelArg) -> NumpyModel:
+def load_network(model_arg: ModelArg) -> NumpyModel:
     """The network of --model, without torch, whose import takes seconds. Raises ConfigError for an n-gram
     model.
     """
     from rnnviz.networks.ngram import NgramModel
 
-    model = load_numpy(of.model)
+    model = load_numpy(model_arg.model)
     if isinstance(model, NgramModel):
         raise ConfigError(
             "this command looks inside a network; {model} counts n-grams and has no hidden state; choose "
             "another that `rnnviz models` lists",
-            model=of.model,
+            model=model_arg.model,
         )
     return model
 
@@ -211,12 +213,16 @@ def read_corpus_arg(source: CorpusArg, *, whole: bool = False) -> str:
 
 @contextlib.contextmanager
 def progress_bar(
-    title: str, args: ProgressOptions, said: Callable[[Any], str] = lambda step: "", *, transient: bool = True
+    title: str,
+    options: ProgressOptions,
+    note: Callable[[Any], str] = lambda step: "",
+    *,
+    transient: bool = True,
 ) -> Iterator[Callable[[Any], None] | None]:
     """A callback for `progress=`, which draws the share done, `.fraction`, as a bar on standard error, with
     `said` of a step after it. None without a terminal, or with --quiet.
     """
-    if args.quiet or not sys.stderr.isatty():
+    if options.quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -233,7 +239,7 @@ def progress_bar(
     with Progress(*columns, console=Console(stderr=True), transient=transient) as bar:
         task = bar.add_task("", total=1.0, said="")
 
-        yield lambda step: bar.update(task, completed=step.fraction, said=said(step))
+        yield lambda step: bar.update(task, completed=step.fraction, said=note(step))
 
 
 def json_line(values: Any) -> str:
@@ -249,50 +255,47 @@ def finite_values(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-OUTPUT_LEVELS = (
-    "said",
-    "aside",
-    "detail",
-)  # on standard output; cautions go to standard error, hints on a page
+# Levels of sentences on standard output. Cautions go to standard error; hints are of use on a page alone.
+OUTPUT_LEVELS = ("said", "aside", "detail")
 
 
 def print_findings(
-    found: Sequence[Finding],
-    args: JsonOptions,
-    heading: Said | None = None,
-    more: Callable[[Any], dict[str, Any]] = lambda found: {},
+    findings: Sequence[Finding],
+    options: JsonOptions,
+    heading: Sentence | None = None,
+    extra: Callable[[Any], dict[str, Any]] = lambda finding: {},
     *,
     levels: Container[str] = OUTPUT_LEVELS,
     table: bool = True,
-    **known: object,
+    **fixed: object,
 ) -> None:
-    """Print findings of one class: with --json one object each, with the command's `known` values first and
-    `more` of each last. Otherwise a table under a heading, and for a single finding its sentences of these
-    `levels`. Cautions go to standard error.
+    """Print findings of one class: with --json one object each, with the command's `fixed` values first and
+    the finding's `extra` ones last. Otherwise a table under a heading, and for a single finding its sentences
+    of these `levels`. Cautions go to standard error.
     """
     from rnnviz import sentences
 
-    said = [one for each in found for one in each.sentences()]
-    for one in said:
-        if sentences.level(one) == "caution":
-            complain(terminal_text(one))
-    if args.json:
-        for each in found:
-            print(json_line({**known, **each.facts(), **more(each)}))
+    sentences_said = [sentence for finding in findings for sentence in finding.sentences()]
+    for sentence in sentences_said:
+        if sentences.level(sentence) == "caution":
+            complain(terminal_text(sentence))
+    if options.json:
+        for finding in findings:
+            print(json_line({**fixed, **finding.facts(), **extra(finding)}))
         return
     if heading is not None:
         print(terminal_text(heading))
     if table:
-        print_tables(found)
-    if len(found) == 1:
-        for one in said:
-            if sentences.level(one) in levels:
-                print(terminal_text(one))
+        print_tables(findings)
+    if len(findings) == 1:
+        for sentence in sentences_said:
+            if sentences.level(sentence) in levels:
+                print(terminal_text(sentence))
 
 
-def print_tables(found: Sequence[Finding]) -> None:
+def print_tables(findings: Sequence[Finding]) -> None:
     """Print the tables of findings of one class as one table, if it has rows."""
-    table = stacked([each.table() for each in found])
+    table = stacked([finding.table() for finding in findings])
     right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
     if table.rows:
         rows = [[terminal_text(cell) for cell in row] for row in table.rows]
@@ -303,7 +306,7 @@ def terminal_text(value: object) -> str:
     """A sentence, words or a number in the terminal's language."""
     from rnnviz import sentences
 
-    return "" if value is None else sentences.tell(value, sentences.of_terminal(), marked=False)
+    return "" if value is None else sentences.describe(value, sentences.terminal_language(), marked=False)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = ()) -> None:

@@ -122,10 +122,10 @@ def perplexity(
             positional=True,
         ),
     ],
-    on: ModelOnDevice,
-    read: ReadOptions,
-    written: OutputFiles,
-    shown: OutputOptions,
+    model_arg: ModelOnDevice,
+    read_options: ReadOptions,
+    output_files: OutputFiles,
+    options: OutputOptions,
     *,
     compare: Annotated[
         tuple[str, ...],
@@ -144,7 +144,7 @@ def perplexity(
             metavar="ADDRESS",
         ),
     ] = None,
-    gone: Annotated[
+    removed: Annotated[
         str | None,
         Help(
             "the repository's examples/6_mix_and_adapt.py mixes two models, and lets a network go on "
@@ -169,23 +169,25 @@ def perplexity(
       a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared
       out among the words, which are runs of characters between white space.
     """
-    named, failed = _find_files(files)
-    keep = _plan_outputs(written, named)
+    names, failed = _find_files(files)
+    writers = _plan_outputs(output_files, names)
     scores: list[Score] = []
     with contextlib.ExitStack() as stack:
-        scoring = _load_scoring(stack, on, read, shown, compare, scheduler)
+        scoring = _load_scoring(stack, model_arg, read_options, options, compare, scheduler)
         table = (
-            stack.enter_context(_open_row_table(scoring, written.output, named)) if written.output else None
+            stack.enter_context(_open_row_table(scoring, output_files.output, names))
+            if output_files.output
+            else None
         )
-        for file, found in scoring.each(named, table.add if table else None, keep):
-            if isinstance(found, RnnvizError):
-                complain(f"{file}: {found}" if file not in str(found) else str(found))
+        for file, result in scoring.each(names, table.add if table else None, writers):
+            if isinstance(result, RnnvizError):
+                complain(f"{file}: {result}" if file not in str(result) else str(result))
                 failed = True
                 continue
-            failed |= getattr(found, "damage", None) is not None
-            _print_score(found, shown, alone=len(named) == 1)
-            scores.append(found)
-    if len(scores) > 1 and not shown.json:
+            failed |= getattr(result, "damage", None) is not None
+            _print_score(result, options, alone=len(names) == 1)
+            scores.append(result)
+    if len(scores) > 1 and not options.json:
         from rnnviz.scoring.score import averaged, averages
 
         print(terminal_text(averaged(averages(scores))))
@@ -194,13 +196,13 @@ def perplexity(
     return 1 if failed else 0
 
 
-def _find_files(named_files: Sequence[str]) -> tuple[list[str], bool]:
+def _find_files(names: Sequence[str]) -> tuple[list[str], bool]:
     """All matching files, and whether a name matches none."""
     files: list[str] = []
     failed = False
-    for named in named_files:
+    for name in names:
         try:
-            files += [named] if named == STANDARD_INPUT else gathered(named)
+            files += [name] if name == STANDARD_INPUT else gathered(name)
         except TextError as error:
             complain(str(error))
             failed = True
@@ -209,110 +211,114 @@ def _find_files(named_files: Sequence[str]) -> tuple[list[str], bool]:
 
 def _load_scoring(
     stack: contextlib.ExitStack,
-    on: ModelOnDevice,
-    read: ReadOptions,
-    shown: OutputOptions,
+    model_arg: ModelOnDevice,
+    read_options: ReadOptions,
+    options: OutputOptions,
     compare: Sequence[str],
     scheduler: str | None,
 ) -> Scoring:
     """The models that score the files, and their settings."""
     from rnnviz.scoring.many_files import Scoring
 
-    model = load(on)
-    others = _load_compared(on, model, compare) if compare else []
+    model = load(model_arg)
+    compared = _load_compared(model_arg, model, compare) if compare else []
     scoring = Scoring(
         model,
-        others,
+        compared,
         bool(compare),
         source=cache(open_input),  # standard input is read once
-        bar=partial(_scoring_bar, args=shown),
-        **vars(read),
+        bar=partial(_scoring_bar, options=options),
+        **vars(read_options),
     )
     if scheduler is None:
         return scoring
     machines = stack.enter_context(rnnviz.cluster(scheduler))
     return replace(
         scoring,
-        model=machines.model(model, device=on.device),
-        others=[one._replace(model=machines.model(one.model, device=on.device)) for one in others],
+        model=machines.model(model, device=model_arg.device),
+        others=[
+            other._replace(model=machines.model(other.model, device=model_arg.device)) for other in compared
+        ],
         at_once=2 * machines.threads,
-        bar=partial(_scoring_bar, args=ProgressOptions(quiet=True)),  # many bars at once are unreadable
+        bar=partial(_scoring_bar, options=ProgressOptions(quiet=True)),  # many bars at once are unreadable
     )
 
 
 def _scoring_bar(
-    file: str, args: ProgressOptions
+    file: str, options: ProgressOptions
 ) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
-    return progress_bar(os.path.basename(file), args, _progress_note)
+    return progress_bar(os.path.basename(file), options, _progress_note)
 
 
-def _progress_note(done: Progress) -> str:
-    perplexity = "" if math.isnan(done.nll) else f", perplexity {done.perplexity:.3f}"
-    return f"{done.characters:,} characters{perplexity}"
+def _progress_note(progress: Progress) -> str:
+    perplexity = "" if math.isnan(progress.nll) else f", perplexity {progress.perplexity:.3f}"
+    return f"{progress.characters:,} characters{perplexity}"
 
 
-def _load_compared(on: ModelOnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
+def _load_compared(model_arg: ModelOnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
     """The models to compare with, labelled, and the model's own n-gram if installed."""
     from rnnviz.scoring.many_files import Other
 
-    others = {name: load(on, name) for name in compare if name != on.model}
-    found = [Other("model", "another model", other) for other in others.values()]
+    models = {name: load(model_arg, name) for name in compare if name != model_arg.model}
+    compared = [Other("model", "another model", other) for other in models.values()]
     ngram = model.card.get("ngram")
-    if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in others.values())}:
+    if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in models.values())}:
         try:
-            found.append(Other("n-gram", "counts of what the model read", load(on, ngram)))
+            compared.append(Other("n-gram", "counts of what the model read", load(model_arg, ngram)))
         except ModelNotFoundError:
-            complain(f"{on.model} was compared with {ngram} when it was trained; that model is not here")
-    return found
+            complain(
+                f"{model_arg.model} was compared with {ngram} when it was trained; that model is not here"
+            )
+    return compared
 
 
-def _print_score(found: Score, shown: OutputOptions, *, alone: bool) -> None:
+def _print_score(score: Score, options: OutputOptions, *, alone: bool) -> None:
     """Print a file's figures as soon as they are known; `alone`: with the sentences."""
     from rnnviz.scoring.score import RowsScore
 
-    warn_guessed_encoding(found.file, found.encoding, found.certainty)
-    if isinstance(found, RowsScore):
-        for row, error in found.examples:
-            complain(f"{found.file}, row {row:,}: {error}")
-        if found.damage is not None:
-            complain(f"{found.damage}; the {found.rows:,} rows before that were read")
+    warn_guessed_encoding(score.file, score.encoding, score.certainty)
+    if isinstance(score, RowsScore):
+        for row, error in score.examples:
+            complain(f"{score.file}, row {row:,}: {error}")
+        if score.damage is not None:
+            complain(f"{score.damage}; the {score.rows:,} rows before that were read")
     levels = OUTPUT_LEVELS if alone else ("aside",)
-    print_findings([found], shown, found.heading(), levels=levels, table=alone and bool(found.compared))
+    print_findings([score], options, score.heading(), levels=levels, table=alone and bool(score.compared))
     sys.stdout.flush()
 
 
 # what to write
 
 
-def _plan_outputs(written: OutputFiles, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
+def _plan_outputs(output_files: OutputFiles, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
     """The writer of each file's table and page. Raises early where writing is impossible."""
     from rnnviz.figures import export, row_table
 
     outputs: list[list[str | None]] = []
-    for option, kind in ((written.per_character, None), (written.html, ".html")):
+    for option, kind in ((output_files.per_character, None), (output_files.html, ".html")):
         paths = [option and option.replace(FILE_PLACEHOLDER, _stem(file)) for file in files]
         for path in filter(None, paths):
             check_output(path, kind or f".{export.format_of(path)}", *files)
         outputs.append(paths)
-    if written.output is not None:
-        check_output(written.output, f".{row_table.format_of(written.output)}", *files)
-    every = [path for paths in (*outputs, [written.output]) for path in paths if path]
-    if twice := [path for path, n in Counter(map(os.path.abspath, every)).items() if n > 1]:
+    if output_files.output is not None:
+        check_output(output_files.output, f".{row_table.format_of(output_files.output)}", *files)
+    output_paths = [path for paths in (*outputs, [output_files.output]) for path in paths if path]
+    if repeated := [path for path, n in Counter(map(os.path.abspath, output_paths)).items() if n > 1]:
         raise UsageError(
-            f"several results would be written to {os.path.relpath(twice[0])}; name each otherwise: "
+            f"several results would be written to {os.path.relpath(repeated[0])}; name each otherwise: "
             f"{FILE_PLACEHOLDER} in a name stands for the text's, and texts of the same name go one at a time"
         )
-    each = zip(files, *outputs, strict=True)
-    return {file: partial(_write_outputs, rows, page) for file, rows, page in each if rows or page}
+    outputs_by_file = zip(files, *outputs, strict=True)
+    return {file: partial(_write_outputs, rows, page) for file, rows, page in outputs_by_file if rows or page}
 
 
-def _write_outputs(table: str | None, page: str | None, scored: Record) -> None:
+def _write_outputs(table: str | None, page: str | None, record: Record) -> None:
     from rnnviz.figures import export
 
     if table is not None:
-        export.per_character(scored, table)
+        export.per_character(record, table)
     if page is not None:
-        export.html(scored, page)
+        export.html(record, page)
 
 
 def _open_row_table(
@@ -321,15 +327,15 @@ def _open_row_table(
     """The table for scored rows."""
     from rnnviz.figures import row_table
 
-    own: row_table.Kinds = {}
+    columns: row_table.Kinds = {}
     if row_table.format_of(output) != "jsonl":
         rows = []
         for file in files:
             with contextlib.suppress(RnnvizError):  # reported when it is scored
                 if scoring.format(file) is not None:
                     rows.append(scoring.rows(file))
-        own = row_table.kinds(rows)
-    return row_table.writing(output, own)
+        columns = row_table.kinds(rows)
+    return row_table.writing(output, columns)
 
 
 def _stem(file: str) -> str:

@@ -39,7 +39,7 @@ from rnnviz.networks.numpy_model import Model, weights_of
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.sampling import Reader, reader
 from rnnviz.text.characters import normalise
-from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary, code_points
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN_ID, Vocabulary, code_points
 
 NEAR = 14 * math.log(2)
 """Nats: symbols less probable than 2^-14 are coded in a second step."""
@@ -245,7 +245,7 @@ def compress(model: Model, text: str, *, progress: Progress | None = None) -> by
     for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True)):
         report(place / len(text), place)
         steps.symbol(_log_probs(before, model.name), symbol)
-        if symbol == UNKNOWN:
+        if symbol == UNKNOWN_ID:
             unknown.code(steps.coder, point)
         before.read(np.array([symbol]))
     payload = steps.coder.finish().ljust(_least(len(text)), b"\0")
@@ -278,7 +278,7 @@ def decompress(model: Model, data: bytes, *, progress: Progress | None = None) -
     for place in range(header.characters):
         report(place / header.characters, place)
         symbol = steps.symbol(_log_probs(before, model.name))
-        points.append(unknown.code(steps.coder) if symbol == UNKNOWN else point_of[symbol])
+        points.append(unknown.code(steps.coder) if symbol == UNKNOWN_ID else point_of[symbol])
         before.read(np.array([symbol]))
     if digest_of(points.tobytes()) != header.digest:
         raise unrestorable()

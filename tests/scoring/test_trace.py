@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from rnnviz import ModelConfig
+from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.support.closeness import assert_states
 from tests.support.models import drawn, network
-from tests.support.traces import KINDS, TEXT, VOCABULARY, assert_same_trace, spread_network
+from tests.support.traces import TEXT, VOCABULARY, assert_same_trace, spread_network
 
 
 def test_costs_ranks_and_perplexity_as_defined() -> None:
@@ -32,7 +33,7 @@ def test_costs_ranks_and_perplexity_as_defined() -> None:
     assert [TEXT[t] for t in np.flatnonzero(~found.known)] == ["\t", "z", "z", "z"]
 
 
-@pytest.mark.parametrize("cell", KINDS)
+@pytest.mark.parametrize("cell", CELLS)
 def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
     found = trace(spread_network(cell), TEXT)
     for start, stop in ((0, 0), (0, 1), (3, 9), (len(TEXT) - 1, len(TEXT))):
@@ -68,5 +69,5 @@ def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: 
 def test_a_large_vocabulary_takes_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trace(spread_network(), TEXT)
     assert_same_trace(expected, expected)  # its predictions are made
-    monkeypatch.setattr(import_module("rnnviz.scoring.tracer"), "LOGITS", VOCABULARY.size * 5)
+    monkeypatch.setattr(import_module("rnnviz.scoring.tracer"), "LOGITS_ENTRIES", VOCABULARY.size * 5)
     assert_same_trace(trace(spread_network(), TEXT), expected)

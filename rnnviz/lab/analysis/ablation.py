@@ -39,13 +39,13 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import directions, targets
 from rnnviz.lab.analysis.activations import Unit
-from rnnviz.lab.analysis.bootstrap import Resampled, from_correlation, resample
+from rnnviz.lab.analysis.bootstrap import Resampled, block_length, resample
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention, side_by_side
 from rnnviz.lab.analysis.ranking import correlation, ranks
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.config import check_layer
-from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.reprs import Brief, Pictured
@@ -148,11 +148,12 @@ class Ablation(Brief, Pictured, Reported):
 
         nan for fewer than three units or two passages.
         """
+        # By place and not by turns: neighbouring passages share a subject, and would agree too well.
         half = len(self.passages) // 2
         if half == 0 or len(self.units) < 3:
             return math.nan
-        one, other = self.passages[:half].sum(axis=0), self.passages[half:].sum(axis=0)
-        return float(correlation(ranks(one[:, None]), ranks(other))[0])
+        first, second = self.passages[:half].sum(axis=0), self.passages[half:].sum(axis=0)
+        return float(correlation(ranks(first[:, None]), ranks(second))[0])
 
     @property
     def replicates(self) -> bool:
@@ -168,6 +169,8 @@ class Ablation(Brief, Pictured, Reported):
         Halves of a short text share a subject and agree better than two texts do, so this is a lower limit:
         for python-gru the estimate after 4,000 characters is 8,000, and 64,000 are not enough.
         """
+        # Spearman–Brown: k times the text has a reliability of k r / (1 + (k - 1) r). Solved for the k at
+        # which that is REPLICATES.
         r = self.replication
         return self.characters * (1 - r) / r * REPLICATES / (1 - REPLICATES) if r > 0 else math.inf
 
@@ -280,7 +283,7 @@ def ablate(
         added += own.sum(axis=0, dtype=np.float64)
         report((start + len(top)) / total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
-    random = [directions.random(len(added), seed, layer=layer) for seed in range(controls)]
+    random = [directions.random_direction(len(added), seed, layer=layer) for seed in range(controls)]
     mean, held = added / len(ids), [*which.tolist(), *random]
 
     def without(one: int | Direction) -> Intervention:
@@ -331,16 +334,16 @@ def holding(text: str, target: str | Target | Mask | None) -> Target | None:
         raise EmptyTextError("a text of no characters has no perplexity; choose another text")
     if target is None:
         return None
-    found = targets.target(target, text)
-    if found.graded or len(found) != len(text):
+    checked_target = targets.target(target, text)
+    if checked_target.graded or len(checked_target) != len(text):
         raise ConfigError(
             "give a target that is true or false at each of the {count:,} characters; received {name}, for "
             "{characters:,}",
             count=len(text),
-            name=found.name,
-            characters=len(found),
+            name=checked_target.name,
+            characters=len(checked_target),
         )
-    return found
+    return checked_target
 
 
 def _rounds(n: int, until: float | None) -> list[int]:
@@ -349,6 +352,7 @@ def _rounds(n: int, until: float | None) -> list[int]:
         return [n]
     passage = passage_of(n)
     ends = [FIRST << k for k in range(n.bit_length()) if FIRST << k < n]
+    # At passages' ends, so that a test sees whole passages only.
     return [*(end // passage * passage for end in ends), n]
 
 
@@ -356,15 +360,15 @@ def _chosen(
     weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
 ) -> tuple[int, Integers]:
     """The layer, and which of its units."""
-    if directions.within(units):
+    if directions.directions_in(units):
         raise ConfigError(
             "units are ablated one by one; for a direction use rnnviz.units.effect(model, text, "
             "Zero(direction))"
         )
     if units is not None:
-        of = Intervention(units, layer=layer)
-        of.changes(weights)  # raises for an absent unit
-        return of.layer, np.array(of.units)
+        intervention = Intervention(units, layer=layer)
+        intervention.changes(weights)  # raises for an absent unit
+        return intervention.layer, np.array(intervention.units)
     which = 0 if layer is None else layer
     check_layer(which, len(weights.layers))
     return which, np.arange(weights.layers[which].units)
@@ -377,7 +381,8 @@ def stretches(
     text 0. The stretches are as long as `texts` side by side would make them.
     """
     B = reader.hidden.shape[2]
-    step = int(np.clip(LOGITS // (max(B, texts) * len(reader.weights.bias)), 1, 64))
+    # As many steps as keep the logits (n, B, V) below LOGITS numbers, and 64 at most.
+    step = int(np.clip(LOGITS_ENTRIES // (max(B, texts) * len(reader.weights.bias)), 1, 64))
     for begin in range(0, len(inputs), step):
         hidden, _ = reader.states(inputs[begin : begin + step])
         yield begin, hidden[1:, -1], hidden[1:, layer, 0]
@@ -387,8 +392,8 @@ def costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:
     """-log P (n, B) in nats of the symbols `ids` (n,), given the states (n, B, H) before them."""
     n, B, H = top.shape
     logits, log_sum = weights.predict(top.reshape(n * B, H))
-    came = logits.reshape(n, B, -1)[np.arange(n), :, ids]
-    return np.asarray(log_sum.reshape(n, B) - came)
+    target_logits = logits.reshape(n, B, -1)[np.arange(n), :, ids]
+    return np.asarray(log_sum.reshape(n, B) - target_logits)
 
 
 def passage_of(n: int) -> int:
@@ -405,6 +410,7 @@ def by_passage(extra: Doubles, passage: int, target: Target | None) -> tuple[Dou
         # Shifted by one: row t of a target holds after character t, where t + 1 is predicted.
         side[1:] = target.values[: len(extra) - 1]
     sums = np.zeros((1 if target is None else 2, int(at[-1]) + 1, extra.shape[1]))
+    # add.at adds up repeated places; `sums[side, at] += extra` would keep the last of each.
     np.add.at(sums, (side, at), extra)
     counts = np.zeros(sums.shape[:2])
     np.add.at(counts, (side, at), 1)
@@ -416,7 +422,7 @@ def whole(sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Resam
     over passages. The columns `typical` determine the length of the bootstrap's blocks.
     """
     sums, counts = sums.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True)
-    return _sides(sums, counts, typical).of(lambda losses: losses[..., 0, :])
+    return _sides(sums, counts, typical).map(lambda losses: losses[..., 0, :])
 
 
 def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Within | None:
@@ -427,9 +433,9 @@ def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = 
     return Within(
         target,
         int(counts[1].sum()),
-        sides.of(lambda losses: losses[..., 1, :]),
-        sides.of(lambda losses: losses[..., 0, :]),
-        sides.of(lambda losses: losses[..., 1, :] - losses[..., 0, :]),
+        sides.map(lambda losses: losses[..., 1, :]),
+        sides.map(lambda losses: losses[..., 0, :]),
+        sides.map(lambda losses: losses[..., 1, :] - losses[..., 0, :]),
     )
 
 
@@ -443,12 +449,16 @@ def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(losses / means[..., :S, None])
 
-    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).of(rate)
+    # Characters and losses are resampled together: a drawn text may have more of the target than another,
+    # and its loss a character is a ratio of two sums.
+    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).map(rate)
 
 
 def _block(sums: Doubles) -> int:
     """The passages of a bootstrap block for losses (m, K): the median over the sixteen columns that vary
     most.
     """
+    # The units that cost most decide it: the rest is noise, whose blocks are short. The median, as one slow
+    # unit would leave too few blocks for all.
     columns = np.argsort(-sums.var(axis=0))[:16].tolist()
-    return int(np.median([from_correlation(sums[:, column]) for column in columns]))
+    return int(np.median([block_length(sums[:, column]) for column in columns]))

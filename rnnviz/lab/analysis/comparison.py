@@ -86,6 +86,7 @@ def compare(models: Sequence[Network], text: str) -> Comparison:
     if not len(models):
         raise ConfigError("a comparison takes a list of at least one model; received none")
     traces = tuple(Tracer(model).extend(text) for model in models)
+    # Checked by the result and not by the normalisers' names: two of them often leave a text alike.
     if any(t.text != traces[0].text for t in traces):
         ways = ", ".join(sorted({m.normaliser for m in models}))
         raise ConfigError(

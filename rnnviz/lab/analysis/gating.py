@@ -25,15 +25,16 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.bootstrap import Resampled, resample
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 
-LOW, HIGH = 0.1, 0.9
-"""A gate below LOW or above HIGH counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
+SHUT_BELOW, OPEN_ABOVE = 0.1, 0.9
+"""A gate below SHUT_BELOW or above OPEN_ABOVE counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
 
 
-SAMPLES = 200
+INTERVAL_SAMPLES = 200
 """Resampled texts for the median's interval."""
 
 
@@ -41,7 +42,7 @@ SAMPLES = 200
 class Gates(Brief, Pictured, Reported):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
-    low, high      the share of time steps with the gate below LOW, above HIGH
+    low, high      the share of time steps with the gate below SHUT_BELOW, above OPEN_ABOVE
     mean           the mean over the time steps
     time_constant  (H,) τ in characters, -1 / ln(mean) of the gate that keeps the state (update, forget); inf
                    for one that never closes
@@ -73,7 +74,10 @@ class Gates(Brief, Pictured, Reported):
             "median": float(median.estimate),
             "median_interval": [float(median.low), float(median.high)] if median.enough else None,
             "time_constant": self.time_constant.tolist(),
-            **{what: {name: each.tolist() for name, each in of.items()} for what, of in gates.items()},
+            **{
+                measure: {name: values.tolist() for name, values in by_gate.items()}
+                for measure, by_gate in gates.items()
+            },
         }
 
 
@@ -91,20 +95,25 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     cell = trace.weights.cell
     keeps = KINDS[cell].keeps
     if keeps is None:
-        raise ConfigError("gru, lstm and mingru cells have gates; this network has {cell} cells", cell=cell)
+        raise ConfigError(
+            "{cells} cells have gates; this network has {cell} cells",
+            cells=", ".join(name for name, kind in CELLS.items() if kind.keeps),
+            cell=cell,
+        )
     check_layer(layer, trace.hidden.shape[1])
     if not len(trace):
         raise EmptyTextError("gates are measured over a text; this trace has no characters")
     gates = [name for name in trace.gates if name != "candidate"]
+    # Without the candidate: it is a new value and not a share, so neither shut nor open.
     values = {name: activations(trace, layer=layer, quantity=name) for name in gates}
     mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
     return Gates(
         layer=layer,
-        low={name: (v < LOW).mean(axis=0) for name, v in values.items()},
-        high={name: (v > HIGH).mean(axis=0) for name, v in values.items()},
+        low={name: (v < SHUT_BELOW).mean(axis=0) for name, v in values.items()},
+        high={name: (v > OPEN_ABOVE).mean(axis=0) for name, v in values.items()},
         mean=mean,
         time_constant=_constants(mean[keeps]),
-        median=resample(values[keeps], samples=SAMPLES).of(_median),
+        median=resample(values[keeps], samples=INTERVAL_SAMPLES).map(_median),
     )
 
 

@@ -32,14 +32,14 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Panel, Reported, Said, report
+from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis import controls
-from rnnviz.lab.analysis.activations import Unit, activations, unit_of
+from rnnviz.lab.analysis.activations import Unit, activations, unit_at_column
 from rnnviz.lab.analysis.controls import of_all
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
@@ -92,11 +92,11 @@ class Pattern(Brief):
     def __len__(self) -> int:
         return len(self.units)
 
-    def said(self, edges: int = 0) -> Said:
+    def said(self, edges: int = 0) -> Sentence:
         """The units that are on, in words; or that none is on throughout the passage and off within `edges`
         of it.
         """
-        sentence: Said = report(self).pattern_words(self, edges)
+        sentence: Sentence = report(self).pattern_words(self, edges)
         return sentence
 
     def along(self, states: Floats, scale: tuple[Literal["diverging", "sequential"], float, float]) -> Panel:
@@ -239,7 +239,7 @@ class Matches(Brief, Pictured, Reported):
                     "before": match.before,
                     "text": match.text,
                     "after": match.after,
-                    "next": [list(one) for one in match.next],
+                    "next": [list(symbol) for symbol in match.next],
                 }
                 for match in self.found
             ],
@@ -286,10 +286,10 @@ def pattern(
     chosen: dict[int, int] = {}
     for sign in (1, -1):
         on = values * np.float16(sign) >= limit
-        held = on[begin:end].all(axis=0) & ~on[:begin].any(axis=0) & ~on[end:].any(axis=0)
-        chosen |= dict.fromkeys(np.flatnonzero(held).tolist(), sign)
+        throughout = on[begin:end].all(axis=0) & ~on[:begin].any(axis=0) & ~on[end:].any(axis=0)
+        chosen |= dict.fromkeys(np.flatnonzero(throughout).tolist(), sign)
     H = trace.hidden.shape[2]
-    units = {unit_of(column, H, layer): sign for column, sign in sorted(chosen.items())}
+    units = {unit_at_column(column, H, layer): sign for column, sign in sorted(chosen.items())}
     return Pattern(tuple(units), tuple(units.values()), threshold, stop - start)
 
 
@@ -318,14 +318,19 @@ class Finder:
         rows = [is_on(values[column(unit, self._H)], sign, self._pattern.threshold) for unit, sign in pairs]
         on = np.concatenate([self._on, rows], axis=1)
         self._read += values.shape[1]
+        # `self._on` holds the last `least` characters: its windows began in the piece before and end in
+        # this one.
         windows = throughout(on, self._least)  # (U, W); the first is of the piece before, if there was one
         begun = len(self._starts)
         self._enough += int((windows[:, begun:].sum(axis=0) >= self._needed).sum())
         changed = np.full(windows.shape[1], not begun)
+        # A stretch goes on as long as the same units are on; it begins where the set differs from the
+        # window before.
         changed[1:] = (windows[:, 1:] != windows[:, :-1]).any(axis=0)
         first = np.flatnonzero(changed)
         self._close(first + self._read - on.shape[1], windows[:, first])
         self._on = on[:, -self._least :]
+        # Sorting out costs a sort of all places, so it waits until they have doubled.
         if len(self._places.starts) > self._room:
             self._places = _apart(self._places, self._most, int(self._starts[0]))
             self._room = ROOM + 2 * len(self._places.starts)
@@ -334,22 +339,22 @@ class Finder:
         """Take in all stretches but the last of these, as it may go on."""
         starts, sets = np.append(self._starts, starts), np.concatenate([self._sets, sets], axis=1)
         full = np.flatnonzero(sets[:, :-1].sum(axis=0) >= self._needed)
-        more = _Places(starts[full], starts[full + 1] + self._least - 1, sets[:, full])
-        both = zip(self._places, more, strict=True)
+        closed = _Places(starts[full], starts[full + 1] + self._least - 1, sets[:, full])
+        both = zip(self._places, closed, strict=True)
         self._places = _Places(*(np.concatenate(pair, axis=-1) for pair in both))
         self._starts, self._sets = starts[-1:], sets[:, -1:]
 
     def matches(self) -> Matches:
         """The matches in all pieces; to be called once, after the last."""
-        of = max(0, self._read - self._least + 1)
-        self._close(np.array([of]), np.zeros((len(self._pattern), 1), np.bool_))
+        windows = max(0, self._read - self._least + 1)
+        self._close(np.array([windows]), np.zeros((len(self._pattern), 1), np.bool_))
         starts, stops, sets = _apart(self._places, self._most, self._read)
         units = self._pattern.units
-        found = (
+        places = (
             Match(start, stop, tuple(compress(units, on)))
             for start, stop, on in zip(starts.tolist(), stops.tolist(), sets.T, strict=True)
         )
-        return Matches(self._pattern, tuple(found), self._needed, self._least, self._enough, of)
+        return Matches(self._pattern, tuple(places), self._needed, self._least, self._enough, windows)
 
 
 class _Places(NamedTuple):
@@ -368,21 +373,25 @@ def _apart(places: _Places, most: int, until: int) -> _Places:
     doubt, is certain, and those behind `most` certain ones can't be among the best.
     """
     starts, stops, sets = places
+    # The last key is the first in rank: more units, then longer (start - stop is minus the length), then
+    # earlier.
     order = np.lexsort((starts, starts - stops, -sets.sum(axis=0)))
     starts, stops = starts[order], stops[order]
     free, doubtful = np.ones(len(order), np.bool_), np.zeros(len(order), np.bool_)
-    kept, certain = list[int](), 0
+    chosen, certain = list[int](), 0
     while certain < most and free.any():
         best = int(free.argmax())
-        kept.append(best)
+        chosen.append(best)
         free[best] = False
         over = (stops > starts[best]) & (starts < stops[best])
+        # A place that may still grow, or that overlaps one: it is kept, and what overlaps it stays in
+        # doubt.
         if doubtful[best] or stops[best] > until:
             doubtful |= over
         else:
             free &= ~over
             certain += 1
-    return _Places(starts[kept], stops[kept], sets[:, order[kept]])
+    return _Places(starts[chosen], stops[chosen], sets[:, order[chosen]])
 
 
 def find(
@@ -412,6 +421,8 @@ def is_on(row: Halves, sign: int, threshold: float) -> Mask:
     limit = int(np.float16(threshold).view(np.uint16))
     if sign > 0:
         return np.asarray(row.view(np.int16) >= np.int16(limit))
+    # With the sign's bit set, a larger number without sign is a value further below 0; positive ones,
+    # without the bit, are all smaller.
     return np.asarray(row.view(np.uint16) >= np.uint16(limit | _NEGATIVE))
 
 
@@ -476,7 +487,7 @@ def column(unit: Unit, H: int) -> int:
 
 
 def copies(
-    model: Network, text: str, count: int = COPIES, *, fresh: Fresh | None = None
+    model: Network, text: str, count: int = UNTRAINED_COPIES, *, fresh: Fresh | None = None
 ) -> Generator[Share, None, tuple[Copy, ...]]:
     """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
     same; `fresh` is that of `rnnviz.units.untrained`.

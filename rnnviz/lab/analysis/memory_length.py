@@ -21,7 +21,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.backward import Exponents, norms, sweep
 from rnnviz.lab.analysis.bootstrap import Resampled, resample
-from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, largest
+from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, row_maxima
 from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share, run
@@ -76,7 +76,7 @@ class Reach(Pictured, Reported):
         }
 
 
-def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
+def reach_of(square: Connectivity, lags: int = LAGS) -> Reach:
     """The Reach of a whole connectivity, over its predictions with `lags` characters before them.
 
     Raises ConfigError if no prediction has so many, or for `lags` below 2.
@@ -86,10 +86,12 @@ def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
     >>> reach_of(square, lags=10).predictions
     16
     """
-    _check(len(found), lags)
-    logs = found.log10.astype(np.float64)
+    _check(len(square), lags)
+    logs = square.log10.astype(np.float64)
+    # A diagonal of the square holds one lag of all predictions; its first entries, of predictions with
+    # fewer characters before them, are left out.
     rows = np.stack([logs.diagonal(-lag)[lags - 1 - lag :] for lag in range(lags)], axis=1)  # (n, K)
-    return _reach(10.0 ** (rows - largest(rows)))
+    return _reach(10.0 ** (rows - row_maxima(rows)))
 
 
 @checked
@@ -164,14 +166,14 @@ def _check(count: int, lags: int) -> None:
         )
 
 
-def _reach(found: Doubles) -> Reach:
+def _reach(lengths: Doubles) -> Reach:
     """The Reach of norms (n, K), each row in any scale."""
-    total = found.sum(axis=1, keepdims=True)
-    shares = np.divide(found, total, out=np.zeros_like(found), where=total > 0)[total[:, 0] > 0]
+    total = lengths.sum(axis=1, keepdims=True)
+    shares = np.divide(lengths, total, out=np.zeros_like(lengths), where=total > 0)[total[:, 0] > 0]
     if not len(shares):
-        shares = np.eye(1, found.shape[1])
-    drawn = resample(shares, samples=SAMPLES)
-    return Reach(len(shares), drawn.of(_beyond), drawn.of(_half))
+        shares = np.eye(1, lengths.shape[1])
+    resampled = resample(shares, samples=SAMPLES)
+    return Reach(len(shares), resampled.map(_beyond), resampled.map(_half))
 
 
 def _beyond(shares: Doubles) -> Doubles:
@@ -186,6 +188,6 @@ def _half(shares: Doubles) -> Doubles:
     within = np.cumsum(shares, axis=-1)
     # 1e-12: a sum that should be 1/2 may fall just short of it by rounding
     first = np.argmax(within >= 0.5 - 1e-12, axis=-1)[..., None]
-    here = np.take_along_axis(shares, first, axis=-1)
-    before = np.take_along_axis(within, first, axis=-1) - here
-    return np.asarray((first + (0.5 - before) / np.maximum(here, 1e-300))[..., 0])
+    share = np.take_along_axis(shares, first, axis=-1)
+    before = np.take_along_axis(within, first, axis=-1) - share
+    return np.asarray((first + (0.5 - before) / np.maximum(share, 1e-300))[..., 0])

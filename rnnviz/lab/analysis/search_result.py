@@ -14,10 +14,18 @@ from itertools import takewhile
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Panel, Reported, Said, report
+from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.verdicts import ENOUGH, LEVEL, Evidence, Measure, Rival, Verdict, verdict
+from rnnviz.networks.verdicts import (
+    MIN_VERDICT_CHARS,
+    SIGNIFICANCE_LEVEL,
+    Evidence,
+    Measure,
+    Rival,
+    Verdict,
+    verdict,
+)
 from rnnviz.reprs import Pictured
 
 MAX_FACTS_UNITS = 10
@@ -72,16 +80,18 @@ class Search(Pictured, Reported):
     inside: int | None
     untrained: tuple[float, ...] = ()
     evidence: Evidence | None = None
-    levels: tuple[float, float] = (LEVEL, LEVEL)
+    levels: tuple[float, float] = (SIGNIFICANCE_LEVEL, SIGNIFICANCE_LEVEL)
     parsed: float | None = None
 
     def __repr__(self) -> str:
-        best, said = self.best, f"{self.verdict!r}"
-        if self.characters < ENOUGH:
-            said += f": {self.characters:,} of the {ENOUGH:,} characters that a verdict takes"
+        best, verdict_words = self.best, f"{self.verdict!r}"
+        if self.characters < MIN_VERDICT_CHARS:
+            verdict_words += (
+                f": {self.characters:,} of the {MIN_VERDICT_CHARS:,} characters that a verdict takes"
+            )
         return (
             f"<Search for {self.target} among {len(self.found):,} units: {best.unit}, {self.measure} "
-            f"{best.score:.3f}, chance {self.chance:.3f}, {said}>"
+            f"{best.score:.3f}, chance {self.chance:.3f}, {verdict_words}>"
         )
 
     @property
@@ -94,7 +104,9 @@ class Search(Pictured, Reported):
         """The units above their chance level, in rank order, up to the first that is not. Later ones would be
         chosen by the text that measures them. For a target without a unit, 95 of 100 searches find none.
         """
-        return tuple(takewhile(lambda found: found.p <= LEVEL, self.found))
+        # Tested in rank order and stopped at the first that fails: all together then err in as many searches
+        # as one test does, without a correction for the number of units.
+        return tuple(takewhile(lambda candidate: candidate.p <= SIGNIFICANCE_LEVEL, self.found))
 
     @property
     def verdict(self) -> Verdict:
@@ -115,18 +127,18 @@ class Search(Pictured, Reported):
     @property
     def rival(self) -> Rival | None:
         """The simplest measured rival that scores as high as `best`; None without one."""
-        kept = self.evidence
-        return None if kept is None else kept.unbeaten(self.best.score, self.levels[1])
+        evidence = self.evidence
+        return None if evidence is None else evidence.unbeaten(self.best.score, self.levels[1])
 
     @property
     def strongest(self) -> Rival | None:
         """The highest-scoring of these rivals."""
-        kept = self.evidence
-        return None if kept is None else kept.strongest(self.best.score, self.levels[1])
+        evidence = self.evidence
+        return None if evidence is None else evidence.strongest(self.best.score, self.levels[1])
 
     def facts(self) -> Json:
         """The values that --json prints: the ten best units."""
-        kept = self.evidence
+        evidence = self.evidence
         return {
             "target": self.target,
             **({} if self.parsed is None else {"parsed": self.parsed}),
@@ -139,28 +151,28 @@ class Search(Pictured, Reported):
             "above_chance": len(self.above_chance),
             "character": self.character,
             "untrained": list(self.untrained),
-            "interval": kept and kept.interval and list(kept.interval),
-            "report": kept and kept.report and asdict(kept.report),
-            "stability": kept and kept.stability,
-            "block": kept and kept.block,
-            "rivals": [asdict(rival) for rival in kept.rivals] if kept is not None else [],
+            "interval": evidence and evidence.interval and list(evidence.interval),
+            "report": evidence and evidence.report and asdict(evidence.report),
+            "stability": evidence and evidence.stability,
+            "block": evidence and evidence.block,
+            "rivals": [asdict(rival) for rival in evidence.rivals] if evidence is not None else [],
             "verdict": self.verdict,
             "units": [
                 {
-                    "layer": found.unit.layer,
-                    "unit": found.unit.unit,
-                    "direction": found.direction,
-                    "ranked_by": found.ranked_by,
-                    "score": found.score,
-                    "p": found.p,
+                    "layer": candidate.unit.layer,
+                    "unit": candidate.unit.unit,
+                    "direction": candidate.direction,
+                    "ranked_by": candidate.ranked_by,
+                    "score": candidate.score,
+                    "p": candidate.p,
                 }
-                for found in self.found[:MAX_FACTS_UNITS]
+                for candidate in self.found[:MAX_FACTS_UNITS]
             ],
         }
 
-    def about(self, unit: int) -> Said | None:
+    def about(self, unit: int) -> Sentence | None:
         """The score of a unit other than the best-ranked one, in words; None for that one."""
-        sentence: Said | None = report(self).about(self, unit)
+        sentence: Sentence | None = report(self).about(self, unit)
         return sentence
 
     def panels(self, chosen: int | None = None) -> list[Panel]:
@@ -200,12 +212,12 @@ class Replication(Pictured, Reported):
 
     def facts(self) -> Json:
         """The number of networks that remember, and the search of each."""
-        found = zip(self.networks, self.searches, strict=True)
+        pairs = zip(self.networks, self.searches, strict=True)
         return {
             "target": self.searches[0].target,
             "networks": len(self.searches),
             "remember": self.remember,
-            "found": [{"model": name, **search.facts()} for name, search in found],
+            "found": [{"model": name, **search.facts()} for name, search in pairs],
         }
 
 
@@ -224,13 +236,15 @@ class Unanswered(Reported):
 
 
 def holm(searches: Iterable[Search]) -> list[Search]:
-    """The searches of a family, with a significance level for each (Holm 1979). At most LEVEL of families
-    have a false find, and at most LEVEL a false "remembers". The smallest p is tested at LEVEL / m, the
-    next at LEVEL / (m - 1), up to the first that fails; all after it fail too. S shifts allow no p below 1
-    / (S + 1). Raises ConfigError if a search has too few shifts for a p as small as LEVEL / m.
+    """The searches of a family, with a significance level for each (Holm 1979).
+
+    At most SIGNIFICANCE_LEVEL of families have a false find, and as many a false "remembers". Of m searches
+    the smallest p is tested at SIGNIFICANCE_LEVEL / m, the next at SIGNIFICANCE_LEVEL / (m - 1), up to the
+    first that fails; all after it fail too. S shifts allow no p below 1 / (S + 1). Raises ConfigError if a
+    search has too few shifts for a p as small as that of the first.
     """
     family = list(searches)
-    enough = shifts_for(len(family))
+    enough = min_shifts(len(family))
     for search in family:
         if len(search.shifts) < enough and search.verdict not in ("short", "same text"):
             raise ConfigError(
@@ -241,26 +255,27 @@ def holm(searches: Iterable[Search]) -> list[Search]:
                 target=search.target,
                 shifts=len(search.shifts),
             )
-    against_chance = _steps([search.best.p for search in family])
+    against_chance = _holm_levels([search.best.p for search in family])
     leads = [search.evidence.p if search.evidence is not None else 1.0 for search in family]
-    levels = zip(against_chance, _steps(leads), strict=True)
+    levels = zip(against_chance, _holm_levels(leads), strict=True)
     return [replace(search, levels=pair) for search, pair in zip(family, levels, strict=True)]
 
 
-def shifts_for(family: int) -> int:
+def min_shifts(family: int) -> int:
     """The fewest shifts that allow a p as small as Holm's strictest level for a family of this size.
 
-    >>> shifts_for(1), shifts_for(11)
+    >>> min_shifts(1), min_shifts(11)
     (19, 219)
     """
-    return round(family / LEVEL) - 1
+    # p = (1 + hits) / (S + 1) is 1 / (S + 1) at best, which must reach the smallest of Holm's levels.
+    return round(family / SIGNIFICANCE_LEVEL) - 1
 
 
-def _steps(ps: Sequence[float]) -> list[float]:
+def _holm_levels(ps: Sequence[float]) -> list[float]:
     """The level of each p; 0 from the first that fails."""
     levels, failed = [0.0] * len(ps), False
-    for place, which in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        level = LEVEL / (len(ps) - place)
-        failed = failed or ps[which] > level
-        levels[which] = 0.0 if failed else level
+    for place, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        level = SIGNIFICANCE_LEVEL / (len(ps) - place)
+        failed = failed or ps[index] > level
+        levels[index] = 0.0 if failed else level
     return levels

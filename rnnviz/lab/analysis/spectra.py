@@ -13,11 +13,11 @@ from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Reported
-from rnnviz.lab.analysis.linearisation import own_weights
+from rnnviz.lab.analysis.linearisation import differentiable_weights
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.threads import ours
+from rnnviz.networks.threads import single_blas_thread
 from rnnviz.reprs import Brief, Pictured
 
 Complexes = npt.NDArray[np.complex128]
@@ -69,12 +69,12 @@ def spectrum(model: Network, *, layer: int = 0) -> Spectrum:
     >>> found.trained.shape, found.radius > 1
     ((256,), True)
     """
-    own_weights(model)
+    differentiable_weights(model)
     if not CELLS[model.config.cell].mixes:
         raise ConfigError("{cell} cells have no W_hh: nothing mixes their units", cell=model.config.cell)
     # One thread: LAPACK would share even a small matrix among cores, and wait for a core in use elsewhere.
-    with ours(1):
-        trained, before = [eigenvalues(_candidate(one, layer)) for one in (model, untrained(model))]
+    with single_blas_thread(1):
+        trained, before = [eigenvalues(_candidate(network, layer)) for network in (model, untrained(model))]
     return Spectrum(layer, bool(CELLS[model.config.cell].gates), trained, before)
 
 
@@ -105,5 +105,6 @@ def eigenvalues(W: npt.ArrayLike) -> Complexes:
     matrix = np.array(W, np.float64)
     if not np.isfinite(matrix).all():
         raise ConfigError("W_hh holds values that are not finite")
-    found = np.linalg.eigvals(matrix).astype(np.complex128)
-    return found[np.lexsort((found.imag, found.real, -np.abs(found)))]
+    values = np.linalg.eigvals(matrix).astype(np.complex128)
+    # LAPACK gives no order; ties by real and imaginary part, so that a pair of conjugates is in order too.
+    return values[np.lexsort((values.imag, values.real, -np.abs(values)))]

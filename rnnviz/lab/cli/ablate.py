@@ -23,15 +23,15 @@ from rnnviz.findings import count, words
 from rnnviz.text.characters import normalise
 
 
-def parse_value(written: str) -> Any:
+def parse_value(text: str) -> Any:
     """A number, or "zero" or "mean", for argparse. Raises ValueError."""
-    return written if written in ("zero", "mean") else float(written)
+    return text if text in ("zero", "mean") else float(text)
 
 
 def ablate(
-    of: ModelArg,
+    model_arg: ModelArg,
     source: CorpusArg,
-    shown: OutputOptions,
+    options: OutputOptions,
     *,
     layer: Annotated[int, "the layer, counted from 0"] = 0,
     units: Annotated[
@@ -76,20 +76,22 @@ def ablate(
     """
     from rnnviz.lab.analysis import targets
 
-    model = load_network(of)
+    model = load_network(model_arg)
     text = normalise(read_corpus_arg(source), model.normaliser)[:characters]
-    inside = None if target is None else targets.named(target, text, unclosed=unclosed)
-    with progress_bar("Reading without each unit", shown) as progress:
-        found = rnnviz.units.ablate(
+    target_values = None if target is None else targets.named_target(target, text, unclosed=unclosed)
+    with progress_bar("Reading without each unit", options) as progress:
+        ablation = rnnviz.units.ablate(
             model,
             text,
             layer=layer,
             units=units,
             to=to,
             until=until if units is None else None,
-            target=inside,
+            target=target_values,
             controls=controls,
             progress=progress,
         )
-    heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
-    print_findings([found], shown, heading, model=of.model)
+    heading = words(
+        "ablation.read", model=model.name, layer=ablation.layer, characters=count(ablation.characters)
+    )
+    print_findings([ablation], options, heading, model=model_arg.model)

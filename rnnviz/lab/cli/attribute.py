@@ -12,8 +12,8 @@ from rnnviz.findings import Number, count, words
 
 def attribute(
     source: TextArg,
-    of: ModelArg,
-    shown: JsonOptions,
+    model_arg: ModelArg,
+    options: JsonOptions,
     *,
     at: Annotated[
         int | None,
@@ -55,7 +55,7 @@ def attribute(
     from rnnviz.networks.progress import run
 
     steps = contributions(
-        load_network(of),
+        load_network(model_arg),
         read_text_arg(source),
         at=at,
         character=character,
@@ -63,11 +63,11 @@ def attribute(
         instead=instead,
         last=last,
     )
-    found = run(steps)
+    attribution = run(steps)
     heading = words(
         "attribution.heading",
-        characters=count(len(found.row)),
-        y=quantity(found),
-        whole=Number(found.integrated.whole),
+        characters=count(len(attribution.row)),
+        y=quantity(attribution),
+        whole=Number(attribution.integrated.whole),
     )
-    print_findings([found], shown, heading, model=of.model)
+    print_findings([attribution], options, heading, model=model_arg.model)

@@ -23,8 +23,8 @@ from rnnviz.text.characters import visible
 
 def connectivity(
     source: TextArg,
-    of: ModelArg,
-    shown: OutputOptions,
+    model_arg: ModelArg,
+    options: OutputOptions,
     *,
     at: Annotated[
         int | None,
@@ -52,7 +52,7 @@ def connectivity(
       python -m rnnviz connectivity --model timemachine-gru --file book.txt
       python -m rnnviz connectivity --model timemachine-lstm "The Time Traveller" --at 13 --json
     """
-    model = load_network(of)
+    model = load_network(model_arg)
     text = read_text_arg(source)[:characters]
     if at is not None:
         row = rnnviz.gradients.connectivity(model, text, at=at, character=character)
@@ -60,8 +60,10 @@ def connectivity(
         heading = words(
             "connectivity.heading", model=model.name, target=visible(symbol), characters=count(len(row))
         )
-        print_findings([row], shown, heading, model=of.model, target=symbol)
+        print_findings([row], options, heading, model=model_arg.model, target=symbol)
         return
-    with progress_bar("Going back", shown) as progress:
-        found = rnnviz.gradients.memory_length(model, text, lags=lags, character=character, progress=progress)
-    print_findings([found], shown, words("reach.heading", model=model.name), model=of.model)
+    with progress_bar("Going back", options) as progress:
+        memory_length = rnnviz.gradients.memory_length(
+            model, text, lags=lags, character=character, progress=progress
+        )
+    print_findings([memory_length], options, words("reach.heading", model=model.name), model=model_arg.model)

@@ -49,17 +49,17 @@ class MatchOptions:
     most: Annotated[int, "places to show at most"] = 20
 
 
-def parse_span(written: str) -> tuple[int, int]:
+def parse_span(text: str) -> tuple[int, int]:
     """The first character of a passage, and the one after its last, for argparse. Raises ValueError."""
-    start, _, stop = written.partition(":")
+    start, _, stop = text.partition(":")
     return int(start), int(stop)
 
 
 def match(
-    of: ModelArg,
+    model_arg: ModelArg,
     source: WholeCorpusArg,
-    asked: MatchOptions,
-    shown: OutputOptions,
+    match_options: MatchOptions,
+    options: OutputOptions,
     *,
     text: Annotated[str, "a text with the passage in it; - reads standard input"],
     span: Annotated[
@@ -92,22 +92,22 @@ def match(
 
     --span counts characters from 0; its second number is the first character after the passage.
     """
-    model = load_network(of)
+    model = load_network(model_arg)
     passage = _passage_text(text, source)
     corpus = normalise(read_corpus_arg(source, whole=True), model.normaliser)[:characters]
     if untrained:
-        print_copies_start(model, shown)
-    with progress_bar(f"reading {len(corpus):,} characters", shown) as progress:
-        found = rnnviz.units.match(
+        print_copies_start(model, options)
+    with progress_bar(f"reading {len(corpus):,} characters", options) as progress:
+        result = rnnviz.units.match(
             model,
             passage,
             *span,
             corpus,
             copies=untrained,
             progress=progress,
-            **vars(asked),
+            **vars(match_options),
         )
-    print_findings([found], shown, found.pattern.said(), model=of.model)
+    print_findings([result], options, result.pattern.said(), model=model_arg.model)
 
 
 def _passage_text(text: str, source: CorpusArg) -> str:

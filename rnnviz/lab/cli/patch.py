@@ -61,11 +61,11 @@ class DirectionOptions:
 
 
 def patch(
-    of: ModelArg,
-    along: DirectionOptions,
-    shown: JsonOptions,
+    model_arg: ModelArg,
+    direction_options: DirectionOptions,
+    options: JsonOptions,
     *,
-    where: CorpusArg | None = None,
+    corpus: CorpusArg | None = None,
     source: Annotated[str, Help("the text whose state is taken", metavar="TEXT")],
     at: Annotated[
         int | None, Help("after so many of its characters (default: all of them)", metavar="N")
@@ -100,30 +100,36 @@ def patch(
     """
     from rnnviz.scoring import sampling
 
-    model = load_network(of)
-    read = rnnviz.trace(model, source)
-    direction = _find_direction(along, where, model, layer or 0, "cell" if quantity == "cell" else "hidden")
-    done = rnnviz.units.patch(
+    model = load_network(model_arg)
+    source_trace = rnnviz.trace(model, source)
+    direction = _find_direction(
+        direction_options, corpus, model, layer or 0, "cell" if quantity == "cell" else "hidden"
+    )
+    patched_reading = rnnviz.units.patch(
         model,
-        read,
-        len(read) if at is None else at,
+        source_trace,
+        len(source_trace) if at is None else at,
         into,
         to,
         layer=layer,
-        units=along.units if direction is None else direction,
+        units=direction_options.units if direction is None else direction,
         quantity=quantity,
     )
-    controls = done.controls(model, unrelated, seed=seed)
-    drawn: dict[str, Any] = {"temperature": temperature, "seed": seed}
-    plain = sampling.resume(done.into, done.to, length, **drawn)
-    patched = done.continuation(length, **drawn)
-    more = {"continuation": plain, "continuation_patched": patched}
+    controls = patched_reading.controls(model, unrelated, seed=seed)
+    sampling_options: dict[str, Any] = {"temperature": temperature, "seed": seed}
+    plain = sampling.resume(patched_reading.into, patched_reading.to, length, **sampling_options)
+    patched = patched_reading.continuation(length, **sampling_options)
+    continuations = {"continuation": plain, "continuation_patched": patched}
     heading = words("patch.goes-on", plain=repr(plain), patched=repr(patched))
-    print_findings([controls], shown, heading, lambda _found: more, model=of.model)
+    print_findings([controls], options, heading, lambda _controls: continuations, model=model_arg.model)
 
 
 def _find_direction(
-    asked: DirectionOptions, where: CorpusArg | None, model: NumpyModel, layer: int, quantity: str
+    direction_options: DirectionOptions,
+    corpus: CorpusArg | None,
+    model: NumpyModel,
+    layer: int,
+    quantity: str,
 ) -> rnnviz.units.Direction | None:
     """The direction of --direction in a layer; None without the option.
 
@@ -132,26 +138,36 @@ def _find_direction(
     """
     from rnnviz.lab.analysis import directions, targets
 
-    if asked.direction is None:
-        if where is not None:
+    if direction_options.direction is None:
+        if corpus is not None:
             raise ConfigError("--corpus and --file are what a --direction is found in; give one, or neither")
         return None
-    kind, _, of = asked.direction.partition(":")
-    if kind not in ("random", "difference", "probe") or not of or (kind == "random" and not of.isdecimal()):
+    kind, _, argument = direction_options.direction.partition(":")
+    if (
+        kind not in ("random", "difference", "probe")
+        or not argument
+        or (kind == "random" and not argument.isdecimal())
+    ):
         raise ConfigError(
-            "a direction is {forms}; received {written!r}", forms=DIRECTION_FORMS, written=asked.direction
+            "a direction is {forms}; received {written!r}",
+            forms=DIRECTION_FORMS,
+            written=direction_options.direction,
         )
     if kind == "random":
-        if where is not None:
+        if corpus is not None:
             raise ConfigError("a random direction needs no text; leave --corpus and --file out")
-        return directions.random(model.config.hidden_size, int(of), layer=layer, quantity=quantity)
-    if where is None:
+        return directions.random_direction(
+            model.config.hidden_size, int(argument), layer=layer, quantity=quantity
+        )
+    if corpus is None:
         raise ConfigError(
             "--direction {direction} is found in the states of a text: give one with --corpus or --file",
-            direction=asked.direction,
+            direction=direction_options.direction,
         )
-    read = rnnviz.trace(model, read_corpus_arg(where)[: asked.characters])
-    target = targets.named(of, read.text, unclosed=asked.unclosed)
+    corpus_trace = rnnviz.trace(model, read_corpus_arg(corpus)[: direction_options.characters])
+    target = targets.named_target(argument, corpus_trace.text, unclosed=direction_options.unclosed)
     if kind == "difference":
-        return directions.mean_difference(read, target, layer=layer, quantity=quantity)
-    return rnnviz.units.probe(read, target, layer=layer, quantity=quantity, controls=0).direction(layer)
+        return directions.mean_difference(corpus_trace, target, layer=layer, quantity=quantity)
+    return rnnviz.units.probe(corpus_trace, target, layer=layer, quantity=quantity, controls=0).direction(
+        layer
+    )

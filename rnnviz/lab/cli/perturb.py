@@ -14,8 +14,8 @@ from rnnviz.text.characters import visible
 
 def perturb(
     source: TextArg,
-    of: ModelArg,
-    shown: JsonOptions,
+    model_arg: ModelArg,
+    options: JsonOptions,
     *,
     at: Annotated[int, Help("the character to change, counted from 0", metavar="N")],
     character: Annotated[str, Help("what stands in its place", metavar="C")],
@@ -29,9 +29,11 @@ def perturb(
       python -m rnnviz perturb --model timemachine-gru "The Time Traveller smiled" --at 4 --character d
       python -m rnnviz perturb --model timemachine-lstm --file book.txt --at 200 --character x --json
     """
-    model = load_network(of)
+    model = load_network(model_arg)
     text = read_text_arg(source)
-    found = rnnviz.units.perturb(model, text, at, character, threshold=threshold)
-    came, letter = (visible(read.text[found.at]) for read in (found.before, found.after))
-    heading = words("perturbation.changed", came=came, letter=letter, at=count(found.at))
-    print_findings([found], shown, heading, model=of.model)
+    perturbation = rnnviz.units.perturb(model, text, at, character, threshold=threshold)
+    original, letter = (
+        visible(read.text[perturbation.at]) for read in (perturbation.before, perturbation.after)
+    )
+    heading = words("perturbation.changed", came=original, letter=letter, at=count(perturbation.at))
+    print_findings([perturbation], options, heading, model=model_arg.model)

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rnnviz.findings import Bars, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.findings import Bars, Number, Panel, Sentence, Table, Value, count, make_sentences, span, words
 from rnnviz.lab.analysis.ablation import REPLICATES, Ablation
 from rnnviz.lab.analysis.bootstrap import Resampled
 
-FORESEEABLE = 1e7
+MAX_NAMED_CHARS = 1e7
 """The largest `Ablation.needed` that a sentence names; beyond, no text is long enough."""
 
-LISTED = 16
+MAX_BARS = 16
 """Units in the picture."""
 
 
@@ -22,6 +22,8 @@ def table(ablation: Ablation) -> Table:
     """
     sides = ablation.sides()
     heads = ["unit", "loss", "interval", "perplexity", *(name for name, _side in sides)]
+    # A ranking that another text would turn round is not shown at all; units that were asked for by number
+    # are.
     listed = ablation.ranked_places if ablation.ranked else np.arange(len(ablation.units))
     rows: list[list[Value]] = [
         [
@@ -39,11 +41,11 @@ def table(ablation: Ablation) -> Table:
     return Table(columns, rows)
 
 
-def sentences(ablation: Ablation) -> list[Said]:
+def sentences(ablation: Ablation) -> list[Sentence]:
     """The unit with the largest loss, or why no ranking is shown."""
     first = ablation.ranked_places[0]
     random = np.array([math.nan]) if ablation.random is None else ablation.random.loss
-    return say(
+    return make_sentences(
         _codes(ablation),
         characters=count(ablation.characters),
         baseline=Number(ablation.baseline),
@@ -51,6 +53,7 @@ def sentences(ablation: Ablation) -> list[Said]:
         without=Number(float(ablation.perplexity[first])),
         replication=Number(ablation.replication, digits=2),
         least=Number(REPLICATES, digits=1),
+        # One digit: the estimate is rough, and more digits would look like a measurement.
         needed=count(float(f"{ablation.needed:.1g}")),
         beyond=ablation.beyond,
         units=len(ablation.units),
@@ -70,7 +73,7 @@ def _codes(ablation: Ablation) -> Iterator[str]:
         return
     elif not ablation.replicates:
         yield "ablation.no-ranking"
-        yield "ablation.needed" if ablation.needed <= FORESEEABLE else "ablation.unforeseeable"
+        yield "ablation.needed" if ablation.needed <= MAX_NAMED_CHARS else "ablation.unforeseeable"
         return
     else:
         yield "ablation.most"
@@ -84,22 +87,22 @@ def panels(ablation: Ablation) -> list[Panel]:
     """Bars of the largest losses beside random directions; empty without a ranking."""
     if not (ablation.ranked and ablation.replicates):
         return []
-    listed, drawn, random = ablation.ranked_places[:LISTED], ablation.interval, ablation.random
+    listed, interval, random = ablation.ranked_places[:MAX_BARS], ablation.interval, ablation.random
     units = ablation.units[listed].tolist()
     level = () if random is None else (("ablation.level", len(random.units), float(random.loss.max())),)
     picture = Bars(
         [str(unit) for unit in units],
         ablation.loss[listed].tolist(),
         words("ablation.x"),
-        [(words(code, controls=controls), most) for code, controls, most in level],
-        errors=(drawn.high - drawn.low)[listed] / 2 if drawn.enough else None,
+        [(words(code, controls=controls), loss) for code, controls, loss in level],
+        errors=(interval.high - interval.low)[listed] / 2 if interval.enough else None,
     )
     notice = [words("ablation.notice"), words("ablation.notice-click")]
     title, limits = words("ablation.title"), words("ablation.limits")
     return [Panel("ablation", title, picture, notice, limits, pick="bar", picks=units)]
 
 
-def interval_words(drawn: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Said | Number:
+def interval_words(resampled: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Sentence | Number:
     """An interval as text; a dash without one."""
-    low, high = float(drawn.low[place]), float(drawn.high[place])
+    low, high = float(resampled.low[place]), float(resampled.high[place])
     return Number(None) if math.isnan(low) else span(low, high, digits)

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterator
 
-from rnnviz.findings import Number, Said, Table, count, say, words
+from rnnviz.findings import Number, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.attribution import Contributions
 from rnnviz.text.characters import visible
 
-CANCELS = 3.0
+CANCELLING_RATIO = 3.0
 """Values cancel where the sum of their sizes exceeds this multiple of |y - y'|."""
 
 
@@ -15,6 +15,7 @@ def table(contributions: Contributions) -> Table:
     """A row a character; cells stay empty where a value wasn't requested or doesn't add up."""
     heads = ("position", "character", "integrated", "occlusion", "gradient")
     integrated, occluded, row = contributions.integrated, contributions.occluded, contributions.row
+    # No number stands in the table that does not add up.
     first = integrated.first if integrated.adds_up else len(row)
     return Table(
         [words(f"head.{name}") for name in heads],
@@ -31,21 +32,21 @@ def table(contributions: Contributions) -> Table:
     )
 
 
-def sentences(contributions: Contributions) -> list[Said]:
+def sentences(contributions: Contributions) -> list[Sentence]:
     """The sum of integrated gradients, and what each of the three measures shows."""
-    found = contributions.integrated
-    return say(
+    integrated = contributions.integrated
+    return make_sentences(
         _codes(contributions),
-        last=count(len(found) - found.first),
-        error=Number(found.error, "whole percent"),
+        last=count(len(integrated) - integrated.first),
+        error=Number(integrated.error, "whole percent"),
         y=quantity(contributions),
-        difference=Number(found.whole - found.without, "signed", 2),
-        sum=Number(float(found.values.sum()), "signed", 2),
-        size=Number(found.size, digits=2),
+        difference=Number(integrated.whole - integrated.without, "signed", 2),
+        sum=Number(float(integrated.values.sum()), "signed", 2),
+        size=Number(integrated.size, digits=2),
     )
 
 
-def quantity(contributions: Contributions) -> Said:
+def quantity(contributions: Contributions) -> Sentence:
     """The attributed quantity, in words."""
     against = visible(contributions.against or "")
     code = "attribution.log-p" if contributions.against is None else "attribution.log-p-against"
@@ -54,12 +55,12 @@ def quantity(contributions: Contributions) -> Said:
 
 def _codes(contributions: Contributions) -> Iterator[str]:
     """Codes of the true sentences, in their order."""
-    found = contributions.integrated
-    if found.adds_up:
+    integrated = contributions.integrated
+    if integrated.adds_up:
         yield "attribution.sum"
-        if found.size > CANCELS * abs(found.whole - found.without):
+        if integrated.size > CANCELLING_RATIO * abs(integrated.whole - integrated.without):
             yield "attribution.cancel"
-        if not math.isnan(found.beyond):
+        if not math.isnan(integrated.beyond):
             yield "attribution.cut"
     else:
         yield "attribution.wrong"

@@ -1,11 +1,11 @@
 """What is shown of several networks on one text."""
 
-from rnnviz.findings import Bars, Lines, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Bars, Lines, Number, Panel, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.comparison import Comparison
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible
 
-LISTED = 8
+MAX_NEXT_CHARS = 8
 """Characters named for each network's next prediction."""
 
 
@@ -14,19 +14,19 @@ def table(comparison: Comparison) -> Table:
     return Table(
         [words(f"head.{name}") for name in ("network", "perplexity", "unknown")],
         [
-            (one["model"], Number(one["perplexity"], "perplexity", 2), count(one["unknown"]))
-            for one in comparison.facts()["networks"]
+            (network["model"], Number(network["perplexity"], "perplexity", 2), count(network["unknown"]))
+            for network in comparison.facts()["networks"]
         ],
     )
 
 
-def sentences(comparison: Comparison) -> list[Said]:
+def sentences(comparison: Comparison) -> list[Sentence]:
     """The network with the lowest perplexity."""
     if len(comparison.traces) < 2 or not comparison.text:
         return []
-    best = min(comparison.facts()["networks"], key=lambda one: one["perplexity"])
+    best = min(comparison.facts()["networks"], key=lambda network: network["perplexity"])
     perplexity = Number(best["perplexity"], "perplexity", 2)
-    return say(
+    return make_sentences(
         ["compare.lowest"],
         characters=count(len(comparison.text)),
         model=best["model"],
@@ -58,7 +58,7 @@ def panels(comparison: Comparison, at: int | None = None) -> list[Panel]:
 
 
 def _next(read: Trace, row: int) -> Panel:
-    expected = read.top(row, LISTED)
+    expected = read.top(row, MAX_NEXT_CHARS)
     return Panel(
         f"next-{read.model_name}",
         words("compare.next", model=read.model_name, at=count(row)),

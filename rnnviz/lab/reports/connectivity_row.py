@@ -1,6 +1,6 @@
 """What is shown of the connectivity of one prediction."""
 
-from rnnviz.findings import Number, Said, Table, count, say, words
+from rnnviz.findings import Number, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.connectivity import ConnectivityRow
 from rnnviz.text.characters import visible
 
@@ -12,16 +12,16 @@ def table(row: ConnectivityRow) -> Table:
         [words(f"head.{name}") for name in heads],
         [
             (
-                count(each["position"]),
-                visible(each["character"]),
-                Number(each["norm"], "significant"),
-                Number(each["share"], "percent"),
+                count(character["position"]),
+                visible(character["character"]),
+                Number(character["norm"], "significant"),
+                Number(character["share"], "percent"),
             )
-            for each in row.facts()["characters"]
+            for character in row.facts()["characters"]
         ],
     )
 
 
-def sentences(row: ConnectivityRow) -> list[Said]:
+def sentences(row: ConnectivityRow) -> list[Sentence]:
     """The limit of a gradient: saturation hides effects."""
-    return say(["connectivity.saturated"])
+    return make_sentences(["connectivity.saturated"])

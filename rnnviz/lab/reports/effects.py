@@ -1,6 +1,6 @@
 """What is shown of an intervention's effect: its loss beside random changes."""
 
-from rnnviz.findings import Number, Said, Table, count, one_row, say, words
+from rnnviz.findings import Number, Sentence, Table, count, make_sentences, one_row, words
 from rnnviz.lab.analysis.bootstrap import Resampled
 from rnnviz.lab.analysis.effects import Effect
 from rnnviz.lab.reports.ablation import interval_words
@@ -18,9 +18,9 @@ def table(effect: Effect) -> Table:
     )
 
 
-def sentences(effect: Effect) -> list[Said]:
+def sentences(effect: Effect) -> list[Sentence]:
     """The loss beside random changes, and whether it is larger inside the target."""
-    said = say(
+    overall = make_sentences(
         ("effect.loss", f"effect.{_lead_code(effect.lead)}"),
         characters=count(effect.characters),
         loss=Number(effect.loss, "signed", 4),
@@ -32,9 +32,9 @@ def sentences(effect: Effect) -> list[Said]:
         sure=interval_words(effect.lead),
     )
     if effect.within is None or effect.conditional is None:
-        return said
+        return overall
     codes = ("effect.part", f"effect.part-{_lead_code(effect.conditional)}")
-    return said + say(
+    return overall + make_sentences(
         codes if effect.within.characters else ["effect.no-part"],
         characters=count(effect.within.characters),
         inside=Number(float(effect.within.inside.estimate[0]), "signed", 4),

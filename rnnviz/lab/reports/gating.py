@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rnnviz.findings import Lines, Number, Panel, Points, Said, Table, count, say, span, words
-from rnnviz.lab.analysis.gating import HIGH, LOW, Gates
+from rnnviz.findings import Lines, Number, Panel, Points, Sentence, Table, count, make_sentences, span, words
+from rnnviz.lab.analysis.gating import OPEN_ABOVE, SHUT_BELOW, Gates
 
-LONGEST = 10_000.0
+MAX_TIME_CONSTANT = 10_000.0
 """Characters at which a picture cuts τ off: a gate that never closes has τ = inf."""
 
 
@@ -25,10 +25,10 @@ def table(gates: Gates) -> Table:
     )
 
 
-def sentences(gates: Gates) -> list[Said]:
+def sentences(gates: Gates) -> list[Sentence]:
     """The median time constant, and the units with the longest."""
     median = gates.median
-    return say(
+    return make_sentences(
         ["gates.median" if median.enough else "gates.median-unsure"],
         median=Number(float(median.estimate), digits=2),
         interval=span(float(median.low), float(median.high), 2),
@@ -45,10 +45,11 @@ def panels(gates: Gates) -> list[Panel]:
             for name in gates.mean
         ],
         "diagonal",
-        words("gates.shut", level=Number(LOW, digits=1)),
-        words("gates.open", level=Number(HIGH, digits=1)),
+        words("gates.shut", level=Number(SHUT_BELOW, digits=1)),
+        words("gates.open", level=Number(OPEN_ABOVE, digits=1)),
     )
-    constants = np.sort(np.minimum(gates.time_constant, LONGEST))[::-1]
+    # Sorted: the picture shows how many units remember how long; their numbers are in the sentence.
+    constants = np.sort(np.minimum(gates.time_constant, MAX_TIME_CONSTANT))[::-1]
     falling = Lines(
         [(words("gates.constant"), constants)], words("gates.units"), words("gates.left"), log=True
     )

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Literal
 
 from rnnviz.arrays import Floats
-from rnnviz.findings import Heat, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.findings import Heat, Number, Panel, Sentence, Table, Value, count, make_sentences, span, words
 from rnnviz.lab.analysis.matching import AFTER, BEFORE, Ending, Matches, Pattern
 from rnnviz.text.characters import visible
 
-NAMED = 30
+MAX_NAMED = 30
 """Units of a pattern, and characters of an ending, that a sentence names."""
 
 
@@ -30,12 +30,12 @@ def table(matches: Matches) -> Table:
     return Table([words(f"head.{name}") for name in heads], rows)
 
 
-def sentences(matches: Matches) -> list[Said]:
+def sentences(matches: Matches) -> list[Sentence]:
     """The number of places, their endings, and the same for untrained copies."""
     passage, ending, beside = matches.passage, matches.ending, matches.untrained
     shares = beside.shares if beside else ()
     low, high = (min(beside.units), max(beside.units)) if beside else (0, 0)
-    return say(
+    return make_sentences(
         _codes(matches),
         needed=matches.needed,
         all=len(matches.pattern),
@@ -81,6 +81,7 @@ def _codes(matches: Matches) -> Iterator[str]:
                 yield "match.both-ending"
             yield "match.alike"
         else:
+            # One of the two has no match, so that their shares can't be compared.
             yield "match.copies-alone" if beside.matches else "match.no-copy"
     yield "match.few"
     yield "match.rows"
@@ -93,15 +94,16 @@ def _percent(ending: Ending | None) -> Number:
 
 def _visible_text(text: str) -> str:
     """A text with marks for invisible characters other than spaces."""
+    # Spaces stay spaces here: a context full of dots would be hard to read.
     return "".join(c if c.isprintable() else visible(c) for c in text)
 
 
 def _ending_text(ending: Ending | None) -> str:
     text = "".join(map(visible, ending.text)) if ending else ""
-    return text if len(text) <= NAMED else f"…{text[-NAMED:]}"
+    return text if len(text) <= MAX_NAMED else f"…{text[-MAX_NAMED:]}"
 
 
-def pattern_words(pattern: Pattern, edges: int = 0) -> Said:
+def pattern_words(pattern: Pattern, edges: int = 0) -> Sentence:
     """The units that are on, in words; or that none is on throughout the passage and off within `edges`
     of it.
     """
@@ -112,7 +114,7 @@ def pattern_words(pattern: Pattern, edges: int = 0) -> Said:
         for unit, sign in sorted(pairs)
     ]
     code = "match.units" if names else "match.margin" if edges else "match.none"
-    listed = names if len(names) <= NAMED else [*names[:NAMED], "…"]
+    listed = names if len(names) <= MAX_NAMED else [*names[:MAX_NAMED], "…"]
     return words(code, n=count(len(pattern)), units=", ".join(listed), length=count(pattern.length), k=edges)
 
 
@@ -123,6 +125,7 @@ def pattern_panel(
     for an empty pattern.
     """
     kind = "" if pattern.units else "-none"
+    # Sorting is stable: within either side of 0 the units keep their order.
     order = sorted(range(len(pattern)), key=lambda k: -pattern.signs[k])
     names = [pattern.units[k].unit for k in order] or list(range(states.shape[1]))
     values = states[:, names]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rnnviz.findings import Lines, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.findings import Lines, Number, Panel, Sentence, Table, count, make_sentences, span, words
 from rnnviz.lab.analysis.memory_length import ROUNDING, Reach
 
 TABLE_LAGS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -24,13 +24,13 @@ def table(reach: Reach) -> Table:
     return Table([words(f"head.{name}") for name in ("lag", "beyond", "interval")], rows)
 
 
-def sentences(reach: Reach) -> list[Said]:
+def sentences(reach: Reach) -> list[Sentence]:
     """The lag within which half of the gradient lies, its interval, and the share further back."""
     half = reach.half
     within = float(half.estimate)
     lags = [lag for lag in SENTENCE_LAGS if lag < reach.lags]
     shares = [words("reach.share", lag=lag, **_share_beyond(reach, lag)) for lag in lags]
-    return say(
+    return make_sentences(
         _codes(reach),
         last=max(round(within), 1),
         lags=count(reach.lags),
@@ -46,6 +46,7 @@ def _codes(reach: Reach) -> Iterator[str]:
     if reach.beyond.estimate[0] <= ROUNDING:
         yield "reach.last-alone"
         return
+    # Rounded to one character, the sentence is another: "the last character".
     yield "reach.half" if reach.half.estimate >= 1.5 else "reach.half-last"
     if not reach.half.enough:
         yield "reach.unsure"
@@ -65,17 +66,18 @@ def _share_beyond(reach: Reach, lag: int, digits: int = 1) -> dict[str, Number]:
     beyond = reach.beyond
     ends = {"share": beyond.estimate, "low": beyond.low, "high": beyond.high}
     # A share of 0 may become slightly negative in a resampled text, by rounding.
-    return {name: Number(100 * max(float(of[lag]), 0.0), digits=digits) for name, of in ends.items()}
+    return {name: Number(100 * max(float(values[lag]), 0.0), digits=digits) for name, values in ends.items()}
 
 
-def fading_panels(found: Iterable[tuple[object, Reach]]) -> list[Panel]:
+def fading_panels(named_reaches: Iterable[tuple[object, Reach]]) -> list[Panel]:
     """The share beyond each lag of several networks, by name; no picture where no gradient reaches beyond the
     last character.
     """
     curves = [
-        (name, np.where(one.beyond.estimate > ROUNDING, one.beyond.estimate, np.nan))
-        for name, one in found
-        if one.beyond.estimate[0] > ROUNDING
+        # The axis is logarithmic: what is rounding alone would pull the line down to its lower end.
+        (name, np.where(reach.beyond.estimate > ROUNDING, reach.beyond.estimate, np.nan))
+        for name, reach in named_reaches
+        if reach.beyond.estimate[0] > ROUNDING
     ]
     if not curves:
         return []

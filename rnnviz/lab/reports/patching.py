@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.findings import Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
+from rnnviz.findings import Lines, Number, Pair, Panel, Picture, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.patching import PatchControls
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible
@@ -16,26 +16,27 @@ def table(controls: PatchControls) -> Table:
     heads = ("after", "letter", "kl-nats", "loss-nats", "expected", "patched")
     rows = [
         (
-            count(one["after"]),
-            visible(one["character"] or ""),
-            Number(one["kl"]),
-            None if one["loss"] is None else Number(one["loss"], "signed"),
-            _expected_words(*one["expected"]),
-            _expected_words(*one["expected_patched"]),
+            count(prediction["after"]),
+            visible(prediction["character"] or ""),
+            Number(prediction["kl"]),
+            None if prediction["loss"] is None else Number(prediction["loss"], "signed"),
+            _expected_words(*prediction["expected"]),
+            _expected_words(*prediction["expected_patched"]),
         )
-        for one in controls.facts()["predictions"]
+        for prediction in controls.facts()["predictions"]
     ]
     return Table([words(f"head.{name}") for name in heads], rows)
 
 
-def sentences(controls: PatchControls) -> list[Said]:
+def sentences(controls: PatchControls) -> list[Sentence]:
     """The patch's effect beside the controls, and the permitted conclusion."""
     along = controls.patched.part.direction
     random, low, high = (
-        float(np.quantile(found, share)) if len(found) else None
-        for found, share in ((controls.random, 0.95), (controls.elsewhere, 0.05), (controls.elsewhere, 0.95))
+        # Without an unrelated text there are no patches from elsewhere.
+        float(np.quantile(nats, share)) if len(nats) else None
+        for nats, share in ((controls.random, 0.95), (controls.elsewhere, 0.05), (controls.elsewhere, 0.95))
     )
-    return say(
+    return make_sentences(
         _codes(controls, random or 0.0, high),
         direction=along and along.name,
         origin=along and along.origin,
@@ -59,6 +60,8 @@ def _codes(controls: PatchControls, random: float, elsewhere: float | None) -> I
     if elsewhere is not None:
         yield from ("patch.elsewhere", "patch.elsewhere-here")
     if controls.kl <= random:
+        # The weaker control first: a patch that does no more than noise needs no comparison with other
+        # places.
         yield "patch.no-more-than-random"
     elif elsewhere is not None and controls.kl <= elsewhere:
         yield "patch.no-more-than-elsewhere"
@@ -89,17 +92,18 @@ def panels(controls: PatchControls) -> list[Panel]:
     ]
 
 
-def expected_pair(one: Trace, other: Trace, t: int, labels: tuple[object, object]) -> Pair:
+def expected_pair(first: Trace, second: Trace, t: int, labels: tuple[object, object]) -> Pair:
     """The ten characters most probable in either of two readings after `t` characters; `labels` name the
     readings.
     """
-    before, after = (np.exp(read.log_probs_at(t, t + 1)[0].astype(np.float64)) for read in (one, other))
+    before, after = (np.exp(read.log_probs_at(t, t + 1)[0].astype(np.float64)) for read in (first, second))
+    # By the larger of the two: a character that the patch alone expects is among them too.
     order = np.argsort(-np.maximum(before, after), kind="stable")[:10]
-    symbols = [visible(one.vocabulary.symbol(int(i))) for i in order]
+    symbols = [visible(first.vocabulary.symbol(int(i))) for i in order]
     return Pair(symbols, before[order], after[order], labels, words("axis.probability"))
 
 
-def _expected_words(character: str, probability: float) -> Said:
+def _expected_words(character: str, probability: float) -> Sentence:
     return words("expected", character=visible(character), percent=Number(100 * probability, digits=1))
 
 

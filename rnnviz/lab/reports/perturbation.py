@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.findings import Lines, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Lines, Number, Panel, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.perturbation import Perturbation
 from rnnviz.text.characters import visible
 
@@ -27,11 +27,11 @@ def table(perturbation: Perturbation) -> Table:
     )
 
 
-def sentences(perturbation: Perturbation) -> list[Said]:
+def sentences(perturbation: Perturbation) -> list[Sentence]:
     """The number of characters over which predictions differ."""
     n = perturbation.remembered()
     to_the_end = 0 < len(perturbation.before) - perturbation.at - 1 <= n
-    return say(
+    return make_sentences(
         ["perturbation.remembered", *(["perturbation.to-the-end"] if to_the_end else [])],
         model=perturbation.before.model_name,
         bits=f"{perturbation.threshold:g}",
@@ -42,11 +42,11 @@ def sentences(perturbation: Perturbation) -> list[Said]:
 def panels(perturbation: Perturbation, others: Sequence[Perturbation] = ()) -> list[Panel]:
     """The distance of predictions and of states; `others` are the same change in other networks."""
     at = perturbation.at
-    found = [(one.before.model_name, one) for one in (perturbation, *others)]
+    named = [(changed.before.model_name, changed) for changed in (perturbation, *others)]
     # A line ends at differences that may be float32 rounding alone.
     apart = {
-        "divergence": [(name, _above(one.bits[at + 1 :], 1e-6)) for name, one in found],
-        "distance": [(name, _above(one.distance[at:], 1e-5)) for name, one in found],
+        "divergence": [(name, _above(changed.bits[at + 1 :], 1e-6)) for name, changed in named],
+        "distance": [(name, _above(changed.distance[at:], 1e-5)) for name, changed in named],
     }
     return [
         Panel(

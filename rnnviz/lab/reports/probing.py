@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rnnviz.findings import Bars, Number, Panel, Said, Table, one_row, say, words
+from rnnviz.findings import Bars, Number, Panel, Sentence, Table, make_sentences, one_row, words
 from rnnviz.lab.analysis.probing import FEW, HOLDS, Probe
-from rnnviz.networks.verdicts import ENOUGH, measured
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, measured
 
 
 def table(probe: Probe) -> Table:
     """One row."""
-    reached = {len(one.units): one.score for one in probe.few}
+    reached = {len(subset.units): subset.score for subset in probe.few}
     context = probe.context
-    code = "too-rare" if probe.verdict == "short" and probe.characters >= ENOUGH else probe.verdict
+    code = "too-rare" if probe.verdict == "short" and probe.characters >= MIN_VERDICT_CHARS else probe.verdict
     k = context.number if context else None
-    verdict = words(f"brief.{code.replace(' ', '-')}", enough=Number(ENOUGH, "count"), k=k)
+    verdict = words(f"brief.{code.replace(' ', '-')}", enough=Number(MIN_VERDICT_CHARS, "count"), k=k)
     return one_row(
         (words("head.target"), probe.target),
         (words("head.measure"), measured(probe.measure)),
@@ -30,12 +30,12 @@ def table(probe: Probe) -> Table:
     )
 
 
-def sentences(probe: Probe) -> list[Said]:
+def sentences(probe: Probe) -> list[Sentence]:
     """The verdict and its grounds."""
     context, pairs = probe.context, zip(probe.few, probe.shares, strict=True)
-    enough = next((one for one, share in pairs if share >= HOLDS), probe.few[-1])
+    enough = next((subset for subset, share in pairs if share >= HOLDS), probe.few[-1])
     low, high = probe.interval or (None, None)
-    return say(
+    return make_sentences(
         _codes(probe),
         units=probe.weights.size,
         measure=measured(probe.measure),
@@ -89,10 +89,10 @@ def panels(probe: Probe) -> list[Panel]:
         *([(words("probe.level-context", k=context.number), context.score)] if context else []),
         (words("probe.level-untrained"), max(probe.untrained, default=None)),
     ]
-    names = [*(str(len(one.units)) for one in probe.few), words("probe.all", n=probe.weights.size)]
+    names = [*(str(len(subset.units)) for subset in probe.few), words("probe.all", n=probe.weights.size)]
     picture = Bars(
         names,
-        [*(one.score for one in probe.few), probe.score],
+        [*(subset.score for subset in probe.few), probe.score],
         measured(probe.measure),
         [(name, value) for name, value in levels if value is not None],
         first=probe.floor,

@@ -1,6 +1,6 @@
 """What is shown of one target searched in several networks."""
 
-from rnnviz.findings import Bars, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Bars, Number, Panel, Sentence, Table, count, make_sentences, words
 from rnnviz.lab.analysis.search_result import Replication
 from rnnviz.networks.verdicts import measured
 
@@ -8,16 +8,19 @@ from rnnviz.networks.verdicts import measured
 def table(replication: Replication) -> Table:
     """A row a network."""
     tables = [search.table() for search in replication.searches]
-    rows = [(name, *one.rows[0]) for name, one in zip(replication.networks, tables, strict=True)]
+    rows = [
+        (name, *search_table.rows[0]) for name, search_table in zip(replication.networks, tables, strict=True)
+    ]
     return Table([words("head.network"), *tables[0].columns], rows)
 
 
-def sentences(replication: Replication) -> list[Said]:
+def sentences(replication: Replication) -> list[Sentence]:
     """The number of networks with a unit that remembers, and the range of their best scores."""
     n, k = len(replication.searches), replication.remember
+    # Too little text for one network is too little for all: they read the same text.
     if all(search.verdict in ("short", "same text") for search in replication.searches):
         return replication.searches[0].sentences()
-    return say(
+    return make_sentences(
         [
             "replication.all" if k == n else "replication.some" if k else "replication.none",
             "replication.scores",

@@ -1,6 +1,17 @@
 """What is shown of a unit's card: its extremes, its values, what moves it and what it favours."""
 
-from rnnviz.findings import Bars, Histogram, Number, Panel, Picture, Said, Table, count, say, words
+from rnnviz.findings import (
+    Bars,
+    Histogram,
+    Number,
+    Panel,
+    Picture,
+    Sentence,
+    Table,
+    count,
+    make_sentences,
+    words,
+)
 from rnnviz.lab.analysis.scanning import Pushes, UnitReport
 from rnnviz.text.characters import visible
 
@@ -8,15 +19,18 @@ from rnnviz.text.characters import visible
 def table(card: UnitReport) -> Table:
     """The characters where the unit is highest, then lowest, with their context."""
     columns = [words(f"head.{name}") for name in ("position", "value", "text")]
-    rows = [(count(one.position), Number(one.value, digits=2), one.text) for one in (*card.top, *card.bottom)]
+    rows = [
+        (count(context.position), Number(context.value, digits=2), context.text)
+        for context in (*card.top, *card.bottom)
+    ]
     return Table(columns, rows)
 
 
-def sentences(card: UnitReport) -> list[Said]:
+def sentences(card: UnitReport) -> list[Sentence]:
     """The unit's mean and range."""
     n = count(int(card.counts.sum()))
     mean, low, high = (Number(x, digits=2) for x in (card.mean, card.lowest, card.highest))
-    return say(["unit.read"], n=n, mean=mean, low=low, high=high)
+    return make_sentences(["unit.read"], n=n, mean=mean, low=low, high=high)
 
 
 def panels(card: UnitReport) -> list[Panel]:
@@ -47,8 +61,10 @@ def panels(card: UnitReport) -> list[Panel]:
     return panels
 
 
-def pushes_panel(title: Said, raises: Pushes, lowers: Pushes) -> Panel:
+def pushes_panel(title: Sentence, raises: Pushes, lowers: Pushes) -> Panel:
     """Bars of the next characters that a unit favours and suppresses."""
+    # Favoured characters above, most suppressed at the bottom; a unit at 0 pushes nothing, and gets one
+    # empty bar.
     rows = [*raises, *reversed(lowers)] or [("–", 0.0)]
     bars = Bars([visible(symbol) for symbol, _ in rows], [nats for _, nats in rows], words("unit.nats"))
     return Panel("pushes", title, bars, [words("unit.pushes-notice")], words("unit.pushes-limits"))

@@ -1,10 +1,11 @@
 """What is shown of a search: its verdict with the grounds, and the best units beside their rivals."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 
-from rnnviz.findings import Bars, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.findings import Bars, Number, Panel, Sentence, Table, count, make_sentences, span, words
 from rnnviz.lab.analysis.search_result import Search
-from rnnviz.networks.verdicts import ENOUGH, Report, Rival, measured
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, Report, Rival, measured
 
 MAX_BARS = 12
 """Bars of units in the picture, apart from the chosen one's."""
@@ -14,9 +15,9 @@ _SIGNS = {1: "+", -1: "−"}
 
 def table(search: Search) -> Table:
     """One row."""
-    best, kept = search.best, search.evidence
-    report = kept.report if kept is not None else None
-    interval = report.interval if report is not None else kept and kept.interval
+    best, evidence = search.best, search.evidence
+    report = evidence.report if evidence is not None else None
+    interval = report.interval if report is not None else evidence and evidence.interval
     context = _best_context(search)
     numbers = {
         "held-out": Number(best.score if search.held_out else None),
@@ -31,7 +32,7 @@ def table(search: Search) -> Table:
         if context
         else Number(None),
         "untrained": Number(max(search.untrained, default=None)),
-        "stable": Number(kept.stability if kept is not None else None, "whole percent"),
+        "stable": Number(evidence.stability if evidence is not None else None, "whole percent"),
     }
     cells = (
         search.target,
@@ -46,15 +47,15 @@ def table(search: Search) -> Table:
     return Table([words(f"head.{name}") for name in heads], [cells])
 
 
-def _verdict_words(search: Search) -> Said:
+def _verdict_words(search: Search) -> Sentence:
     """The verdict, for a table's cell."""
     verdict, rival = search.verdict, search.rival
     code = verdict.replace(" ", "-")
-    if verdict == "short" and search.characters >= ENOUGH:
+    if verdict == "short" and search.characters >= MIN_VERDICT_CHARS:
         code = "too-rare"
     elif verdict in ("character", "untrained") and rival is not None and rival.suffices:
         code = f"{verdict}-surely"
-    return words(f"brief.{code}", enough=count(ENOUGH), k=rival.number if rival else None)
+    return words(f"brief.{code}", enough=count(MIN_VERDICT_CHARS), k=rival.number if rival else None)
 
 
 def _best_context(search: Search) -> Rival | None:
@@ -64,15 +65,18 @@ def _best_context(search: Search) -> Rival | None:
     return max(contexts, key=lambda rival: rival.score, default=None)
 
 
-def sentences(search: Search) -> list[Said]:
+def sentences(search: Search) -> list[Sentence]:
     """The verdict and its grounds."""
-    kept, report = search.evidence, _confirmed_report(search)
-    interval = report.interval if report else kept and kept.interval
-    rivals = (report or kept).rivals if kept else ()
-    reached = {one.kind: one for one in sorted(rivals, key=lambda one: one.score)}  # the best of each kind
-    closest = min(kept.rivals if kept else (), key=lambda one: (one.low or 0.0, -one.score), default=None)
+    evidence, report = search.evidence, _confirmed_report(search)
+    interval = report.interval if report else evidence and evidence.interval
+    rivals = (report or evidence).rivals if evidence else ()
+    # The best of each kind: a later one takes the place of an earlier one.
+    reached = {rival.kind: rival for rival in sorted(rivals, key=attrgetter("score"))}
+    measured_rivals = evidence.rivals if evidence else ()
+    # Where no rival is unbeaten the sentence names the one that came nearest: the lowest end of a lead.
+    closest = min(measured_rivals, key=lambda rival: (rival.low or 0.0, -rival.score), default=None)
     rival, simplest, context = search.strongest or closest, search.rival, reached.get("context")
-    said = say(
+    lines = make_sentences(
         _codes(search),
         unit=search.best.unit.unit,
         best=words("unit", n=search.best.unit.unit),
@@ -89,13 +93,13 @@ def sentences(search: Search) -> list[Said]:
         lead=span(rival.low, rival.high) if rival else Number(None),
         simplest=_rival_score(simplest),
         few=simplest.number if simplest else None,
-        stable=Number(kept.stability if kept is not None else None, "whole percent"),
+        stable=Number(evidence.stability if evidence is not None else None, "whole percent"),
         n=count(search.characters),
-        enough=count(ENOUGH),
+        enough=count(MIN_VERDICT_CHARS),
     )
     if search.verdict not in ("short", "same text", "nothing"):
-        said.append(words("search.above-chance", n=count(len(search.above_chance))))
-    return said
+        lines.append(words("search.above-chance", n=count(len(search.above_chance))))
+    return lines
 
 
 def _confirmed_report(search: Search) -> Report | None:
@@ -107,7 +111,7 @@ def _codes(search: Search) -> Iterator[str]:
     """Codes of the true sentences, in their order."""
     verdict, strongest, rival = search.verdict, search.strongest, search.rival
     if verdict in ("short", "same text", "nothing"):
-        short = "too-short" if search.characters < ENOUGH else "too-rare"
+        short = "too-short" if search.characters < MIN_VERDICT_CHARS else "too-rare"
         yield f"search.{short if verdict == 'short' else verdict.replace(' ', '-')}"
         return
     if search.evidence is None:
@@ -124,22 +128,23 @@ def _codes(search: Search) -> Iterator[str]:
         yield "search.stable"
 
 
-def about(search: Search, unit: int) -> Said | None:
+def about(search: Search, unit: int) -> Sentence | None:
     """The score of a unit other than the best-ranked one; None for that one."""
-    found = next((one for one in search.found if one.unit.unit == unit), search.best)
-    if found is search.best:
+    result = next((candidate for candidate in search.found if candidate.unit.unit == unit), search.best)
+    if result is search.best:
         return None
-    scores = {"score": Number(found.score), "ranked": Number(found.ranked_by)}
+    scores = {"score": Number(result.score), "ranked": Number(result.ranked_by)}
     return words("search.unit", unit=unit, measure=measured(search.measure), **scores)
 
 
 def panels(search: Search, chosen: int | None = None) -> list[Panel]:
     """Bars of the best units, and of the `chosen` one, beside the rivals' scores."""
     listed = list(search.found[:MAX_BARS])
-    if all(found.unit.unit != chosen for found in listed):
-        listed += [found for found in search.found if found.unit.unit == chosen][:1]
+    # The reader's unit gets a bar of its own below the best ones.
+    if all(candidate.unit.unit != chosen for candidate in listed):
+        listed += [candidate for candidate in search.found if candidate.unit.unit == chosen][:1]
     context, mask = _best_context(search), search.measure == "AUC"
-    levels: list[tuple[Said, float | None]] = [
+    levels: list[tuple[Sentence, float | None]] = [
         (words("search.level-chance"), search.chance if search.held_out else None),
         (words("search.level-character"), search.character),
         *([(words("search.level-context", k=context.number), context.score)] if context else []),
@@ -152,18 +157,20 @@ def panels(search: Search, chosen: int | None = None) -> list[Panel]:
             "ranking",
             words(f"search.title{kind}"),
             Bars(
-                [f"{_SIGNS[found.direction]} {found.unit.unit}" for found in listed],
-                [found.score for found in listed],
+                [f"{_SIGNS[candidate.direction]} {candidate.unit.unit}" for candidate in listed],
+                [candidate.score for candidate in listed],
                 measured(search.measure),
                 [(name, value) for name, value in levels if value is not None],
                 first=0.5 if mask else 0.0,
                 last=1.0 if mask else None,
-                chosen=next((n for n, one in enumerate(listed) if one.unit.unit == chosen), None),
+                chosen=next((n for n, candidate in enumerate(listed) if candidate.unit.unit == chosen), None),
             ),
-            say((f"search.notice{kind}", signs, "search.notice-click"), enough=count(ENOUGH)),
+            make_sentences(
+                (f"search.notice{kind}", signs, "search.notice-click"), enough=count(MIN_VERDICT_CHARS)
+            ),
             words("search.limits"),
             pick="bar",
-            picks=[found.unit.unit for found in listed],
+            picks=[candidate.unit.unit for candidate in listed],
         )
     ]
 

@@ -1,6 +1,6 @@
 """What is shown of a spectrum: all eigenvalues in the complex plane."""
 
-from rnnviz.findings import Number, Panel, Points, Said, Table, count, one_row, say, words
+from rnnviz.findings import Number, Panel, Points, Sentence, Table, count, make_sentences, one_row, words
 from rnnviz.lab.analysis.spectra import Spectrum, real_and_imaginary
 
 
@@ -14,15 +14,17 @@ def table(spectrum: Spectrum) -> Table:
     )
 
 
-def sentences(spectrum: Spectrum) -> list[Said]:
+def sentences(spectrum: Spectrum) -> list[Sentence]:
     """The spectral radius beside the untrained network's, its meaning and its limit."""
     facts = spectrum.facts()
     codes = [
         "spectrum.radius-block" if spectrum.gated else "spectrum.radius",
         "spectrum.grows" if spectrum.radius > 1 else "spectrum.shrinks",
+        # The radius is of W_hh alone: a gated state has other ways back, and φ' of a saturated unit is near
+        # 0.
         "spectrum.but-gated" if spectrum.gated else "spectrum.but-saturated",
     ]
-    return say(
+    return make_sentences(
         codes,
         radius=Number(facts["radius"], digits=2),
         untrained=Number(facts["radius_untrained"], digits=2),

@@ -1,6 +1,6 @@
 """What is shown of a target that cannot be searched for."""
 
-from rnnviz.findings import Number, Said, Table, words
+from rnnviz.findings import Number, Sentence, Table, words
 from rnnviz.lab.analysis.search_result import Unanswered
 
 
@@ -12,6 +12,6 @@ def table(unanswered: Unanswered) -> Table:
     return Table(heads, [(unanswered.target.name, share, words("brief.throughout"))])
 
 
-def sentences(unanswered: Unanswered) -> list[Said]:
+def sentences(unanswered: Unanswered) -> list[Sentence]:
     """The sentence that the target is constant."""
     return [words("search.unanswered", target=unanswered.target.name)]

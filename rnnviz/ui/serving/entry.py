@@ -42,6 +42,7 @@ def app_parts(*, watched: bool | None = None) -> dict[str, Any]:
         "script_path": Path(__file__).parents[1] / "script" / "main.py",
         "lifespan": lifespan,
         "routes": [
+            # Before Streamlit's own routes, which would answer any path with its index, the first page.
             Route(f"{base}/{{page:page}}", _redirect_to_page),
             *(Route(f"{base}/{page}", _index) for page in PAGE_NAMES[1:]),
             *views.routes(settled=not watched),
@@ -49,6 +50,7 @@ def app_parts(*, watched: bool | None = None) -> dict[str, Any]:
             *serving.routes(),
             *classroom.routes(),
         ],
+        # The first is the outermost: what it refuses never counts as a reader's message.
         "middleware": [Middleware(AllowedHostsMiddleware), Middleware(warm_up.LastMessageMiddleware)],
         "on_script_error": error_messages.on_script_error,
     }
@@ -66,6 +68,7 @@ class _PageNameConvertor(Convertor[str]):
         return value
 
 
+# Starlette knows convertors by name for the whole process, and a path refers to them as {page:page}.
 register_url_convertor("page", _PageNameConvertor())
 
 

@@ -27,6 +27,7 @@ REMOVED_VARIABLES = (
 )  # fmt: skip
 """Variables of version 2, whose app served a class."""
 
+# A host name, perhaps with "*." before it: no "*" alone, no address with a port or a scheme.
 _NAME = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
@@ -49,16 +50,16 @@ def hosts_from_environment() -> list[str]:
 
     Raises ConfigError for an invalid name. So is `*`, which would let any site's page talk to the app.
     """
-    given = os.environ.get("RNNVIZ_HOSTS", "").lower()
-    found = [name.strip() for name in given.split(",") if name.strip()]
-    for name in found:
+    variable = os.environ.get("RNNVIZ_HOSTS", "").lower()
+    names = [name.strip() for name in variable.split(",") if name.strip()]
+    for name in names:
         if not _NAME.fullmatch(name):
             raise ConfigError(
                 "RNNVIZ_HOSTS is a list of host names with commas between them, such as hall.example.org, "
                 "without http:// and port; received {given}",
                 given=repr(name),
             )
-    return found
+    return names
 
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -71,6 +72,8 @@ class AllowedHostsMiddleware:
     RNNVIZ_HOSTS allows both: behind a proxy, a page's origin may differ from the Host header.
     """
 
+    # Starlette's TrustedHostMiddleware has the same purpose, but checks the Host header alone. A page of
+    # another site that opens a WebSocket to localhost sends the right Host; only its Origin gives it away.
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._named = hosts_from_environment()
@@ -81,6 +84,7 @@ class AllowedHostsMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
+            # A lifespan message comes from the server itself and has no headers.
             headers = Headers(scope=scope)
             refused = self._refusal(headers.get("host", ""), headers.get("origin"))
             if refused:
@@ -98,6 +102,8 @@ class AllowedHostsMiddleware:
                 f"rnnviz does not answer to the host {host!r}. If it should, start it with this name in "
                 "RNNVIZ_HOSTS; see docs/class.md."
             )
+        # No Origin: the browser's own navigation, or a program, which could send any. Equal to the Host: the
+        # app's own page, whose scheme may be https before a proxy that speaks http to us.
         if origin is None or self._is_ours(origin) or origin.lower().partition("://")[2] == host.lower():
             return ""
         return (
@@ -125,6 +131,8 @@ def hostname(host: str) -> str | None:
         _ = parts.port  # raises ValueError if it is no number
     except ValueError:
         return None
+    # urlsplit reads on past "/", "?" and "#", and takes "me@" for a user: none of these stands in a Host
+    # header.
     if parts.netloc != host or parts.username is not None or not parts.hostname:
         return None
     return parts.hostname.rstrip(".")
@@ -133,7 +141,7 @@ def hostname(host: str) -> str | None:
 def is_allowed_host(name: str, hosts: Iterable[str]) -> bool:
     """Whether a host's name is among `hosts`: `*.example.org` allows all subdomains, `*` all names."""
     for host in hosts:
-        wanted = host.lower().rstrip(".")
-        if wanted in ("*", name) or (wanted.startswith("*.") and name.endswith(wanted[1:])):
+        allowed = host.lower().rstrip(".")
+        if allowed in ("*", name) or (allowed.startswith("*.") and name.endswith(allowed[1:])):
             return True
     return False

@@ -16,20 +16,22 @@ HEADER_TIMEOUT_S = 10.0
 
 
 class BoundedHeaders(H11Protocol):
-    """A connection whose headers are bounded in bytes (`longest`) and in time (PATIENCE)."""
+    """A connection whose headers are bounded in bytes (`max_header_bytes`) and in time (HEADER_TIMEOUT_S)."""
 
-    longest = 65_536
+    max_header_bytes = 65_536
     """Bytes of a header, at most: an address may contain a text, and cookies follow."""
 
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
-        self.conn = h11.Connection(h11.SERVER, self.longest)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # uvicorn has made a connection with h11's own bound; nothing has been read into it yet.
+        self.conn = h11.Connection(h11.SERVER, self.max_header_bytes)
         self._cut: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._mind()
 
+    # uvicorn has a timeout between requests (keep-alive), but none for a header that began and never ends.
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._mind()

@@ -17,8 +17,9 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.serving import sharing, warm_up
 from rnnviz.ui.serving.room import classroom
 
+# The port answers as soon as lifespan's start has ended, which these 10 seconds outlast by far.
 MAX_CONNECT_TRIES = 200
-CONNECT_PAUSE_S = 0.05  # seconds between two tries
+CONNECT_PAUSE_S = 0.05
 
 
 def opens_browser() -> bool:
@@ -35,6 +36,7 @@ async def open_browser() -> None:
         with contextlib.suppress(OSError):
             _, writer = await asyncio.open_connection(address, port)
             writer.close()
+            # In a thread: starting a browser takes up to seconds, in which the event loop must answer it.
             path = (st.get_option("server.baseUrlPath") or "").strip("/")
             scheme = "https" if st.get_option("server.sslCertFile") else "http"
             await asyncio.to_thread(webbrowser.open, f"{scheme}://{address}:{port}/{path}")
@@ -55,12 +57,15 @@ class AddressKeepingQueue(ForwardMsgQueue):
         before = self._queue
         super().clear(retain_lifecycle_msgs, fragment_ids_this_run)
         if retain_lifecycle_msgs:
-            there = {id(message) for message in self._queue}
-            self._queue += [one for one in before if _is_address(one) and id(one) not in there]
+            # By identity: comparing messages by value would compare whole payloads.
+            remaining = {id(message) for message in self._queue}
+            self._queue += [old for old in before if _is_address(old) and id(old) not in remaining]
 
 
 def install_queue() -> None:
     """Replace Streamlit's queue for all sessions that begin from now on."""
+    # AppSession.__init__ looks the name up in its module, so sessions made later get this class (Streamlit
+    # 1.67).
     app_session.ForwardMsgQueue = AddressKeepingQueue  # type: ignore[attr-defined]
 
 
@@ -75,36 +80,38 @@ refuses more, even if it reports no limit.
 
 
 def raise_open_file_limit() -> None:
-    """Raise the soft limit to the hard one, at most to FILES; many systems begin at 256."""
+    """Raise the soft limit to the hard one, at most to MAX_OPEN_FILES; many systems begin at 256."""
     try:
         import resource
     except ImportError:  # Windows lacks the module and the limit
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    new_limit = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < new_limit:
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (new_limit, hard))
 
 
-STAGE_CHECK_S = 10.0  # seconds between two looks whether the lecture has left its step
+STAGE_CHECK_S = 10.0  # between two checks whether the lecture has left its step
 
 
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Prepare the process, start the warm-up, and with `rnnviz host` the room; at the end, close it."""
+    # All before the first browser connects: Starlette lets none in until `yield`.
     raise_open_file_limit()
     install_queue()
     store.keep_little_memory()
     threading.Thread(target=warm_up.warm_up, name="rnnviz-warm", daemon=True).start()
-    beside = [asyncio.create_task(_close_abandoned_questions())]
+    tasks = [asyncio.create_task(_close_abandoned_questions())]
     if opens_browser():
-        beside.append(asyncio.create_task(open_browser()))
-    if classroom.at_start is not None:
-        beside.append(asyncio.create_task(asyncio.to_thread(sharing.open_at_start)))
+        tasks.append(asyncio.create_task(open_browser()))
+    if classroom.startup_options is not None:
+        tasks.append(asyncio.create_task(asyncio.to_thread(sharing.open_at_start)))
     yield {}
+    # The room first: its phones hear that it is closed while the event loop still runs.
     classroom.close()
-    for task in beside:
+    for task in tasks:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -113,4 +120,4 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
 async def _close_abandoned_questions() -> None:
     while True:
         await asyncio.sleep(STAGE_CHECK_S)
-        classroom.unseen()
+        classroom.close_abandoned_question()

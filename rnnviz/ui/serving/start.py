@@ -27,10 +27,12 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     """
     sys.stdout.write("Starting …\n")  # the imports below take many seconds on a first start
     sys.stdout.flush()
+    # Within the check, as a plain installation of rnnviz has neither Streamlit nor Starlette.
     with _require_packages(command):
         import streamlit as st
 
         from rnnviz.ui.serving import entry, http_protocol
+    # `streamlit run` would read the settings file of the current folder; here the app's own always counts.
     config = {**dict(flat_options(tomllib.loads(settings_path().read_text("utf-8")))), **options}
     http_protocol.install()
     app = st.App(**entry.app_parts(watched=False))
@@ -57,15 +59,15 @@ def _require_packages(command: str) -> Iterator[None]:
         ) from missing
 
 
-def parse_port(said: str) -> int:
+def parse_port(text: str) -> int:
     """The port of a command's option. Raises ArgumentTypeError for anything but 0 to 65535.
 
     >>> port("8501")
     8501
     """
-    if said.isdecimal() and (number := int(said)) < 1 << 16:
+    if text.isdecimal() and (number := int(text)) < 1 << 16:
         return number
-    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535; received {said!r}")
+    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535; received {text!r}")
 
 
 def settings_path() -> Path:
@@ -74,18 +76,19 @@ def settings_path() -> Path:
     return next((place for place in places if place.is_file()), places[0])
 
 
-def flat_options(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def flat_options(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The options of a TOML table by Streamlit's dotted names. A table of headers is one option.
 
     >>> dict(flat({"server": {"port": 1, "trustedUserHeaders": {"a": "b"}}}))
     {'server.port': 1, 'server.trustedUserHeaders': {'a': 'b'}}
     """
     for name, value in table.items():
-        whole = f"{before}{name}"
-        if isinstance(value, dict) and not whole.endswith("Headers"):
-            yield from flat_options(value, f"{whole}.")
+        dotted_name = f"{prefix}{name}"
+        # Streamlit declares options of headers as one option each, whose value is the table.
+        if isinstance(value, dict) and not dotted_name.endswith("Headers"):
+            yield from flat_options(value, f"{dotted_name}.")
         else:
-            yield whole, value
+            yield dotted_name, value
 
 
 def app(
@@ -101,12 +104,12 @@ def app(
       rnnviz app
       rnnviz app --port 9000 --no-browser
     """
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if port is not None:
-        found["server.port"] = port
+        options["server.port"] = port
     if no_browser:
-        found["server.headless"] = True
-    return serve("app", found)
+        options["server.headless"] = True
+    return serve("app", options)
 
 
 def host(
@@ -154,6 +157,8 @@ def host(
     """
     with _require_packages("host"):
         from rnnviz.ui.serving.room import classroom
-    classroom.at_start = classroom.RoomOptions(address, port, tuple(name or ()), tuple(model or NETWORKS))
+    classroom.startup_options = classroom.RoomOptions(
+        address, port, tuple(name or ()), tuple(model or NETWORKS)
+    )
     options = {"server.address": app_address or None, "server.headless": no_browser or None}
     return serve("host", {name: value for name, value in options.items() if value is not None})

@@ -28,11 +28,12 @@ def rerun_for_old_timers() -> None:
 
     The timer's fragment is gone, but Streamlit's browser side would clear the new page for it.
     """
+    # Streamlit 1.67 keeps what is asked of a running script in `_rerun_data`, and has no public way to it.
     context = get_script_run_ctx()
-    asked = getattr(getattr(context, "script_requests", None), "_rerun_data", None)
-    if context is None or asked is None or not asked.fragment_id_queue:
+    rerun_data = getattr(getattr(context, "script_requests", None), "_rerun_data", None)
+    if context is None or rerun_data is None or not rerun_data.fragment_id_queue:
         return
-    if asked.page_script_hash not in ("", context.page_script_hash):
+    if rerun_data.page_script_hash not in ("", context.page_script_hash):
         st.rerun()
 
 

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("rnnviz")
 
 LATER_PIECES_AFTER_S = 10.0  # seconds until the later pieces may begin
-QUIET_BEFORE_PIECE_S = (
-    3.0  # seconds without a key or a click before each piece: an import delays answers by half a second
-)
+QUIET_BEFORE_PIECE_S = 3.0  # seconds without a key or a click before each piece
 
 _last_message_time = 0.0  # the time of the last message from any browser, by time.monotonic()
 
@@ -46,13 +44,13 @@ class LastMessageMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def heard() -> Message:
+        async def receive_and_record() -> Message:
             global _last_message_time
             message = await receive()
             _last_message_time = time.monotonic()
             return message
 
-        await self.app(scope, heard if scope["type"] == "websocket" else receive, send)
+        await self.app(scope, receive_and_record if scope["type"] == "websocket" else receive, send)
 
 
 def warm_up() -> None:
@@ -65,17 +63,20 @@ def warm_up() -> None:
         from rnnviz.ui.jobs import store
         from rnnviz.ui.shell import model_cache
 
-        own = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
-        for module in (*own, *(page.module for page in registry.pages())):
+        look_pages = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
+        # One after another in this thread, packages before their pages: see the head of this file on
+        # deadlocks.
+        for module in (*look_pages, *(page.module for page in registry.pages())):
             importlib.import_module(module)
-        models, _ = model_cache.listed()
+        models, _ = model_cache.list_models()
         if models:
-            info = model_cache.first(models)
+            info = model_cache.first_model(models)
             _compute_first_picture(model_cache.load(info, to_read=True))
-            model_cache.yardstick(info, models)
+            model_cache.load_yardstick(info, models)
         store.sweep()
         time.sleep(LATER_PIECES_AFTER_S)
         for piece in _later_pieces(models):
+            # An import holds Python's lock for half a second, in which no key is answered.
             while (wait := _last_message_time + QUIET_BEFORE_PIECE_S - time.monotonic()) > 0:
                 time.sleep(wait)
             piece()
@@ -93,8 +94,8 @@ def _later_pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
     from rnnviz.networks import engines
     from rnnviz.ui.shell import model_cache
 
-    for info in models[: model_cache.LOADED_AT_ONCE]:
-        yield lambda info=info: _compute_first_picture(model_cache.reader(info))  # type: ignore[misc]
+    for info in models[: model_cache.MAX_LOADED_MODELS]:
+        yield lambda info=info: _compute_first_picture(model_cache.load_reader(info))  # type: ignore[misc]
     for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
         yield from (partial(step.shown, step.usual) for step in scene.steps)
     if (engine := engines.registered()) is not None:

@@ -87,7 +87,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: a folder": (["train", "--corpus", "machine", "--name", "../x"], "no folder"),
     "train: a file": (["train", "--corpus", "nowhere.txt", "--name", "x"], "nowhere.txt"),
     "train: a text": (["train", "--name", "x", "--corpus", TEXT[:900]], "no corpus is called"),
-    "train: threads": ([*TRAIN, "--threads", "0"], "threads is at least 1; received 0"),
+    "train: threads": ([*TRAIN, "--threads", "0"], "threads is a whole number from 1 to 1,024; received 0"),
     "train: batch": ([*TRAIN, "--batch", "0"], "batch is a whole number"),
     "train: min_count": ([*TRAIN, "--cell", "ngram", "--min-count", "-1"], "min_count"),
     "train: bfloat16": (
@@ -110,7 +110,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_one_line(name: str, run: Run, tmp_path: Path) -> None:
+def test_refusal_is_one_line(name: str, run: Run, tmp_path: Path) -> None:
     Path("book.txt").write_text(TEXT, "utf-8")
     Path("empty.txt").touch()
     Path("folder.safetensors").mkdir()
@@ -119,9 +119,7 @@ def test_it_is_one_line(name: str, run: Run, tmp_path: Path) -> None:
     refuse(run, tmp_path, *REFUSED[name])
 
 
-def test_several_processes_of_torchrun_are_refused_before_one_begins_a_run(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_torchrun_is_refused_before_run_begins(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
     monkeypatch.setenv("WORLD_SIZE", "2")
     done = run(*TRAIN)

@@ -117,7 +117,7 @@ def score_text(info: ModelInfo, text: Text, stop: Event, progress: Progress) -> 
     report = ScoringProgress(progress)
     folder, source = store.shared().folder(), _reading(info, text, report.repeat, stop)
     try:
-        steps = record(model_cache.scorer(info), source.pop("path"), folder, **source)
+        steps = record(model_cache.load_scorer(info), source.pop("path"), folder, **source)
         with closing(run(steps, report)) as made:  # Windows removes no file that is open
             report(Share(1.0, len(made), made.score.perplexity))
             if stop.is_set():
@@ -165,7 +165,7 @@ def scored(
 def score_by_other(info: ModelInfo, text: Text, progress: Progress) -> Score:
     """A text's score by another model, which is loaded here: the page doesn't wait for that."""
     report = ScoringProgress(progress)
-    return run(score(model_cache.scorer(info), **_reading(info, text, report.repeat)), report)
+    return run(score(model_cache.load_scorer(info), **_reading(info, text, report.repeat)), report)
 
 
 def measure_baselines(
