@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rnnviz.checks import restored
+from rnnviz.checks import restore
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Number, Said, count, say, span, words
 from rnnviz.networks import checkpoint
@@ -224,7 +224,7 @@ def _listed(card: Mapping[str, Any], key: str) -> tuple[Recorded, ...]:
 def _finding(one: object) -> Recorded | None:
     """The restored record; None for a damaged one."""
     try:
-        found: Recorded = restored(Recorded, one)
+        found: Recorded = restore(Recorded, one)
     except (TypeError, LookupError, ValueError, AttributeError):
         return None
     counts = (found.layer, found.unit, found.characters)

@@ -51,7 +51,7 @@ def bundle() -> str:
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
 
-PLACES = 8
+MAX_SESSIONS = 8
 """Places with a remembered session, at most; others send their whole text again."""
 
 _WORDS = {
@@ -119,7 +119,7 @@ class Live(anywidget.AnyWidget):
     def _answer(self, ask: Ask) -> None:
         session = self._sessions.pop(ask.client, None) or LiveSession(cast(Any, self.model), self._ngram)
         self._sessions[ask.client] = session
-        while len(self._sessions) > PLACES:
+        while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
         extra: dict[str, Any] = {}
         if ask.fresh:

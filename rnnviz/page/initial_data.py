@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES, themes
+from rnnviz.figures.themes import COLOUR_LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES, themes
 from rnnviz.i18n import _, language
 from rnnviz.networks import contamination, model_card
 from rnnviz.page import shown_units
@@ -76,9 +76,13 @@ def fixed(
     """
     config, vocabulary, found = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
-    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS, reason=LEVELS)
+    colours = themes(
+        diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS, reason=COLOUR_LEVELS
+    )
     for name, theme in THEMES.items():
-        colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
+        colours[name]["figure"] = live.skeleton(
+            theme, vocabulary_size=vocabulary.size, columns=live.MAX_COLUMNS
+        )
     made = {
         "words": live_words(),
         "examples": examples_for(model.card, model.name, listed),
@@ -91,7 +95,7 @@ def fixed(
         "layers": config.layers,
         "units": config.hidden_size,
         "few": min(FEW, config.hidden_size),
-        "listed": live.NEXT,
+        "listed": live.LISTED_NEXT,
         "quantities": quantities,
         "named": [captioned(one, model) for one in found],
         "unnamed": "" if found else shown_units.unnamed(model.card),

@@ -61,7 +61,7 @@ class Ask:
     seq: int = 0
     text: str = ""
     start: int | None = None
-    columns: int = live.COLUMNS
+    columns: int = live.MAX_COLUMNS
     quantity: str = "hidden"
     layer: int = 0
     order: str = "steady"
@@ -396,7 +396,7 @@ class Held(Generic[R]):
 
 def expected(trace: Trace, start: int, stop: int) -> Rows:
     """The most probable symbols: ids and probabilities, (n, live.NEXT) each."""
-    return trace.top_at(start, stop, live.NEXT)
+    return trace.top_at(start, stop, live.LISTED_NEXT)
 
 
 def redrawn(shape: Shape) -> Compute[tuple[Trace, Trace]]:

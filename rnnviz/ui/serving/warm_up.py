@@ -94,7 +94,7 @@ def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
     for info in models[: model_cache.LOADED_AT_ONCE]:
         yield lambda info=info: _picture(model_cache.reader(info))  # type: ignore[misc]
     for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
-        yield from (partial(step.shown, step.usual) for step in scene.steps)
+        yield from (partial(step.draw, step.usual) for step in scene.steps)
     if (engine := engines.registered()) is not None:
         yield partial(importlib.import_module, engine)
 

@@ -23,7 +23,7 @@ from rnnviz.lab.analysis.targets import Target, named, pattern_target, span_targ
 from rnnviz.networks.progress import run
 from tests.support.built import built
 from tests.support.models import TEXT
-from tests.support.refused import Refusals, refused
+from tests.support.refused import Refusals, assert_refused
 from tests.support.torch_models import tiny_torch
 
 H = 12  # of `tiny`
@@ -441,4 +441,4 @@ REFUSED: Refusals = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(*REFUSED[name])
+    assert_refused(*REFUSED[name])

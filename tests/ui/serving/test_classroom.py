@@ -19,7 +19,7 @@ from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones as room_phones
 from rnnviz.ui.serving.room.classroom import Address, OpenRoom, RoomOptions
-from tests.support.apptest import Open, everything
+from tests.support.apptest import Open, page_words
 from tests.support.phones import COLOURS, SOON, Phone, hang_up
 
 
@@ -179,7 +179,7 @@ def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
 ) -> None:
     app = open_app("explore", model="tiny-gru")
     next(button for button in app.button if button.label == "Show on phones").click().run()
-    assert "Phones must be in the same network" in everything(app)
+    assert "Phones must be in the same network" in page_words(app)
     opened = now()
     phone = on_phone(opened).join()
     heard = phone.listen()

@@ -9,7 +9,7 @@ from rnnviz import i18n
 from rnnviz.networks.checkpoint import save
 from tests.support.apptest import Open
 from tests.support.catalogue import assert_chinese
-from tests.support.models import changed, tiny, tiny_card
+from tests.support.models import tiny, tiny_card, with_tensors
 
 pytestmark = pytest.mark.usefixtures("troubled")
 
@@ -39,7 +39,7 @@ def test_a_file_without_a_perplexity(open_app: Open, name: str, data: bytes, sai
 
 def test_a_model_that_is_damaged(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    broken = changed(tiny("gru", card=tiny_card()), readout_bias=np.nan)
+    broken = with_tensors(tiny("gru", card=tiny_card()), readout_bias=np.nan)
     path = save(broken, tmp_path / "tiny-broken.safetensors")
     (tmp_path / "tiny-cut.safetensors").write_bytes(path.read_bytes()[:99])
     app = open_app("explore", model="tiny-broken", locale="zh-CN")

@@ -14,7 +14,7 @@ import streamlit as st
 from rnnviz.arrays import Arrays, Integers
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, Scale, themes
+from rnnviz.figures.themes import COLOUR_LEVELS, SURPRISAL_FULL, THEMES, Scale, themes
 from rnnviz.i18n import _, language
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.selected_run import SelectedRun, find
@@ -227,7 +227,7 @@ def _frame(
 
 def _fixed(one: training.Curves, words: Mapping[str, str]) -> tuple[dict[str, Any], str]:
     named = {**words, "ngram": words["ngram.n"].format(order=one.order)}
-    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+    colours = themes(diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS)
     for name, theme in THEMES.items():
         colours[name]["curve"] = _emptied(training.figure(one, named, theme=theme))
         colours[name]["details"] = _emptied(training.details(one, named, theme=theme))

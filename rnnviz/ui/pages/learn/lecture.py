@@ -36,7 +36,7 @@ class Lecture:
         self._at = {self.number: at}
         self._set: dict[tuple[int, str], Any] = {}
         for name, control in self.step.controls.items():
-            self._set[self._key(name)] = control.valid(query.get(name)) if control.kept else None
+            self._set[self._key(name)] = control.valid(query.get(name)) if control.in_address else None
 
     @property
     def scene(self) -> Scene:
@@ -64,7 +64,7 @@ class Lecture:
     @property
     def values(self) -> State:
         """The values of the current step's controls, defaults included."""
-        return controls.shown(self.step.controls, self.state)
+        return controls.with_defaults(self.step.controls, self.state)
 
     def take(self, wish: object) -> Mapping[str, Any]:
         """Go to the step that a browser's wish names. Returns its ask for that step; {} if invalid."""
@@ -100,9 +100,9 @@ class Lecture:
             **static,
         }
         try:
-            state = controls.taken(step.controls, self.state, ask)
-            values = controls.shown(step.controls, state)
-            sent |= self._drawn(values) | {"formula": symbols.typeset(step.written(values))}
+            state = controls.apply_request(step.controls, self.state, ask)
+            values = controls.with_defaults(step.controls, state)
+            sent |= self._drawn(values) | {"formula": symbols.typeset(step.formula_at(values))}
             self._set |= {self._key(name): value for name, value in state.items()}
         except RnnvizError as error:
             sent |= {"error": describe(error), "notice": "", "code": None, "formula": ""}
@@ -120,9 +120,9 @@ class Lecture:
             data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
             if values[PICK] == OPEN:
                 return {"data": data, "notice": _("What do you think?"), "code": None}
-        picture, notice = step.shown(values)
+        picture, notice = step.draw(values)
         data["controls"] = [
-            {"name": name, **one.drawn(values[name])} for name, one in step.controls.items() if one.widget
+            {"name": name, **one.widget_at(values[name])} for name, one in step.controls.items() if one.widget
         ]
         data["picture"] = picture
         if step.question:
@@ -133,7 +133,7 @@ class Lecture:
     def asked(self) -> Question | None:
         """The step's question to the room; None if it has none. `over` once its picture is shown."""
         step = self.step
-        if step.asked and (letter := step.asked(**self.values)):
+        if step.room_question and (letter := step.room_question(**self.values)):
             return Question(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
         if step.question is None:
             return None
@@ -169,6 +169,10 @@ class Lecture:
         for name, control in self.step.controls.items():
             value = self.state[name]
             written = found | {name: str(value)}
-            if value not in (None, control.default) and control.kept and len(urlencode(written)) <= ADDRESS:
+            if (
+                value not in (None, control.default)
+                and control.in_address
+                and len(urlencode(written)) <= ADDRESS
+            ):
                 found = written
         return found

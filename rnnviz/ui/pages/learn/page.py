@@ -52,7 +52,7 @@ def _scene() -> None:
     room = room_wish(wish, plainly)
     static = {
         "words": words(),
-        "symbols": symbols.said(),
+        "symbols": symbols.meanings(),
         "language": language(),
         "themes": colours(),
         "room": room,

@@ -259,7 +259,7 @@ async def answers(request: Request) -> Response:
 
     rows = _opened.room.table() if _opened is not None else []
     named = {"Content-Disposition": 'attachment; filename="answers.csv"', "Cache-Control": "no-store"}
-    return Response(export.of(rows) if rows else "", media_type="text/csv", headers=named)
+    return Response(export.csv_text(rows) if rows else "", media_type="text/csv", headers=named)
 
 
 @lru_cache(maxsize=20)
