@@ -46,8 +46,8 @@ def readable():
 
 
 train, validation = ids(split.train), ids(split.validation).unfold(0, 65, 65)
-watched = "the time traveller smiled at the machine"
-with rnnviz.follow("any-loop", readable, watched=watched, text="timemachine", total=steps) as run:
+watch_text = "the time traveller smiled at the machine"
+with rnnviz.follow("any-loop", readable, watch_text=watch_text, text="timemachine", total=steps) as run:
     print("follow it on the Train page:", run.path)
     for step in range(1, steps + 1):
         begins = torch.randint(len(train) - 65, (32, 1))

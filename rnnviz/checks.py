@@ -17,6 +17,7 @@ the function, and so are ranges.
 import builtins
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache, wraps
@@ -51,8 +52,7 @@ TEXT_PARAMETERS = {
     "given",
     "source",
     "into",
-    "watched",
-    "probe",
+    "watch_text",
     "title",
     "example",
 }
@@ -111,6 +111,41 @@ def checked(of: F) -> F:
         return of(*values, **named)
 
     return checking  # type: ignore[return-value]
+
+
+def renamed(**new_names: str) -> Callable[[F], F]:
+    """A function that also takes parameters by their names of the version before: old=new.
+
+    An old name works for one version, and its DeprecationWarning says what to write.
+
+    >>> import warnings
+    >>> @renamed(loud="shout")
+    ... def greet(name: str, *, shout: bool = False) -> str:
+    ...     return f"Hello, {name}" + "!" * shout
+    >>> with warnings.catch_warnings(record=True, action="always") as messages:
+    ...     greet("Ada", loud=True)
+    'Hello, Ada!'
+    >>> print(messages[0].message)
+    greet's loud= is called shout= now: write greet(…, shout=…)
+    """
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def call(*positional: Any, **named: Any) -> Any:
+            for old, new in new_names.items():
+                if old in named and new not in named:
+                    name = function.__name__
+                    warnings.warn(
+                        f"{name}'s {old}= is called {new}= now: write {name}(…, {new}=…)",
+                        DeprecationWarning,
+                        stacklevel=2,
+                    )
+                    named[new] = named.pop(old)
+            return function(*positional, **named)
+
+        return call  # type: ignore[return-value]
+
+    return decorate
 
 
 def received(value: object) -> str:

@@ -10,9 +10,9 @@ The terminal, the app and the notebook render these forms; nothing else formats 
 `locale/findings.toml` has each code's sentence in each language: `rnnviz.sentences` reads it.
 `rnnviz.figures.pictures` draws the panels.
 
->>> said = Said("search.chance-only")
->>> from rnnviz.sentences import tell
->>> tell(said, "en")
+>>> sentence = Sentence("search.chance-only")
+>>> from rnnviz.sentences import describe
+>>> describe(sentence, "en")
 'That is hardly more than chance.'
 """
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # the command line answers --help without numpy
     from rnnviz.arrays import Array
@@ -49,27 +49,27 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Said:
+class Sentence:
     """A sentence, or words inside one: a code of `locale/findings.toml` and the values it names. A value is a
-    Number, a Said, a list of these, or the reader's own text, which is escaped where it is shown.
+    Number, a Sentence, a list of these, or the reader's own text, which is escaped where it is shown.
     """
 
     code: str
     values: Mapping[str, object] = field(default_factory=dict)
 
 
-Value = Number | Said | str | None
+Value = Number | Sentence | str | None
 """A table's cell: None shows as empty, Number(None) as a dash."""
 
 
-def say(codes: Iterable[str], **values: object) -> list[Said]:
+def make_sentences(codes: Iterable[str], **values: object) -> list[Sentence]:
     """A sentence for each code; all share the same values."""
-    return [Said(code, values) for code in codes]
+    return [Sentence(code, values) for code in codes]
 
 
-def words(code: str, **values: object) -> Said:
+def words(code: str, **values: object) -> Sentence:
     """Words inside a sentence, or a title."""
-    return Said(code, values)
+    return Sentence(code, values)
 
 
 def count(value: float | None) -> Number:
@@ -77,7 +77,7 @@ def count(value: float | None) -> Number:
     return Number(value, "count")
 
 
-def span(low: float | None, high: float | None, digits: int = 3) -> Said | Number:
+def span(low: float | None, high: float | None, digits: int = 3) -> Sentence | Number:
     """An interval inside a sentence; a dash where an end is None."""
     if low is None or high is None:
         return Number(None)
@@ -88,11 +88,11 @@ def span(low: float | None, high: float | None, digits: int = 3) -> Said | Numbe
 class Table:
     """Rows of cells under `columns`; numbers are aligned on the right."""
 
-    columns: Sequence[Said]
+    columns: Sequence[Sentence]
     rows: Sequence[Sequence[Value]]
 
 
-def one_row(*cells: tuple[Said, Value]) -> Table:
+def one_row(*cells: tuple[Sentence, Value]) -> Table:
     """A table of a single row, from pairs (column, cell)."""
     return Table([column for column, _cell in cells], [[cell for _column, cell in cells]])
 
@@ -204,10 +204,10 @@ class Panel:
     """
 
     name: str
-    title: Said
+    title: Sentence
     picture: Picture
-    notice: Sequence[Said]
-    limits: Said
+    notice: Sequence[Sentence]
+    limits: Sentence
     link: str = ""
     pick: str = ""
     picks: Sequence[int] = ()
@@ -225,7 +225,7 @@ class Finding(Protocol):
         """Rows under the columns of this class of findings."""
         ...
 
-    def sentences(self) -> list[Said]:
+    def sentences(self) -> list[Sentence]:
         """The sentences that the numbers allow, the verdict first."""
         ...
 
@@ -246,12 +246,58 @@ class Finding(Protocol):
         return import_module("rnnviz.scoring.frames").of_table(self.table())
 
 
+def report(result: Any) -> Any:
+    """The module that presents a result, named in its class's `REPORT`."""
+    return import_module(result.REPORT)
+
+
+class Reported(Finding):
+    """A Finding that another module presents, its report."""
+
+    # A result is computed in one room, and put into words and pictures in a room above it, which may not be
+    # imported there. So the class only names its report, and the first question loads it:
+    #
+    #     class Ablation(Reported):                          rnnviz/lab/analysis/ablation.py
+    #         REPORT = "rnnviz.lab.reports.ablation"
+    #
+    #     def table(ablation: Ablation) -> Table: ...        rnnviz/lab/reports/ablation.py
+    #     def sentences(ablation: Ablation) -> list[Sentence]: ...
+    #     def panels(ablation: Ablation) -> list[Panel]: ...     only where there is a picture
+    #
+    # All others ask the result: `ablation.table()`. The numbers are in the first file; a sentence, a column
+    # or a picture is changed in the second. A method with more arguments, such as `Search.panels(chosen)`,
+    # stands in its class and asks `report(self)` likewise.
+
+    REPORT: ClassVar[str]
+
+    def table(self) -> Table:
+        """Rows under the columns of this class of findings."""
+        rows: Table = report(self).table(self)
+        return rows
+
+    def sentences(self) -> list[Sentence]:
+        """The sentences that the numbers allow, the verdict first."""
+        allowed: list[Sentence] = report(self).sentences(self)
+        return allowed
+
+    def panels(self) -> list[Panel]:
+        """The pictures; a finding in words or as a text alone has none."""
+        module = report(self)
+        pictures: list[Panel] = module.panels(self) if hasattr(module, "panels") else []
+        return pictures
+
+
 def stacked(tables: Sequence[Table]) -> Table:
     """The rows of several findings under the first one's columns; a cell that a row lacks stays empty."""
     columns = tables[0].columns
     rows: list[list[Value]] = []
-    for one in tables:
-        for row in one.rows:
-            cells = dict(zip((column.code + repr(column.values) for column in one.columns), row, strict=True))
-            rows.append([cells.get(column.code + repr(column.values)) for column in columns])
+    for table in tables:
+        for row in table.rows:
+            cells = dict(zip(map(_column_key, table.columns), row, strict=True))
+            rows.append([cells.get(_column_key(column)) for column in columns])
     return Table(columns, rows)
+
+
+def _column_key(column: Sentence) -> str:
+    # Headings with the same code, such as "best of {n} units", are different columns for different values.
+    return column.code + repr(column.values)

@@ -10,10 +10,10 @@ from typing import Any
 
 PICTURES, PLOTS, SENTENCES = "rnnviz.notebook.figure", "rnnviz.notebook.figure", "rnnviz.sentences"
 
-FEW = 8
+MAX_LISTED_ITEMS = 8
 """Entries of a list that are shown one by one, at most."""
 
-WIDEST = 70
+MAX_REPR_CHARS = 70
 """Characters of a value's repr, at most."""
 
 
@@ -21,9 +21,9 @@ class Brief:
     """A dataclass (with `repr=False`) whose repr gives only the size of arrays and long lists."""
 
     def __repr__(self) -> str:
-        named = [each.name for each in fields(self) if each.repr]  # type: ignore[arg-type]
-        shown = ((name, getattr(self, name)) for name in named)
-        return f"{type(self).__name__}({', '.join(f'{name}={_brief(value)}' for name, value in shown)})"
+        names = [field.name for field in fields(self) if field.repr]  # type: ignore[arg-type]
+        pairs = ((name, getattr(self, name)) for name in names)
+        return f"{type(self).__name__}({', '.join(f'{name}={_brief(value)}' for name, value in pairs)})"
 
 
 class Drawn:
@@ -53,9 +53,10 @@ class Pictured(Drawn):
 
     def __str__(self) -> str:
         sentences: Any = getattr(self, "sentences", tuple)
-        written, shown = import_module(SENTENCES), [repr(self)]
-        language = written.of_terminal()
-        return "\n".join(shown + [written.flat(written.tell(one, language)) for one in sentences()])
+        writer = import_module(SENTENCES)
+        language = writer.terminal_language()
+        lines = [writer.strip_marks(writer.describe(sentence, language)) for sentence in sentences()]
+        return "\n".join([repr(self), *lines])
 
     def _repr_html_(self) -> str:
         html: str = import_module(PICTURES).html(self)
@@ -65,10 +66,10 @@ class Pictured(Drawn):
 def _brief(value: Any) -> str:
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"<{value.dtype} {tuple(value.shape)}>" if value.shape else repr(value.item())
-    many = isinstance(value, tuple | list | dict | set | frozenset)
-    if many and (len(value) > FEW or len(repr(value)) > WIDEST):
+    is_collection = isinstance(value, tuple | list | dict | set | frozenset)
+    if is_collection and (len(value) > MAX_LISTED_ITEMS or len(repr(value)) > MAX_REPR_CHARS):
         return f"<{type(value).__name__} of {len(value):,}>"
     whole = repr(value)
-    if len(whole) <= WIDEST:
+    if len(whole) <= MAX_REPR_CHARS:
         return whole
-    return whole[: WIDEST - 1] + "…" if isinstance(value, str) else f"<{type(value).__name__}>"
+    return whole[: MAX_REPR_CHARS - 1] + "…" if isinstance(value, str) else f"<{type(value).__name__}>"

@@ -18,9 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from rnnviz.findings import Number, Said
+from rnnviz.findings import Number, Sentence
 from rnnviz.text.files import printable
 
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -31,7 +29,7 @@ LEVELS = ("said", "aside", "caution", "detail", "hint")
 """How a sentence is shown: in the text; small, under it; in a box, and on standard error beside --json;
 once details are unfolded; only where a reader can click."""
 
-HUGE, BEYOND = 1e6, 1e12
+SCALE_WORD_PERPLEXITY, NO_DIGITS_PERPLEXITY = 1e6, 1e12
 """The perplexity from which a word replaces digits ("98.7 million"), and from which words replace the whole
 number, whose digits mean nothing any more."""
 
@@ -57,24 +55,24 @@ def _entries(name: str, table: Mapping[str, Any]) -> Iterable[tuple[str, Mapping
             yield from _entries(f"{name}.{key}" if name else key, below)
 
 
-def match(name: str | None) -> str:
+def match_language(name: str | None) -> str:
     """The language of LANGUAGES nearest to a locale such as "zh-CN"; English for any other."""
     language = (name or "").replace("_", "-").split("-")[0].lower()
     return language if language in LANGUAGES else DEFAULT
 
 
-def of_terminal() -> str:
+def terminal_language() -> str:
     """The language of RNNVIZ_LANGUAGE, else the locale's."""
     category = getattr(locale, "LC_MESSAGES", locale.LC_CTYPE)  # Windows has none for messages
-    return match(os.environ.get("RNNVIZ_LANGUAGE") or locale.setlocale(category, None))
+    return match_language(os.environ.get("RNNVIZ_LANGUAGE") or locale.setlocale(category, None))
 
 
-def level(said: Said) -> str:
+def level(sentence: Sentence) -> str:
     """The sentence's level, one of LEVELS."""
-    return str(catalogue()[said.code].get("level", LEVELS[0]))
+    return str(catalogue()[sentence.code].get("level", LEVELS[0]))
 
 
-def tell(
+def describe(
     value: object, language: str, escape: Callable[[str], str] = printable, *, marked: bool = True
 ) -> str:
     """The Markdown of a sentence, a number, words or a list of them, in a language.
@@ -83,55 +81,55 @@ def tell(
     marked  False leaves out the marks of Markdown, for a terminal
 
     >>> from rnnviz.findings import words
-    >>> tell(words("span", low=Number(0.91), high=Number(-1)), "en")
+    >>> describe(words("span", low=Number(0.91), high=Number(-1)), "en")
     '0.910 to −1.000'
     """
-    if isinstance(value, Said):
+    if isinstance(value, Sentence):
         template = catalogue()[value.code][language]
         if isinstance(template, list):
             n = value.values["n"]
             template = template[0 if (n.value if isinstance(n, Number) else n) == 1 else 1]
         if not marked:
-            template = flat(template)  # now, as the reader's own text, put in below, keeps such marks
-        named = ((name, each) for name, each in value.values.items() if f"{{{name}}}" in template)
-        told = {name: tell(each, language, escape, marked=marked) for name, each in named}
-        return str(template.format(**told))
+            template = strip_marks(template)  # now, as the reader's own text, put in below, keeps such marks
+        used = ((name, item) for name, item in value.values.items() if f"{{{name}}}" in template)
+        described = {name: describe(item, language, escape, marked=marked) for name, item in used}
+        return str(template.format(**described))
     if isinstance(value, Number):
-        return written(value, language)
+        return format_number(value, language)
     if isinstance(value, list):
-        return tell(Said("list"), language).join(
-            tell(each, language, escape, marked=marked) for each in value
+        return describe(Sentence("list"), language).join(
+            describe(item, language, escape, marked=marked) for item in value
         )
     return escape(str(value))
 
 
-def together(sentences: Iterable[str], language: str) -> str:
+def join_sentences(sentences: Iterable[str], language: str) -> str:
     """Sentences one after another; Chinese has no space between them."""
     return ("" if language == "zh" else " ").join(sentences)
 
 
-def flat(told: str) -> str:
+def strip_marks(text: str) -> str:
     """A sentence without the marks of bold and code, for a terminal."""
-    return told.replace("**", "").replace("`", "")
+    return text.replace("**", "").replace("`", "")
 
 
-def written(number: Number, language: str) -> str:
+def format_number(number: Number, language: str) -> str:
     """A number in a language; a dash for None.
 
-    >>> [written(Number(value, "percent"), "en") for value in (0.0004, 0.043, 0.9991, 1.0)]
+    >>> [format_number(Number(value, "percent"), "en") for value in (0.0004, 0.043, 0.9991, 1.0)]
     ['under 0.1 %', '4.3 %', 'over 99 %', '100 %']
     """
     value, form, digits = number.value, number.form, number.digits
     if value is None or math.isnan(value):
         return "–"
-    if form == "perplexity" and value >= BEYOND:
-        return tell(Said("number.beyond"), language)
+    if form == "perplexity" and value >= NO_DIGITS_PERPLEXITY:
+        return describe(Sentence("number.beyond"), language)
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if form == "count":
         return _minus(f"{round(value):,}")
     if form == "percent" and (0 < value < 0.001 or 0.995 <= value < 1):
-        return tell(Said("number.under" if value < 0.5 else "number.over"), language)
+        return describe(Sentence("number.under" if value < 0.5 else "number.over"), language)
     if form == "percent":
         return f"{100 * value:.1f} %" if 0 < value < 0.1 else f"{100 * value:.0f} %"
     if form == "whole percent":
@@ -141,16 +139,18 @@ def written(number: Number, language: str) -> str:
     if form == "significant" and value < 0.0001:
         return "< 0.0001"
     if form == "significant" and value < 0.01:
+        import numpy as np  # here, because the help of the commands, which loads this module, loads no numpy
+
         return np.format_float_positional(value, precision=2, fractional=False, trim="-")
     return _minus(f"{value:+,.{digits}f}" if form == "signed" else f"{value:,.{digits}f}")
 
 
-def _minus(written: str) -> str:
-    return written.replace("-", "−")
+def _minus(digits: str) -> str:
+    return digits.replace("-", "−")
 
 
 def _perplexity(value: float, digits: int, language: str) -> str:
-    if value < HUGE:
+    if value < SCALE_WORD_PERPLEXITY:
         return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
     size, word = next(pair for pair in _LARGE[language] if value >= pair[0])
     return f"{value / size:.1f}".removesuffix(".0") + word

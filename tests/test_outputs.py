@@ -68,7 +68,7 @@ def test_a_command_writes_over_nothing_of_the_users(
     command: str, to: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = contents(here)
-    assert cli.main([*COMMANDS[command].split(), to], more=[page]) == 1
+    assert cli.main([*COMMANDS[command].split(), to], more_commands=[page]) == 1
     out, err = capsys.readouterr()
     assert not out
     assert_one_sentence(err.removesuffix("\n"))
@@ -81,7 +81,10 @@ def test_an_earlier_output_is_replaced_but_not_a_model(command: str, here: Path)
     words = [*COMMANDS[command].split(), f"out.{ending.get(command, 'csv')}"]
     if command in ("values", "json"):
         words[-1] = {"values": "out.parquet", "json": "out.json"}[command]
-    assert [cli.main(words, more=[page]) for _ in range(2)] == [0, int(command in ("train", "ngram"))]
+    assert [cli.main(words, more_commands=[page]) for _ in range(2)] == [
+        0,
+        int(command in ("train", "ngram")),
+    ]
 
 
 @pytest.mark.parametrize("command", ["trace", "html", "rows"])

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rnnviz import sentences
-from rnnviz.findings import Number, Said, Table, count, one_row, stacked, words
-from rnnviz.sentences import catalogue, tell, written
+from rnnviz.findings import Number, Sentence, Table, count, one_row, stacked, words
+from rnnviz.sentences import catalogue, describe, format_number
 
 ROOT = Path(sentences.__file__).parent
 
@@ -75,20 +75,20 @@ def test_no_sentence_is_left_that_nobody_says() -> None:
     ],
 )
 def test_a_number_is_rounded_where_it_is_read(number: Number, shown: str, language: str) -> None:
-    assert written(number, language) == shown
+    assert format_number(number, language) == shown
 
 
 def test_one_thing_and_many_have_their_sentences() -> None:
-    one, two = (tell(words("search.above-chance", n=count(n)), "en") for n in (1, 2))
+    one, two = (describe(words("search.above-chance", n=count(n)), "en") for n in (1, 2))
     assert one.startswith("1 unit is")
     assert two.startswith("2 units are")
 
 
 def test_a_readers_text_is_escaped_and_our_words_are_not() -> None:
     said = words("search.unanswered", target="a*b")
-    assert tell(said, "en", lambda text: f"<{text}>").startswith("<a*b> is the same")
+    assert describe(said, "en", lambda text: f"<{text}>").startswith("<a*b> is the same")
     said = words("perturbation.remembered", model="`**k", bits="1", n=2)
-    assert tell(said, "en", marked=False).startswith("`**k predicts")
+    assert describe(said, "en", marked=False).startswith("`**k predicts")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_terminal_speaks_the_language_asked_for(
     monkeypatch.delenv("RNNVIZ_LANGUAGE", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert sentences.of_terminal() == language
+    assert sentences.terminal_language() == language
 
 
 def test_a_terminal_speaks_a_language_where_the_system_has_no_locale_of_messages(
@@ -109,10 +109,10 @@ def test_a_terminal_speaks_a_language_where_the_system_has_no_locale_of_messages
 ) -> None:
     monkeypatch.delenv("RNNVIZ_LANGUAGE", raising=False)
     monkeypatch.delattr(locale, "LC_MESSAGES", raising=False)
-    assert sentences.of_terminal() in sentences.LANGUAGES
+    assert sentences.terminal_language() in sentences.LANGUAGES
 
 
 def test_rows_stack_under_the_columns_of_the_first() -> None:
-    first = one_row((Said("head.target"), "quotes"), (Said("head.best", {"n": 1}), Number(0.9)))
-    other = Table([Said("head.target")], [["digit"]])
+    first = one_row((Sentence("head.target"), "quotes"), (Sentence("head.best", {"n": 1}), Number(0.9)))
+    other = Table([Sentence("head.target")], [["digit"]])
     assert stacked([first, other]).rows == [["quotes", Number(0.9)], ["digit", None]]

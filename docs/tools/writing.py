@@ -37,7 +37,7 @@ from rnnviz.arrays import Doubles, Integers
 from rnnviz.networks import checkpoint
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
-from rnnviz.text.vocabulary import UNKNOWN
+from rnnviz.text.vocabulary import UNKNOWN_ID
 
 RECORDING = Path(__file__).parents[2] / "rnnviz" / "lecture" / "writing.json"
 WRITER, JUDGE, NETWORKS = "timemachine-lstm", "gru", ("rnn", "gru", "lstm")
@@ -112,7 +112,7 @@ def beam(model: NumpyModel, prompt: str, length: int, width: int) -> str:
         found = []
         for at, (total, _, reader) in enumerate(beams):
             log_probs = reader.log_probs()
-            log_probs[UNKNOWN] = -math.inf
+            log_probs[UNKNOWN_ID] = -math.inf
             best = np.argsort(-log_probs, kind="stable")[:width]
             found += [(total + float(log_probs[symbol]), at, int(symbol)) for symbol in best]
         beams = [_longer(beams[at], total, symbol) for total, at, symbol in heapq.nlargest(width, found)]
@@ -256,7 +256,7 @@ def own_input(texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
 def guesses(model: NumpyModel, prompt: str, text: str) -> str:
     """The likeliest character at every place of `text`, when `prompt` and what stands before it are read."""
     rows = rnnviz.trace(model, prompt + text).log_probs[len(prompt) : -1].copy()
-    rows[:, UNKNOWN] = -math.inf
+    rows[:, UNKNOWN_ID] = -math.inf
     return "".join(model.vocabulary.symbol(int(symbol)) for symbol in rows.argmax(axis=1))
 
 

@@ -17,13 +17,13 @@ from rnnviz.cli import bind, models, perplexity, sample, trace
 from rnnviz.cli.output import complain
 from rnnviz.errors import RnnvizError, TorchMissingError
 
-STOPPED = 130  # 128 + SIGINT: a shell expects it after Ctrl-C
+EXIT_INTERRUPTED = 130  # 128 + SIGINT: a shell expects it after Ctrl-C
 
 Command = Callable[..., int | None]
 
 COMMANDS: tuple[Command, ...] = (perplexity.perplexity, sample.sample, trace.trace, models.models)
 
-LISTED = """\
+COMMANDS_HELP = """\
 usage: rnnviz [-h] [--version] COMMAND ...
 
 Train character-level recurrent language models and look inside them.
@@ -50,23 +50,26 @@ rnnviz COMMAND --help says more of one.
 """
 
 
-def run(*more: Command, develop: Sequence[Command] = ()) -> None:
+def run(*more_commands: Command, develop: Sequence[Command] = ()) -> None:
     """Run the command in sys.argv and exit with its code. `more` are commands of higher rooms, `develop`
     those under `dev`.
     """
     warnings.showwarning = lambda message, *_, **__: complain(str(message))  # without path and code
-    sys.exit(main(more=more, develop=develop))
+    sys.exit(main(more_commands=more_commands, develop=develop))
 
 
 def main(
-    arguments: Sequence[str] | None = None, more: Sequence[Command] = (), develop: Sequence[Command] = ()
+    arguments: Sequence[str] | None = None,
+    more_commands: Sequence[Command] = (),
+    develop: Sequence[Command] = (),
 ) -> int:
     """Run one command. Returns its exit code; a misspelt command exits with 2."""
+    # A terminal of Windows, or one with LANG=C, can't show every character of a model's vocabulary.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # an unencodable character becomes its code point
             stream.reconfigure(errors="backslashreplace")
     try:
-        parser = _parser(more, develop)
+        parser = _build_parser(more_commands, develop)
         try:
             args = parser.parse_args(arguments)
         finally:
@@ -80,47 +83,52 @@ def main(
         complain(str(error))
         return 1
     except ModuleNotFoundError as error:
+        # The lab imports torch only where it computes, so a missing one shows here.
         if error.name != "torch":
             raise
         complain(str(TorchMissingError()))
         return 1
     except KeyboardInterrupt:
         complain("stopped")
-        return STOPPED
+        return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader closed the pipe, as `| head` does
-        _hush()
+        _discard_output()
         return 0
     except OSError as error:
+        # A full disk, a broken one, an exhausted quota: matters of the machine. Any other is a fault of ours.
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
             raise
-        _hush()
+        _discard_output()
         complain(f"the output can't be written: {error.strerror}")
         return 1
 
 
-def _hush() -> None:
+def _discard_output() -> None:
     """Discard the remaining output, because standard output takes no more."""
+    # Python flushes standard output once more as it exits, and would print a second error.
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class _All(argparse.ArgumentParser):
+class _MainParser(argparse.ArgumentParser):
     """The parser of all commands, with hand-written help: argparse has no groups of commands."""
 
     def format_help(self) -> str:
-        return LISTED
+        return COMMANDS_HELP
 
 
-def _parser(more: Sequence[Command] = (), develop: Sequence[Command] = ()) -> argparse.ArgumentParser:
-    parser = _All(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
+def _build_parser(
+    more_commands: Sequence[Command] = (), develop: Sequence[Command] = ()
+) -> argparse.ArgumentParser:
+    parser = _MainParser(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND", prog="rnnviz", parser_class=argparse.ArgumentParser)
-    for command in (*COMMANDS, *registry.commands(), *more):
-        bind.add(commands, command)
-    own = commands.add_parser("dev", description="What maintainers use.").add_subparsers(
+    for command in (*COMMANDS, *registry.commands(), *more_commands):
+        bind.add_command(commands, command)
+    dev_commands = commands.add_parser("dev", description="What maintainers use.").add_subparsers(
         metavar="COMMAND", required=True
     )
     for command in (*registry.dev_commands(), *develop):
-        bind.add(own, command)
+        bind.add_command(dev_commands, command)
     return parser

@@ -1,6 +1,6 @@
 """Typed functions as commands of argparse.
 
-    def sample(on: OnDevice, *, prompt: Annotated[str, Help("the text to continue", "-p")] = "") -> None:
+    def sample(model_arg: ModelOnDevice, *, prompt: Annotated[str, Help("continue this", "-p")] = "") -> None:
         '''Continue a text.'''
 
 A parameter becomes an option of the same name, and its type decides the parsing: a bool is a flag, a Literal
@@ -8,8 +8,8 @@ a choice, a list a repeatable option; any other type converts the word. A parame
 required; None stands for an absent option.
 
 A dataclass stands for its fields as options. Where it is optional and no option is given, the parameter is
-None. FieldsOf keeps only the given fields, as a dict. The docstring's first paragraph describes the command;
-the rest stands below its options.
+None. FieldOptions keeps only the given settings, as a dict. The docstring's first paragraph describes the
+command; the rest stands below its options.
 """
 
 import argparse
@@ -20,10 +20,11 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.settings import settings_of
 
 
 @dataclass(frozen=True, eq=False)
-class OneOf:
+class ExclusiveGroup:
     """Options that exclude each other; `required`: one of them must be given."""
 
     required: bool = False
@@ -39,7 +40,7 @@ class Help:
     least       the lowest number; a lower one raises ConfigError, which names the parameter
     positional  without dashes
     one_of      its group of options that exclude each other
-    action      an argparse.Action such as Gone, with `about` as its constant
+    action      an argparse.Action such as Removed, with `about` as its constant
     """
 
     def __init__(
@@ -50,171 +51,198 @@ class Help:
         convert: Callable[[str], Any] | None = None,
         least: int | None = None,
         positional: bool = False,
-        one_of: OneOf | None = None,
+        one_of: ExclusiveGroup | None = None,
         action: type[argparse.Action] | None = None,
     ) -> None:
         self.about, self.names, self.metavar, self.convert = about, names, metavar, convert
         self.least, self.positional, self.one_of, self.action = least, positional, one_of, action
 
 
-class FieldsOf:
-    """In Annotated, for a dict: the given fields of a dataclass, by name, without those in `but`. The
-    dataclass itself checks the values, so a Literal is parsed as a word.
+class FieldOptions:
+    """In Annotated, for a dict: the given settings (rnnviz.networks.settings) among a dataclass's fields, by
+    name, without those in `but`. The dataclass itself checks the values, so a Literal is parsed as a word.
+    `title` heads their options; "" puts them among the command's others.
     """
 
-    def __init__(self, kind: Any, title: str, *, but: Sequence[str] = ()) -> None:
-        self.title, self.hints = title, get_type_hints(kind, include_extras=True)
-        self.fields = [field for field in fields(kind) if field.name not in but]
+    def __init__(self, kind: Any, title: str = "", *, but: Sequence[str] = ()) -> None:
+        self.title, self.hints = title, get_type_hints(kind)
+        self.settings = {name: about for name, about in settings_of(kind).items() if name not in but}
+        self.defaults = {field.name: field.default for field in fields(kind)}
 
 
-class Gone(argparse.Action):
+class Removed(argparse.Action):
     """A removed option: prints `const`, the replacement, and exits with 2."""
 
     def __init__(self, option_strings: Any, dest: str, const: str) -> None:
         super().__init__(option_strings, dest, nargs="?", const=const, help=argparse.SUPPRESS)
 
     def __call__(
-        self, parser: argparse.ArgumentParser, _args: object, _given: object, option: str | None = None
+        self, parser: argparse.ArgumentParser, _args: object, _value: object, option: str | None = None
     ) -> None:
         parser.exit(2, f"rnnviz: {option} is gone: {self.const}\n")
 
 
-class Misspelt(Exception):
+class UsageError(Exception):
     """Options that contradict each other: prints usage, and exits with 2."""
 
 
-def add(commands: Any, function: Callable[..., int | None]) -> argparse.ArgumentParser:
+def add_command(commands: Any, function: Callable[..., int | None]) -> argparse.ArgumentParser:
     """Add a function as a command; returns its parser. The default `run` calls the function, and returns its
     exit status, None for success.
     """
-    about, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+    about, _, epilog = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     parser: argparse.ArgumentParser = commands.add_parser(
         function.__name__.replace("_", "-"),
-        help=_escaped(about),  # shell completion generators read it
-        description=_escaped(about),
-        epilog=_escaped(more),
-        formatter_class=argparse.RawDescriptionHelpFormatter if more else argparse.HelpFormatter,
+        help=_escape_percent(about),  # shell completion generators read it
+        description=_escape_percent(about),
+        epilog=_escape_percent(epilog),
+        formatter_class=argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter,
     )
     hints = get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters.values()
-    excluding: dict[OneOf, Any] = {}
-    for each in parameters:
-        said, kind = _read(hints[each.name])
-        if isinstance(said, FieldsOf):
-            _only_given(parser, said)
+    groups: dict[ExclusiveGroup, Any] = {}
+    for parameter in parameters:
+        option, kind = _split_hint(hints[parameter.name])
+        if isinstance(option, FieldOptions):
+            _add_field_options(parser, option)
         elif is_dataclass(kind):
-            own = get_type_hints(kind, include_extras=True)
+            field_hints = get_type_hints(kind, include_extras=True)
             for field in fields(kind):
-                needed = each.default is each.empty
-                _option(parser, field.name, *_read(own[field.name]), field.default, excluding, needed)
+                required = parameter.default is parameter.empty
+                _add_option(
+                    parser, field.name, *_split_hint(field_hints[field.name]), field.default, groups, required
+                )
         else:
-            default = MISSING if each.default is each.empty else each.default
-            _option(parser, each.name, said, kind, default, excluding)
+            default = MISSING if parameter.default is parameter.empty else parameter.default
+            _add_option(parser, parameter.name, option, kind, default, groups)
 
-    def run(given: argparse.Namespace) -> int | None:
+    def run(namespace: argparse.Namespace) -> int | None:
         try:
-            return function(**{each.name: _taken(each.name, hints[each.name], given) for each in parameters})
-        except Misspelt as error:
+            return function(
+                **{
+                    parameter.name: _parsed_value(parameter.name, hints[parameter.name], namespace)
+                    for parameter in parameters
+                }
+            )
+        except UsageError as error:
             parser.error(str(error))
 
     parser.set_defaults(run=run)
     return parser
 
 
-def _only_given(parser: argparse.ArgumentParser, these: FieldsOf) -> None:
+def _add_field_options(parser: argparse.ArgumentParser, field_options: FieldOptions) -> None:
     """Add options whose help names their defaults, but which are None where not given."""
-    group = parser.add_argument_group(these.title)
-    for field in these.fields:
-        said, kind = _read(these.hints[field.name])
-        _option(group, field.name, said, str if get_origin(kind) is Literal else kind, field.default, {})
-    parser.set_defaults(**{field.name: None for field in these.fields})
+    group = parser.add_argument_group(field_options.title) if field_options.title else parser
+    for name, setting in field_options.settings.items():
+        _option, kind = _split_hint(field_options.hints[name])
+        option = Help(setting.help, *setting.names, metavar=setting.metavar, convert=setting.parse)
+        default = None if field_options.defaults[name] is MISSING else field_options.defaults[name]
+        _add_option(group, name, option, str if get_origin(kind) is Literal else kind, default, {})
+    parser.set_defaults(**dict.fromkeys(field_options.settings))
 
 
-def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
+def _parsed_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
     """The value given for a parameter or a field. Raises ConfigError for a number that is too low."""
-    said, bare = _read(kind)
+    option, bare = _split_hint(kind)
     if isinstance(bare, type) and is_dataclass(bare):
         hints = get_type_hints(bare, include_extras=True)
-        made = {field.name: _taken(field.name, hints[field.name], given) for field in fields(bare)}
-        return bare(**made) if kind is bare or any(one is not None for one in made.values()) else None
-    if isinstance(said, FieldsOf):
-        values = {field.name: getattr(given, field.name) for field in said.fields}
+        field_values = {
+            field.name: _parsed_value(field.name, hints[field.name], namespace) for field in fields(bare)
+        }
+        # None where no option of an optional dataclass was given, so that a command can tell "none" from
+        # defaults.
+        is_given = any(value is not None for value in field_values.values())
+        return bare(**field_values) if kind is bare or is_given else None
+    if isinstance(option, FieldOptions):
+        values = {name: getattr(namespace, name) for name in option.settings}
         return {name: value for name, value in values.items() if value is not None}
-    value, least = getattr(given, name), said.least
+    value, least = getattr(namespace, name), option.least
     if least is not None and value is not None:
-        not_below(name, value, least)
+        check_minimum(name, value, least)
     return value
 
 
-def not_below(name: str, value: float, least: float) -> None:
+def check_minimum(name: str, value: float, least: float) -> None:
     """Raise ConfigError for an option's value below `least`."""
     if value < least:
         raise ConfigError("{name} is at least {least}; received {value}", name=name, least=least, value=value)
 
 
-def _read(kind: Any) -> tuple[Any, Any]:
+def _split_hint(kind: Any) -> tuple[Any, Any]:
     """A parameter's Help, and its type without Annotated and None."""
-    said: Any = ""
+    option: Any = ""
     if get_origin(kind) is Annotated:
-        kind, said, *_more = get_args(kind)
+        kind, option, *_rest = get_args(kind)
     if get_origin(kind) in (Union, UnionType):
-        kind = next(one for one in get_args(kind) if one is not NoneType)
-    return Help(said) if isinstance(said, str) else said, kind
+        kind = next(member for member in get_args(kind) if member is not NoneType)
+    return Help(option) if isinstance(option, str) else option, kind
 
 
-def _option(
+def _add_option(
     parser: Any,
     name: str,
-    said: Help,
+    option: Help,
     bare: Any,
     default: Any,
-    excluding: dict[OneOf, Any],
-    needed: bool = True,
+    groups: dict[ExclusiveGroup, Any],
+    required: bool = True,
 ) -> None:
     optional = default is not MISSING
-    how: dict[str, Any] = {"help": _escaped(said.about) + _default(said.about, default)}
-    if said.action is not None:
-        how = {"action": said.action, "const": said.about}
+    arguments: dict[str, Any] = {"help": _escape_percent(option.about) + _default_note(option.about, default)}
+    if option.action is not None:
+        arguments = {"action": option.action, "const": option.about}
     elif bare is bool:
-        how["action"] = "store_true"
+        arguments["action"] = "store_false" if default is True else "store_true"
     elif get_origin(bare) is Literal:
-        how |= {"type": said.convert, "choices": get_args(bare), "metavar": said.metavar}
+        arguments |= {"type": option.convert, "choices": get_args(bare), "metavar": option.metavar}
     else:
-        many = get_origin(bare) is list and said.convert is None
-        how |= {"type": said.convert or (get_args(bare)[0] if many else bare), "metavar": said.metavar}
-        if many:
-            how |= {"nargs": "+"} if said.positional else {"action": "append"}
-    if said.one_of is not None:
-        if said.one_of not in excluding:
-            excluding[said.one_of] = parser.add_mutually_exclusive_group(
-                required=said.one_of.required and needed
+        repeatable = get_origin(bare) is list and option.convert is None
+        arguments |= {
+            "type": option.convert or (get_args(bare)[0] if repeatable else bare),
+            "metavar": option.metavar,
+        }
+        if repeatable:
+            # Positional words follow each other; an option is given again for each value, since a list after
+            # it would swallow the positional words behind it.
+            arguments |= {"nargs": "+"} if option.positional else {"action": "append"}
+    if option.one_of is not None:
+        if option.one_of not in groups:
+            groups[option.one_of] = parser.add_mutually_exclusive_group(
+                required=option.one_of.required and required
             )
-        parser, optional = excluding[said.one_of], True
-    if said.positional:
-        parser.add_argument(name, **({"nargs": "?"} if optional else {}), **how)
+        parser, optional = groups[option.one_of], True
+    if option.positional:
+        parser.add_argument(name, **({"nargs": "?"} if optional else {}), **arguments)
         return
-    long = [one for one in said.names if one.startswith("--")]
-    names = [*(long or [f"--{name.replace('_', '-')}"]), *(one for one in said.names if one not in long)]
-    if default is not MISSING and said.action is None:
-        how["default"] = default
+    long = [name_given for name_given in option.names if name_given.startswith("--")]
+    names = [
+        *(long or [f"--{name.replace('_', '-')}"]),
+        *(name_given for name_given in option.names if name_given not in long),
+    ]
+    if default is not MISSING and option.action is None:
+        arguments["default"] = default
     if not optional:
-        how["required"] = True
-    parser.add_argument(*names, dest=name, **how)
+        arguments["required"] = True
+    parser.add_argument(*names, dest=name, **arguments)
 
 
-def _default(about: str, default: Any) -> str:
+def _default_note(about: str, default: Any) -> str:
     """A default for the help; "" where the help words it."""
-    if "default:" in about or not isinstance(default, int | float | str) or default is False or default == "":
+    if "default:" in about or default == "" or isinstance(default, bool):
         return ""
-    shown = (
+    if not isinstance(default, int | float | str):
+        return ""
+    number = (
         f"{default:,}"
         if isinstance(default, int)
         else f"{default:g}"
         if isinstance(default, float)
         else default
     )
-    return f" (default: {shown})"
+    return f" (default: {number})"
 
 
-def _escaped(said: str) -> str:
-    return said.replace("%", "%%")
+# argparse fills %(prog)s and the like into a help text, and fails at a lone percent sign.
+def _escape_percent(text: str) -> str:
+    return text.replace("%", "%%")

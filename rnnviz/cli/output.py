@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import rnnviz
-from rnnviz.cli.bind import Help, OneOf
+from rnnviz.cli.bind import ExclusiveGroup, Help
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.findings import Finding, Number, Said, stacked
+from rnnviz.findings import Finding, Number, Sentence, stacked
 from rnnviz.networks import engines
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import load_numpy
@@ -35,16 +35,17 @@ def complain(message: str) -> None:
 
 def command_line(*paths: str | os.PathLike[str] | None) -> str:
     """This command as given, for a shared card: `paths` are shortened to their names."""
-    named = {Path(path): Path(path).name for path in paths if path}
+    # A card is shared with the model: folders would tell a reader's name and how their disk is arranged.
+    file_names = {Path(path): Path(path).name for path in paths if path}
 
-    def shown(word: str) -> str:
+    def shorten(word: str) -> str:
         option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
-        return option + equals + named.get(Path(value), value)
+        return option + equals + file_names.get(Path(value), value)
 
-    return without_folders("python -m rnnviz " + shlex.join(map(shown, sys.argv[1:])))
+    return without_folders("python -m rnnviz " + shlex.join(map(shorten, sys.argv[1:])))
 
 
-def complain_of_guess(file: str, encoding: str | None, certainty: str | None) -> None:
+def warn_guessed_encoding(file: str, encoding: str | None, certainty: str | None) -> None:
     """Warn that a file's encoding was guessed: a wrong guess gives plausible figures too."""
     if certainty == "guessed":
         complain(
@@ -54,70 +55,70 @@ def complain_of_guess(file: str, encoding: str | None, certainty: str | None) ->
 
 
 @dataclass(frozen=True)
-class Named:
+class ModelArg:
     """A model, by name or file."""
 
     model: Annotated[str, Help("a name that `rnnviz models` lists, or a file", "-m", metavar="NAME")]
 
 
 @dataclass(frozen=True)
-class OnDevice(Named):
+class ModelOnDevice(ModelArg):
     """A model, and where torch runs it."""
 
     device: Annotated[str, "auto, cpu or cuda (default: auto, a GPU where there is one)"] = "auto"
 
 
-GIVEN, WHERE = OneOf(required=True), OneOf(required=True)
+TEXT_OR_FILE, CORPUS_OR_FILE = ExclusiveGroup(required=True), ExclusiveGroup(required=True)
 """Options of which one is required: TEXT or --file, and --corpus or --file."""
 
 
 @dataclass(frozen=True)
-class Text:
+class TextArg:
     """A text, or a file of one."""
 
-    text: Annotated[str | None, Help("the text to read", metavar="TEXT", positional=True, one_of=GIVEN)] = (
-        None
-    )
+    text: Annotated[
+        str | None, Help("the text to read", metavar="TEXT", positional=True, one_of=TEXT_OR_FILE)
+    ] = None
     file: Annotated[
-        str | None, Help("read the text from a file; - reads standard input", "-f", one_of=GIVEN)
+        str | None, Help("read the text from a file; - reads standard input", "-f", one_of=TEXT_OR_FILE)
     ] = None
     encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
 
 
 @dataclass(frozen=True)
-class Source:
+class CorpusArg:
     """A text to search: a corpus's held-out part, or a whole file."""
 
     corpus: Annotated[
         str | None,
         Help(
             "a corpus's name or the text file of one: its held-out part, the last 10 %, is read",
-            one_of=WHERE,
+            one_of=CORPUS_OR_FILE,
         ),
     ] = None
     file: Annotated[
         str | None,
-        Help("a text file, of which all is read; - reads standard input", "-f", one_of=WHERE),
+        Help("a text file, of which all is read; - reads standard input", "-f", one_of=CORPUS_OR_FILE),
     ] = None
     encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
 
 
 @dataclass(frozen=True)
-class Quiet:
+class ProgressOptions:
     """Whether to show progress."""
 
     quiet: Annotated[bool, Help("show no progress; results, errors and warnings stay", "-q")] = False
 
 
 @dataclass(frozen=True)
-class Json:
+class JsonOptions:
     """The form of a command's results."""
 
     json: Annotated[bool, "print JSON: one object for each result, with more in it"] = False
 
 
 @dataclass(frozen=True)
-class Shown(Json, Quiet):
+class OutputOptions(JsonOptions, ProgressOptions):
     """The same for a command with progress."""
 
 
@@ -127,48 +128,49 @@ Unclosed = Annotated[
 ]
 
 
-def given_text(source: Text) -> str:
+def read_text_arg(source: TextArg) -> str:
     """The text of a positional TEXT, or of --file."""
     return source.text or "" if source.file is None else read_text(source.file, source.encoding)
 
 
-def numbers(written: str) -> list[int]:
+def parse_integers(text: str) -> list[int]:
     """Whole numbers with commas between them, for argparse."""
-    return [int(number) for number in written.split(",")]
+    return [int(number) for number in text.split(",")]
 
 
-def load(on: OnDevice, name: str | None = None, *, one: bool = False) -> Model:
+def load(model_arg: ModelOnDevice, name: str | None = None, *, one_text: bool = False) -> Model:
     """The model of --model, or the one called `name`, to score texts, or to read `one`.
 
     Without a GPU torch, whose import takes seconds, computes it only where it is faster.
     """
     from rnnviz.networks.ngram import NgramModel
 
-    wanted = on.model if name is None else name
-    if on.device == "cpu" or (on.device == "auto" and not engines.gpu_driver()):
-        model = load_numpy(wanted)
-        if one or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
+    model_name = model_arg.model if name is None else name
+    # numpy reads one short text at once; torch pays off for many texts, where its cell's layer is faster.
+    if model_arg.device == "cpu" or (model_arg.device == "auto" and not engines.gpu_driver()):
+        model = load_numpy(model_name)
+        if one_text or isinstance(model, NgramModel) or not CELLS[model.config.cell].faster_in_torch:
             return model
-    return rnnviz.load(wanted, device=on.device)
+    return rnnviz.load(model_name, device=model_arg.device)
 
 
-def network(of: Named) -> NumpyModel:
+def load_network(model_arg: ModelArg) -> NumpyModel:
     """The network of --model, without torch, whose import takes seconds. Raises ConfigError for an n-gram
     model.
     """
     from rnnviz.networks.ngram import NgramModel
 
-    model = load_numpy(of.model)
+    model = load_numpy(model_arg.model)
     if isinstance(model, NgramModel):
         raise ConfigError(
             "this command looks inside a network; {model} counts n-grams and has no hidden state; choose "
             "another that `rnnviz models` lists",
-            model=of.model,
+            model=model_arg.model,
         )
     return model
 
 
-def opened(file: str) -> str | BinaryIO:
+def open_input(file: str) -> str | BinaryIO:
     """The path; of standard input or another pipe, a seekable copy, which moves to disk once it is large.
     Raises TextError for a closed standard input.
     """
@@ -183,12 +185,12 @@ def read_text(file: str, encoding: str | None) -> str:
     """All of a file, or of standard input."""
     from rnnviz.text.decoding import open_text
 
-    stream = open_text(opened(file), encoding=encoding)
-    complain_of_guess(file, stream.encoding, stream.certainty)
+    stream = open_text(open_input(file), encoding=encoding)
+    warn_guessed_encoding(file, stream.encoding, stream.certainty)
     return "".join(stream)
 
 
-def source_text(source: Source, *, whole: bool = False) -> str:
+def read_corpus_arg(source: CorpusArg, *, whole: bool = False) -> str:
     """The whole of --file, or --corpus's held-out part; `whole`: all of it. Raises EmptyTextError,
     ConfigError.
     """
@@ -211,12 +213,16 @@ def source_text(source: Source, *, whole: bool = False) -> str:
 
 @contextlib.contextmanager
 def progress_bar(
-    title: str, args: Quiet, said: Callable[[Any], str] = lambda step: "", *, transient: bool = True
+    title: str,
+    options: ProgressOptions,
+    note: Callable[[Any], str] = lambda step: "",
+    *,
+    transient: bool = True,
 ) -> Iterator[Callable[[Any], None] | None]:
     """A callback for `progress=`, which draws the share done, `.fraction`, as a bar on standard error, with
     `said` of a step after it. None without a terminal, or with --quiet.
     """
-    if args.quiet or not sys.stderr.isatty():
+    if options.quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -233,73 +239,74 @@ def progress_bar(
     with Progress(*columns, console=Console(stderr=True), transient=transient) as bar:
         task = bar.add_task("", total=1.0, said="")
 
-        yield lambda step: bar.update(task, completed=step.fraction, said=said(step))
+        yield lambda step: bar.update(task, completed=step.fraction, said=note(step))
 
 
-def as_json(values: Any) -> str:
+def json_line(values: Any) -> str:
     """One line of JSON; NaN and infinities become null."""
-    return json.dumps(_finite(values), allow_nan=False)
+    return json.dumps(finite_values(values), allow_nan=False)
 
 
-def _finite(value: Any) -> Any:
+def finite_values(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
+        return {k: finite_values(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_finite(v) for v in value]
+        return [finite_values(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-ALL_SAID = ("said", "aside", "detail")  # on standard output; cautions go to standard error, hints on a page
+# Levels of sentences on standard output. Cautions go to standard error; hints are of use on a page alone.
+OUTPUT_LEVELS = ("said", "aside", "detail")
 
 
 def print_findings(
-    found: Sequence[Finding],
-    args: Json,
-    heading: Said | None = None,
-    more: Callable[[Any], dict[str, Any]] = lambda found: {},
+    findings: Sequence[Finding],
+    options: JsonOptions,
+    heading: Sentence | None = None,
+    extra: Callable[[Any], dict[str, Any]] = lambda finding: {},
     *,
-    levels: Container[str] = ALL_SAID,
+    levels: Container[str] = OUTPUT_LEVELS,
     table: bool = True,
-    **known: object,
+    **fixed: object,
 ) -> None:
-    """Print findings of one class: with --json one object each, with the command's `known` values first and
-    `more` of each last. Otherwise a table under a heading, and for a single finding its sentences of these
-    `levels`. Cautions go to standard error.
+    """Print findings of one class: with --json one object each, with the command's `fixed` values first and
+    the finding's `extra` ones last. Otherwise a table under a heading, and for a single finding its sentences
+    of these `levels`. Cautions go to standard error.
     """
     from rnnviz import sentences
 
-    said = [one for each in found for one in each.sentences()]
-    for one in said:
-        if sentences.level(one) == "caution":
-            complain(told(one))
-    if args.json:
-        for each in found:
-            print(as_json({**known, **each.facts(), **more(each)}))
+    sentences_said = [sentence for finding in findings for sentence in finding.sentences()]
+    for sentence in sentences_said:
+        if sentences.level(sentence) == "caution":
+            complain(terminal_text(sentence))
+    if options.json:
+        for finding in findings:
+            print(json_line({**fixed, **finding.facts(), **extra(finding)}))
         return
     if heading is not None:
-        print(told(heading))
+        print(terminal_text(heading))
     if table:
-        print_tables(found)
-    if len(found) == 1:
-        for one in said:
-            if sentences.level(one) in levels:
-                print(told(one))
+        print_tables(findings)
+    if len(findings) == 1:
+        for sentence in sentences_said:
+            if sentences.level(sentence) in levels:
+                print(terminal_text(sentence))
 
 
-def print_tables(found: Sequence[Finding]) -> None:
+def print_tables(findings: Sequence[Finding]) -> None:
     """Print the tables of findings of one class as one table, if it has rows."""
-    table = stacked([each.table() for each in found])
+    table = stacked([finding.table() for finding in findings])
     right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
     if table.rows:
-        rows = [[told(cell) for cell in row] for row in table.rows]
-        print_table([told(column) for column in table.columns], rows, right)
+        rows = [[terminal_text(cell) for cell in row] for row in table.rows]
+        print_table([terminal_text(column) for column in table.columns], rows, right)
 
 
-def told(value: object) -> str:
+def terminal_text(value: object) -> str:
     """A sentence, words or a number in the terminal's language."""
     from rnnviz import sentences
 
-    return "" if value is None else sentences.tell(value, sentences.of_terminal(), marked=False)
+    return "" if value is None else sentences.describe(value, sentences.terminal_language(), marked=False)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = ()) -> None:

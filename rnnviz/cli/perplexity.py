@@ -19,21 +19,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import rnnviz
-from rnnviz.cli.bind import Gone, Help, Misspelt
+from rnnviz.cli.bind import Help, Removed, UsageError
 from rnnviz.cli.output import (
-    ALL_SAID,
+    OUTPUT_LEVELS,
     STANDARD_INPUT,
-    OnDevice,
-    Quiet,
-    Shown,
+    ModelOnDevice,
+    OutputOptions,
+    ProgressOptions,
     complain,
-    complain_of_guess,
     load,
-    opened,
+    open_input,
     print_findings,
     print_tables,
     progress_bar,
-    told,
+    terminal_text,
+    warn_guessed_encoding,
 )
 from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
 from rnnviz.text.files import check_output, gathered
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from rnnviz.scoring.score import Score
     from rnnviz.scoring.totals import Progress
 
-PLACE = "{file}"  # stands for the scored file's name in an output's name
+FILE_PLACEHOLDER = "{file}"  # stands for the scored file's name in an output's name
 
 
-def _names(value: str) -> tuple[str, ...]:
+def parse_names(value: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
     if not names:
         raise argparse.ArgumentTypeError("names of models, separated by commas")
@@ -57,7 +57,7 @@ def _names(value: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadOptions:
     """How files are read; field names are those of `rnnviz.scoring.many_files.Scoring`."""
 
     encoding: Annotated[str | None, "the files' encoding (default: found for each file)"] = None
@@ -83,7 +83,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Written:
+class OutputFiles:
     """Files to write besides the printed results."""
 
     per_character: Annotated[
@@ -91,13 +91,16 @@ class Written:
         Help(
             "write a row for each character: position, which counts from 1, character, code_point, nll and "
             "entropy in nats, rank, known, and index, the position counted from 0. The ending, .csv or "
-            f".parquet, is the format; {PLACE} stands for the file's name",
+            f".parquet, is the format; {FILE_PLACEHOLDER} stands for the file's name",
             metavar="OUT",
         ),
     ] = None
     html: Annotated[
         str | None,
-        Help(f"write a page with the figures, the curve and the coloured text; {PLACE} too", metavar="OUT"),
+        Help(
+            f"write a page with the figures, the curve and the coloured text; {FILE_PLACEHOLDER} too",
+            metavar="OUT",
+        ),
     ] = None
     output: Annotated[
         str | None,
@@ -119,10 +122,10 @@ def perplexity(
             positional=True,
         ),
     ],
-    on: OnDevice,
-    read: Read,
-    written: Written,
-    shown: Shown,
+    model_arg: ModelOnDevice,
+    read_options: ReadOptions,
+    output_files: OutputFiles,
+    options: OutputOptions,
     *,
     compare: Annotated[
         tuple[str, ...],
@@ -130,7 +133,7 @@ def perplexity(
             "score the files with these models too, and show what a uniform guess, letter frequencies, the "
             "model's n-gram, gzip and xz make of them (of rows: the models alone)",
             metavar="A,B,…",
-            convert=_names,
+            convert=parse_names,
         ),
     ] = (),
     scheduler: Annotated[
@@ -141,14 +144,14 @@ def perplexity(
             metavar="ADDRESS",
         ),
     ] = None,
-    gone: Annotated[
+    removed: Annotated[
         str | None,
         Help(
             "the repository's examples/6_mix_and_adapt.py mixes two models, and lets a network go on "
             "learning, in a few lines of Python",
             "--mix",
             "--dynamic",
-            action=Gone,
+            action=Removed,
         ),
     ] = None,
 ) -> int:
@@ -166,163 +169,173 @@ def perplexity(
       a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared
       out among the words, which are runs of characters between white space.
     """
-    named, failed = _files(files)
-    keep = _written(written, named)
+    names, failed = _find_files(files)
+    writers = _plan_outputs(output_files, names)
     scores: list[Score] = []
     with contextlib.ExitStack() as stack:
-        scoring = _scoring(stack, on, read, shown, compare, scheduler)
-        table = stack.enter_context(_table(scoring, written.output, named)) if written.output else None
-        for file, found in scoring.each(named, table.add if table else None, keep):
-            if isinstance(found, RnnvizError):
-                complain(f"{file}: {found}" if file not in str(found) else str(found))
+        scoring = _load_scoring(stack, model_arg, read_options, options, compare, scheduler)
+        table = (
+            stack.enter_context(_open_row_table(scoring, output_files.output, names))
+            if output_files.output
+            else None
+        )
+        for file, result in scoring.each(names, table.add if table else None, writers):
+            if isinstance(result, RnnvizError):
+                complain(f"{file}: {result}" if file not in str(result) else str(result))
                 failed = True
                 continue
-            failed |= getattr(found, "damage", None) is not None
-            _print(found, shown, alone=len(named) == 1)
-            scores.append(found)
-    if len(scores) > 1 and not shown.json:
+            failed |= getattr(result, "damage", None) is not None
+            _print_score(result, options, alone=len(names) == 1)
+            scores.append(result)
+    if len(scores) > 1 and not options.json:
         from rnnviz.scoring.score import averaged, averages
 
-        print(told(averaged(averages(scores))))
+        print(terminal_text(averaged(averages(scores))))
         if compare:
             print_tables(scores)
     return 1 if failed else 0
 
 
-def _files(named_files: Sequence[str]) -> tuple[list[str], bool]:
+def _find_files(names: Sequence[str]) -> tuple[list[str], bool]:
     """All matching files, and whether a name matches none."""
     files: list[str] = []
     failed = False
-    for named in named_files:
+    for name in names:
         try:
-            files += [named] if named == STANDARD_INPUT else gathered(named)
+            files += [name] if name == STANDARD_INPUT else gathered(name)
         except TextError as error:
             complain(str(error))
             failed = True
     return files, failed
 
 
-def _scoring(
+def _load_scoring(
     stack: contextlib.ExitStack,
-    on: OnDevice,
-    read: Read,
-    shown: Shown,
+    model_arg: ModelOnDevice,
+    read_options: ReadOptions,
+    options: OutputOptions,
     compare: Sequence[str],
     scheduler: str | None,
 ) -> Scoring:
     """The models that score the files, and their settings."""
     from rnnviz.scoring.many_files import Scoring
 
-    model = load(on)
-    others = _others(on, model, compare) if compare else []
+    model = load(model_arg)
+    compared = _load_compared(model_arg, model, compare) if compare else []
     scoring = Scoring(
         model,
-        others,
+        compared,
         bool(compare),
-        source=cache(opened),  # standard input is read once
-        bar=partial(_bar, args=shown),
-        **vars(read),
+        source=cache(open_input),  # standard input is read once
+        bar=partial(_scoring_bar, options=options),
+        **vars(read_options),
     )
     if scheduler is None:
         return scoring
     machines = stack.enter_context(rnnviz.cluster(scheduler))
     return replace(
         scoring,
-        model=machines.model(model, device=on.device),
-        others=[one._replace(model=machines.model(one.model, device=on.device)) for one in others],
+        model=machines.model(model, device=model_arg.device),
+        others=[
+            other._replace(model=machines.model(other.model, device=model_arg.device)) for other in compared
+        ],
         at_once=2 * machines.threads,
-        bar=partial(_bar, args=Quiet(quiet=True)),  # many bars at once are unreadable
+        bar=partial(_scoring_bar, options=ProgressOptions(quiet=True)),  # many bars at once are unreadable
     )
 
 
-def _bar(file: str, args: Quiet) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
-    return progress_bar(os.path.basename(file), args, _so_far)
+def _scoring_bar(
+    file: str, options: ProgressOptions
+) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
+    return progress_bar(os.path.basename(file), options, _progress_note)
 
 
-def _so_far(done: Progress) -> str:
-    perplexity = "" if math.isnan(done.nll) else f", perplexity {done.perplexity:.3f}"
-    return f"{done.characters:,} characters{perplexity}"
+def _progress_note(progress: Progress) -> str:
+    perplexity = "" if math.isnan(progress.nll) else f", perplexity {progress.perplexity:.3f}"
+    return f"{progress.characters:,} characters{perplexity}"
 
 
-def _others(on: OnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
+def _load_compared(model_arg: ModelOnDevice, model: Model, compare: Sequence[str]) -> list[Other]:
     """The models to compare with, labelled, and the model's own n-gram if installed."""
     from rnnviz.scoring.many_files import Other
 
-    others = {name: load(on, name) for name in compare if name != on.model}
-    found = [Other("model", "another model", other) for other in others.values()]
+    models = {name: load(model_arg, name) for name in compare if name != model_arg.model}
+    compared = [Other("model", "another model", other) for other in models.values()]
     ngram = model.card.get("ngram")
-    if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in others.values())}:
+    if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in models.values())}:
         try:
-            found.append(Other("n-gram", "counts of what the model read", load(on, ngram)))
+            compared.append(Other("n-gram", "counts of what the model read", load(model_arg, ngram)))
         except ModelNotFoundError:
-            complain(f"{on.model} was compared with {ngram} when it was trained; that model is not here")
-    return found
+            complain(
+                f"{model_arg.model} was compared with {ngram} when it was trained; that model is not here"
+            )
+    return compared
 
 
-def _print(found: Score, shown: Shown, *, alone: bool) -> None:
+def _print_score(score: Score, options: OutputOptions, *, alone: bool) -> None:
     """Print a file's figures as soon as they are known; `alone`: with the sentences."""
     from rnnviz.scoring.score import RowsScore
 
-    complain_of_guess(found.file, found.encoding, found.certainty)
-    if isinstance(found, RowsScore):
-        for row, error in found.examples:
-            complain(f"{found.file}, row {row:,}: {error}")
-        if found.damage is not None:
-            complain(f"{found.damage}; the {found.rows:,} rows before that were read")
-    levels = ALL_SAID if alone else ("aside",)
-    print_findings([found], shown, found.heading(), levels=levels, table=alone and bool(found.compared))
+    warn_guessed_encoding(score.file, score.encoding, score.certainty)
+    if isinstance(score, RowsScore):
+        for row, error in score.examples:
+            complain(f"{score.file}, row {row:,}: {error}")
+        if score.damage is not None:
+            complain(f"{score.damage}; the {score.rows:,} rows before that were read")
+    levels = OUTPUT_LEVELS if alone else ("aside",)
+    print_findings([score], options, score.heading(), levels=levels, table=alone and bool(score.compared))
     sys.stdout.flush()
 
 
 # what to write
 
 
-def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
+def _plan_outputs(output_files: OutputFiles, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
     """The writer of each file's table and page. Raises early where writing is impossible."""
     from rnnviz.figures import export, row_table
 
     outputs: list[list[str | None]] = []
-    for option, kind in ((written.per_character, None), (written.html, ".html")):
-        paths = [option and option.replace(PLACE, _stem(file)) for file in files]
+    for option, kind in ((output_files.per_character, None), (output_files.html, ".html")):
+        paths = [option and option.replace(FILE_PLACEHOLDER, _stem(file)) for file in files]
         for path in filter(None, paths):
             check_output(path, kind or f".{export.format_of(path)}", *files)
         outputs.append(paths)
-    if written.output is not None:
-        check_output(written.output, f".{row_table.format_of(written.output)}", *files)
-    every = [path for paths in (*outputs, [written.output]) for path in paths if path]
-    if twice := [path for path, n in Counter(map(os.path.abspath, every)).items() if n > 1]:
-        raise Misspelt(
-            f"several results would be written to {os.path.relpath(twice[0])}; name each otherwise: {PLACE} "
-            "in a name stands for the text's, and texts of the same name go one at a time"
+    if output_files.output is not None:
+        check_output(output_files.output, f".{row_table.format_of(output_files.output)}", *files)
+    output_paths = [path for paths in (*outputs, [output_files.output]) for path in paths if path]
+    if repeated := [path for path, n in Counter(map(os.path.abspath, output_paths)).items() if n > 1]:
+        raise UsageError(
+            f"several results would be written to {os.path.relpath(repeated[0])}; name each otherwise: "
+            f"{FILE_PLACEHOLDER} in a name stands for the text's, and texts of the same name go one at a time"
         )
-    each = zip(files, *outputs, strict=True)
-    return {file: partial(_write, rows, page) for file, rows, page in each if rows or page}
+    outputs_by_file = zip(files, *outputs, strict=True)
+    return {file: partial(_write_outputs, rows, page) for file, rows, page in outputs_by_file if rows or page}
 
 
-def _write(table: str | None, page: str | None, scored: Record) -> None:
+def _write_outputs(table: str | None, page: str | None, record: Record) -> None:
     from rnnviz.figures import export
 
     if table is not None:
-        export.per_character(scored, table)
+        export.per_character(record, table)
     if page is not None:
-        export.html(scored, page)
+        export.html(record, page)
 
 
-def _table(
+def _open_row_table(
     scoring: Scoring, output: str, files: Sequence[str]
 ) -> contextlib.AbstractContextManager[RowTable]:
     """The table for scored rows."""
     from rnnviz.figures import row_table
 
-    own: row_table.Kinds = {}
+    columns: row_table.Kinds = {}
     if row_table.format_of(output) != "jsonl":
         rows = []
         for file in files:
             with contextlib.suppress(RnnvizError):  # reported when it is scored
                 if scoring.format(file) is not None:
                     rows.append(scoring.rows(file))
-        own = row_table.kinds(rows)
-    return row_table.writing(output, own)
+        columns = row_table.kinds(rows)
+    return row_table.writing(output, columns)
 
 
 def _stem(file: str) -> str:

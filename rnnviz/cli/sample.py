@@ -4,11 +4,11 @@ import sys
 from typing import Annotated
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import STANDARD_INPUT, OnDevice, load, read_text
+from rnnviz.cli.output import STANDARD_INPUT, ModelOnDevice, load, read_text
 
 
 def sample(
-    on: OnDevice,
+    model_arg: ModelOnDevice,
     *,
     prompt: Annotated[str, Help("the text to continue; - reads standard input (default: none)", "-p")] = "",
     length: Annotated[int, Help("characters to write", "-n")] = 500,
@@ -25,11 +25,11 @@ def sample(
     """Continue a text."""
     from rnnviz.scoring.sampling import stream
 
-    model = load(on, one=True)
+    model = load(model_arg, one_text=True)
     prompt = read_text(STANDARD_INPUT, None) if prompt == STANDARD_INPUT else prompt
-    written = stream(model, prompt, length, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
+    characters = stream(model, prompt, length, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
     sys.stdout.write(prompt)
-    for character in written:
+    for character in characters:
         sys.stdout.write(character)
         sys.stdout.flush()
     sys.stdout.write("\n")

@@ -8,13 +8,14 @@ Without --quantity a row a character; with it a row a character, layer, unit and
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Named, Text, as_json, given_text, network
+from rnnviz.cli.output import ModelArg, TextArg, json_line, load_network, read_text_arg
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
 
@@ -22,13 +23,13 @@ Columns = dict[str, Any]
 """A stretch of a table: columns (n,) by name."""
 
 FORMATS = ("csv", "json", "npz", "parquet")
-BINARY = ("npz", "parquet")
-ROWS = 1 << 18  # rows at a time: one row group of a Parquet file
+BINARY_FORMATS = ("npz", "parquet")
+ROWS_PER_CHUNK = 1 << 18  # one row group of a Parquet file
 
 
 def trace(
-    source: Text,
-    of: Named,
+    source: TextArg,
+    model_arg: ModelArg,
     *,
     quantity: Annotated[
         list[str] | None,
@@ -64,88 +65,102 @@ def trace(
     layers and units count from 0. JSON has instead a list of characters x layers x units by quantity. An npz
     file is the whole trace, for rnnviz.Trace.load or numpy.load, with the gates that --quantity names.
     """
-    from rnnviz.scoring import frames
-
-    chosen = _format(quantity, layer, format, output)
-    if output is not None:
-        files.check_output(output, f".{chosen}", source.file)
-    model = network(of)
-    traced = rnnviz.trace(model, given_text(source))
-    asked = {name: traced.values(name) for name in quantity or ()}
-    if asked:
-        # Raises for an absent layer before any file is written.
-        frames.columns("", {name: values[:0] for name, values in asked.items()}, layer, None)
-    _write(chosen, traced, asked, layer, output)
-    if output is not None:
-        print(f"Wrote {output} ({Path(output).stat().st_size:,} bytes): {len(traced):,} characters")
-
-
-def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None, output: str | None) -> None:
     from rnnviz.figures import export
 
-    stretches = _values(traced, asked, layer) if asked else iter([_expected(traced)])
+    file_format = _choose_format(quantity, layer, format, output)
+    if output is not None:
+        files.check_output(output, f".{file_format}", source.file)
+    network_trace = rnnviz.trace(load_network(model_arg), read_text_arg(source))
+    table = States(network_trace, tuple(quantity), layer) if quantity else Predictions(network_trace)
     with files.replacing(sys.stdout.buffer if output is None else output) as file:
-        if chosen == "npz":
-            file.write(traced.to_bytes(*asked))
-        elif chosen == "json":
-            file.write(f"{as_json(_object(traced, asked, layer))}\n".encode())
-        elif chosen == "csv":
-            export.write_csv(file, stretches)
+        if file_format == "npz":
+            file.write(network_trace.to_bytes(*quantity or ()))
+        elif file_format == "json":
+            about = {"model": network_trace.model_name, "text": network_trace.text}
+            file.write(f"{json_line({**about, **table.to_json()})}\n".encode())
+        elif file_format == "csv":
+            export.write_csv(file, table.chunks())
         else:
-            export.write_parquet(file, stretches)
+            export.write_parquet(file, table.chunks())
+    if output is not None:
+        print(f"Wrote {output} ({Path(output).stat().st_size:,} bytes): {len(network_trace):,} characters")
 
 
-def _format(quantity: list[str] | None, layer: int | None, format: str | None, output: str | None) -> str:
+def _choose_format(
+    quantity: list[str] | None, layer: int | None, format: str | None, output: str | None
+) -> str:
     """The requested format. Raises ConfigError for one that doesn't fit the other options."""
     ending = Path(output or "").suffix.lower().removeprefix(".")
-    chosen: str = format or (ending if ending in FORMATS else "csv")
+    file_format: str = format or (ending if ending in FORMATS else "csv")
     if layer is not None and not quantity:
         raise ConfigError(
             "--layer {layer} chooses among the values of --quantity; add --quantity hidden", layer=layer
         )
-    if layer is not None and chosen == "npz":
+    if layer is not None and file_format == "npz":
         raise ConfigError(
             "an npz file holds all layers; leave out --layer {layer}, or write csv, json or parquet",
             layer=layer,
         )
-    if output is None and chosen in BINARY and sys.stdout.isatty():
+    if output is None and file_format in BINARY_FORMATS and sys.stdout.isatty():
         raise ConfigError(
-            "{format} is no text and would garble the terminal; name a file with --output", format=chosen
+            "{format} is no text and would garble the terminal; name a file with --output", format=file_format
         )
-    return chosen
+    return file_format
 
 
-# what to write
+# The tables. Each format's writer takes either one: `chunks` for CSV and Parquet, which are written piece by
+# piece because a book's states outgrow the memory as rows, and `to_json` for JSON, which is one object.
 
 
-def _expected(traced: rnnviz.Trace) -> Columns:
-    """The columns (T,) of `Trace.frame` without the most probable characters; `position` counts from 1."""
-    found = {name: values.tolist() for name, values in traced.columns(k=0).items()}
-    return {**found, "position": range(1, len(traced) + 1), "index": found["position"]}
+@dataclass(frozen=True)
+class Predictions:
+    """What the network expected: a row for each character."""
 
+    trace: rnnviz.Trace
 
-def _values(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Iterator[Columns]:
-    """The rows of `Trace.states_frame`, at most ROWS at a time or those of one character."""
-    from rnnviz.scoring import frames
+    def chunks(self) -> Iterator[Columns]:
+        """The columns (T,) of `Trace.frame` without the likeliest characters; `position` counts from 1."""
+        columns = {name: values.tolist() for name, values in self.trace.columns(k=0).items()}
+        yield {**columns, "position": range(1, len(self.trace) + 1), "index": columns["position"]}
 
-    for name, values in asked.items():
-        each = values.shape[2] * (values.shape[1] if layer is None else 1)
-        step = max(1, ROWS // each)
-        for start in range(0, max(1, len(traced)), step):  # no characters give a table without rows
-            stop = start + step
-            rows = frames.columns(traced.text[start:stop], {name: values[start:stop]}, layer, None)
-            yield {**rows, "position": rows["position"] + start}
-
-
-def _object(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Columns:
-    about = {"model": traced.model_name, "text": traced.text}
-    if not asked:
-        columns = _expected(traced)
+    def to_json(self) -> Columns:
+        """The rows as a list of objects."""
+        (columns,) = self.chunks()
         rows = zip(*columns.values(), strict=True)
-        return {**about, "characters": [dict(zip(columns, row, strict=True)) for row in rows]}
-    layers = list(range(traced.hidden.shape[1])) if layer is None else [layer]
-    return {
-        **about,
-        "layers": layers,
-        "quantities": {name: values[:, layers].tolist() for name, values in asked.items()},
-    }
+        return {"characters": [dict(zip(columns, row, strict=True)) for row in rows]}
+
+
+@dataclass(frozen=True)
+class States:
+    """The values of the units, by quantity; of one `layer`, or None for all.
+
+    Raises ConfigError for an absent quantity or layer, so that no file is begun for it.
+    """
+
+    trace: rnnviz.Trace
+    quantities: Sequence[str]
+    layer: int | None
+
+    def __post_init__(self) -> None:
+        self._columns(0, 0, *self.quantities)
+
+    def _columns(self, start: int, stop: int, *quantities: str) -> Columns:
+        from rnnviz.scoring import frames
+
+        values = {name: self.trace.values(name)[start:stop] for name in quantities}
+        return frames.columns(self.trace.text[start:stop], values, self.layer, None)
+
+    def chunks(self) -> Iterator[Columns]:
+        """The rows of `Trace.states_frame`: at most ROWS_PER_CHUNK at a time, or those of one character."""
+        for name in self.quantities:
+            _, L, H = self.trace.values(name).shape
+            characters = max(1, ROWS_PER_CHUNK // (H * (L if self.layer is None else 1)))
+            for start in range(0, max(1, len(self.trace)), characters):  # no text gives a table without rows
+                columns = self._columns(start, start + characters, name)
+                yield {**columns, "position": columns["position"] + start}
+
+    def to_json(self) -> Columns:
+        """Lists of characters x layers x units, by quantity."""
+        layers = list(range(self.trace.hidden.shape[1])) if self.layer is None else [self.layer]
+        values = {name: self.trace.values(name)[:, layers].tolist() for name in self.quantities}
+        return {"layers": layers, "quantities": values}

@@ -38,7 +38,7 @@ from rnnviz.figures.axes import written as axis_number
 from rnnviz.figures.perplexity import beyond, extent
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 from rnnviz.findings import Number
-from rnnviz.sentences import DEFAULT, written
+from rnnviz.sentences import DEFAULT, format_number
 from rnnviz.text import files
 from rnnviz.text.characters import printable
 from rnnviz.text.row_files import parquet_library as parquet_library
@@ -108,7 +108,7 @@ def page(
     """The page, part by part; joined they are one document. `longest` limits the characters shown; the
     figures are the whole text's. `language` is the words' BCP 47 code.
     """
-    count, shown, spoken = len(record), min(len(record), longest), sentences.match(language)
+    count, shown, spoken = len(record), min(len(record), longest), sentences.match_language(language)
     said = [one for one in record.score.sentences() if sentences.level(one) == "said"]
     passages = {
         name: record.surprising_passages(LISTED_PASSAGES, least=least)
@@ -121,7 +121,9 @@ def page(
         language=language,
         name=Path(record.score.file).name,
         score=record.score,
-        said=sentences.together((sentences.tell(one, spoken, marked=False) for one in said), spoken),
+        said=sentences.join_sentences(
+            (sentences.describe(one, spoken, marked=False) for one in said), spoken
+        ),
         rows=_figures(record.score, translate),
         curve=Markup(curve(record.curve(MAX_CURVE_POINTS), translate)),
         passages=passages,
@@ -217,7 +219,7 @@ def markup(path: Path) -> Template:
 
 def _rounded(value: float, digits: int) -> str:
     """A number for people; the page has all digits beside it for machines."""
-    return written(Number(value, digits=digits), DEFAULT)
+    return format_number(Number(value, digits=digits), DEFAULT)
 
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units

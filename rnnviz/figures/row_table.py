@@ -102,7 +102,7 @@ def _kinds_of(file: RowFile) -> Iterable[tuple[str, Any]]:
     elif isinstance(file, JsonLines):
         with suppress(TextError):  # reported when it is scored
             for table in file.tables():
-                for row in file.own(table):
+                for row in file.full_rows(table):
                     yield from ((name, _kind(value)) for name, value in row.items())
     else:
         yield from ((name, "string") for name in file.columns)

@@ -4,12 +4,12 @@ A batch is faster than one row after another because memory limits a matrix-vect
 text is read in sequence.
 
     stretch        0          1          2      …        each one row of a batch
-    warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from the first state
+    warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP_CHARS before it, from the first state
     seam                 |          |                   where one stretch ends and the next one began
 
 A recurrent network forgets: after its warm-up, a stretch usually has the state in which the stretch before
-ends. If the two differ by more than TOLERANCE, the stretch is read again from the right state until it meets
-the first reading. States are compared every CHUNK steps.
+ends. If the two differ by more than STATE_TOLERANCE, the stretch is read again from the right state until it
+meets the first reading. States are compared every CHUNK_STEPS steps.
 
 Some texts keep a network from forgetting, mostly texts unlike all its training text: rounding then grows with
 every step instead of fading. Two orders of computing, each as right as the other, give single characters
@@ -31,44 +31,44 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
-from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, Weights
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NO_CHANGES, Changes, Weights
 from rnnviz.networks.prediction import Scores, Stepwise, entropy, normalised, rank
 from rnnviz.networks.progress import mapped, run
-from rnnviz.networks.threads import Threads, blas, cores, ours, worth_trying_alone
+from rnnviz.networks.threads import Threads, blas, cores, single_blas_thread, worth_trying_alone
 
 State: TypeAlias = "tuple[Floats, ...]"
 """H, and an LSTM's C, (L, B, H) each."""
 
-CHUNK = 64
+CHUNK_STEPS = 64
 """Time steps read at a time."""
 
-IN_SEQUENCE = 1024
+SEQUENCE_CHARS = 1024
 """Characters that are read at a time in sequence."""
 
-WARM_UP = 256
+WARM_UP_CHARS = 256
 """Characters a stretch reads before its own."""
 
-TOLERANCE = 1e-5
+STATE_TOLERANCE = 1e-5
 """The largest difference at which two states count as the same: absolute for entries up to 1, relative for
 larger ones. Where differences fade, it moves no -log P by 1e-4 nats."""
 
-SHORTEST = 2048
+MIN_STRETCH_CHARS = 2048
 """Characters of a stretch at least: a long memory crosses few seams then."""
 
-EVEN = 8
+ROW_MULTIPLE = 8
 """Stretches are a multiple of it: OpenBLAS multiplies 80 rows in less time than 83."""
 
-LEAST = EVEN * SHORTEST
+MIN_SPLIT_CHARS = ROW_MULTIPLE * MIN_STRETCH_CHARS
 """Shorter texts are read in sequence: so few rows are no faster."""
 
-PIECE = 1 << 19
+PIECE_CHARS = 1 << 19
 """Characters best read at a time."""
 
-ROWS = 96
+MAX_ROWS = 96
 """Stretches, or texts, side by side at most. For a GRU with 256 units 64 rows take a fifth longer on two
 threads, and 128 no less; for an LSTM 128 take 7 % longer."""
 
-FEWEST = 8
+MIN_THREAD_ROWS = 8
 """Rows for a thread at least: a thread with fewer is no gain."""
 
 
@@ -106,7 +106,7 @@ class NumpyEngine:
         self._weights, self.size, self.logits = weights, len(weights.bias), weights.logits
         self._changes, self._time = changes, 0  # of one text, read in sequence
         self._whole = whole  # `states` gives every state, not the top layer's H alone
-        self.threads = Threads(worth_trying_alone(), use=ours)
+        self.threads = Threads(worth_trying_alone(), use=single_blas_thread)
         self.alone = Threads(worth_trying_alone(), use=blas)
 
     def zeros(self, rows: int) -> State:
@@ -119,8 +119,8 @@ class NumpyEngine:
         hidden, cell = (*parts, None)[:2]
         assert hidden is not None
         if len(inputs) == 1:  # a vector's product is quicker than a matrix's of one row
-            one = None if cell is None else cell[:, :, 0]
-            self._weights.run(inputs[0], hidden[:, :, 0], one, self._changes, self._time)
+            single_cell = None if cell is None else cell[:, :, 0]
+            self._weights.run(inputs[0], hidden[:, :, 0], single_cell, self._changes, self._time)
             self._time += inputs.size
         else:
             self._weights.run(inputs.T, hidden, cell)
@@ -134,9 +134,9 @@ class Done(NamedTuple):
     characters: int
     nats: float
 
-    def plus(self, more: "Done") -> "Done":
+    def plus(self, further: "Done") -> "Done":
         """The sum with `more`."""
-        return Done(self.characters + more.characters, self.nats + more.nats)
+        return Done(self.characters + further.characters, self.nats + further.nats)
 
 
 class _Out:
@@ -151,18 +151,19 @@ class _Out:
     def flat(self) -> Scores:
         return Scores(self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel())
 
-    def put(self, engine: Engine, which: Ids, when: slice, top: Any, targets: Ids) -> None:
-        """Fill in rows `which` at the steps `when`, given H (T, B, H) and the symbols that came, (B, T)."""
-        h, came = top.reshape(-1, top.shape[-1]), targets.T.ravel()  # time first, as in memory
-        step, found = max(1, LOGITS // engine.size), []
-        for begin in range(0, len(came), step):
-            found.append(self._block(engine.logits(h[begin : begin + step]), came[begin : begin + step]))
+    def fill(self, engine: Engine, rows: Ids, when: slice, top: Any, targets: Ids) -> None:
+        """Fill in `rows` at the steps `when`, given H (T, B, H) and the symbols that came, (B, T)."""
+        h, symbols = top.reshape(-1, top.shape[-1]), targets.T.ravel()  # time first, as in memory
+        step, blocks = max(1, LOGITS_ENTRIES // engine.size), []
+        for begin in range(0, len(symbols), step):
+            blocks.append(self._block(engine.logits(h[begin : begin + step]), symbols[begin : begin + step]))
         if self.predictions is not None:
-            self.predictions[which, when] = np.concatenate(found).reshape(*targets.T.shape, -1).swapaxes(0, 1)
+            predictions = np.concatenate(blocks).reshape(*targets.T.shape, -1)
+            self.predictions[rows, when] = predictions.swapaxes(0, 1)
             return
-        log_p, ranks, entropies = (values.reshape(targets.T.shape).T for values in Scores.joined(found))
-        self.log_p[which, when] = log_p
-        self.rank[which, when], self.entropy[which, when] = ranks, entropies
+        log_p, ranks, entropies = (values.reshape(targets.T.shape).T for values in Scores.joined(blocks))
+        self.log_p[rows, when] = log_p
+        self.rank[rows, when], self.entropy[rows, when] = ranks, entropies
 
     def _block(self, logits: Floats, ids: Ids) -> Any:
         """The Scores of n symbols, or log P (n, V), given O (n, V)."""
@@ -182,31 +183,31 @@ class _States(_Out):
         super().__init__(shape)
         self.parts = [np.empty((*shape, len(part), part.shape[2]), part.dtype) for part in state]
 
-    def put(self, engine: Engine, which: Ids, when: slice, top: Any, targets: Ids) -> None:
-        """Fill in rows `which` at the steps `when`, given states (T, L, B, H) each."""
+    def fill(self, engine: Engine, rows: Ids, when: slice, top: Any, targets: Ids) -> None:
+        """Fill in `rows` at the steps `when`, given states (T, L, B, H) each."""
         for into, values in zip(self.parts, top, strict=True):
-            into[which, when] = values.transpose(2, 0, 1, 3)
+            into[rows, when] = values.transpose(2, 0, 1, 3)
 
 
 def _read(
-    engine: Engine, inputs: Ids, state: State, out: _Out | None, which: Ids, when: slice, targets: Ids
+    engine: Engine, inputs: Ids, state: State, out: _Out | None, numbers: Ids, when: slice, targets: Ids
 ) -> State:
-    """Read (B, T) inputs from a state, in threads that share the rows, and fill in `out`."""
+    """Read (B, T) inputs from a state, in threads that share the rows, and fill in these rows of `out`."""
 
     def work(rows: slice) -> State:
         with np.errstate(over="ignore", invalid="ignore"):  # numpy has one for each thread
             top, after = engine.states(inputs[rows], tuple(part[:, rows] for part in state))
             if out is not None:
-                out.put(engine, which[rows], when, top, targets[rows])
+                out.fill(engine, numbers[rows], when, top, targets[rows])
         return after
 
     B = len(inputs)
-    parts = max(1, min(engine.threads.allowed, B // FEWEST)) if engine.shares else 1
+    parts = max(1, min(engine.threads.allowed, B // MIN_THREAD_ROWS)) if engine.shares else 1
     ends = [B * n // parts for n in range(parts + 1)]
     slices = [slice(*ends[n : n + 2]) for n in range(parts)]
-    others = [_pool().submit(work, each) for each in slices[1:]]
-    found = [work(slices[0]), *(each.result() for each in others)]
-    return tuple(np.concatenate(each, axis=1) for each in zip(*found, strict=True))
+    futures = [_pool().submit(work, rows) for rows in slices[1:]]
+    states = [work(slices[0]), *(future.result() for future in futures)]
+    return tuple(np.concatenate(columns, axis=1) for columns in zip(*states, strict=True))
 
 
 @cache
@@ -232,7 +233,7 @@ class CharScorer(Stepwise):
         self._engine, self._last, self._wide = engine, start, wide
         self._state = engine.zeros(1)
         self.read_again = self.unsettled = 0
-        self.piece = PIECE if wide else IN_SEQUENCE
+        self.piece = PIECE_CHARS if wide else SEQUENCE_CHARS
         """Characters best handed over at a time."""
 
     @property
@@ -260,72 +261,72 @@ class CharScorer(Stepwise):
         Rank and entropy are computed if `want`. A generator that isn't run to its end leaves the scorer
         unusable.
         """
-        found = yield from self._all(ids, want=want)
-        return Scores.joined([out.flat() for out in found])
+        pieces = yield from self._all(ids, want=want)
+        return Scores.joined([out.flat() for out in pieces])
 
     def states(self, ids: Ids) -> Generator[Done, None, State]:
         """Every state after each of `ids` (n,), (n, L, H) each. The engine must be made with `whole`."""
-        found = yield from self._all(ids, whole=True)
-        every = [[part.reshape(-1, *part.shape[2:]) for part in out.parts] for out in found]
-        return tuple(np.concatenate(parts) for parts in zip(*every, strict=True))
+        pieces = yield from self._all(ids, whole=True)
+        by_piece = [[part.reshape(-1, *part.shape[2:]) for part in out.parts] for out in pieces]
+        return tuple(np.concatenate(parts) for parts in zip(*by_piece, strict=True))
 
-    def _all(self, ids: Ids, **asked: Any) -> Generator[Done, None, list[Any]]:
+    def _all(self, ids: Ids, **options: Any) -> Generator[Done, None, list[Any]]:
         """The results of `_next` for all of `ids`, piece after piece."""
-        found, done = [], Done(0, 0.0)
+        pieces, done = [], Done(0, 0.0)
         while done.characters < len(ids):
-            out = yield from mapped(self._next(ids[done.characters :], **asked), done.plus)
-            found.append(out)
+            out = yield from mapped(self._next(ids[done.characters :], **options), done.plus)
+            pieces.append(out)
             done = done.plus(Done(out.log_p.size, -float(out.log_p.sum())))
             yield done
-        return found
+        return pieces
 
     def _next(
         self, ids: Ids, *, want: bool = False, predicted: int = 0, whole: bool = False
     ) -> Generator[Done, None, _Out]:
         """Read the next piece of `ids`, in sequence or side by side."""
-        now, B = ids[:IN_SEQUENCE], 1
-        if self._wide and min(len(ids), PIECE) >= LEAST:
-            now = ids[:PIECE]
-            B = min(ROWS, len(now) // SHORTEST) // EVEN * EVEN
-            now = now[: len(now) - len(now) % B]
-        inputs = np.concatenate(([self._last], now[:-1])).reshape(B, -1)
-        targets = now.reshape(B, -1)
+        piece, B = ids[:SEQUENCE_CHARS], 1
+        if self._wide and min(len(ids), PIECE_CHARS) >= MIN_SPLIT_CHARS:
+            piece = ids[:PIECE_CHARS]
+            B = min(MAX_ROWS, len(piece) // MIN_STRETCH_CHARS) // ROW_MULTIPLE * ROW_MULTIPLE
+            piece = piece[: len(piece) - len(piece) % B]
+        inputs = np.concatenate(([self._last], piece[:-1])).reshape(B, -1)
+        targets = piece.reshape(B, -1)
         shape = B, targets.shape[1]
         out = _States(shape, self._state) if whole else _Out(shape, want=want, predicted=predicted)
         if B > 1:
             self._state = yield from self._side_by_side(inputs, targets, out)
         else:
             when = slice(0, targets.shape[1])
-            with self._engine.alone.piece(len(now)):
+            with self._engine.alone.piece(len(piece)):
                 self._state = _read(self._engine, inputs, self._state, out, np.arange(1), when, targets)
-        self._last = int(now[-1])
+        self._last = int(piece[-1])
         return out
 
     def _side_by_side(self, x: Ids, y: Ids, out: _Out) -> Generator[Done, None, State]:
-        """Read stretches x (B, T); returns the state at the end. Yields progress every CHUNK steps."""
+        """Read stretches x (B, T); returns the state at the end. Yields progress every CHUNK_STEPS steps."""
         engine, (B, T) = self._engine, x.shape
         start, rows = self._warm_up(x), np.arange(B)
         grid: list[State] = []
         reading = start
-        for begin in range(0, T, CHUNK):
-            now = slice(begin, min(begin + CHUNK, T))
-            with engine.threads.piece(B * (now.stop - begin)):
-                reading = _read(engine, x[:, now], reading, out, rows, now, y[:, now])
+        for begin in range(0, T, CHUNK_STEPS):
+            steps = slice(begin, min(begin + CHUNK_STEPS, T))
+            with engine.threads.piece(B * (steps.stop - begin)):
+                reading = _read(engine, x[:, steps], reading, out, rows, steps, y[:, steps])
             grid.append(tuple(part.copy() for part in reading))
-            out.done = out.done.plus(Done(B * (now.stop - begin), -float(out.log_p[:, now].sum())))
+            out.done = out.done.plus(Done(B * (steps.stop - begin), -float(out.log_p[:, steps].sum())))
             yield out.done
         yield from self._mend(x, y, out, start, grid)
         return tuple(part[:, -1:].copy() for part in grid[-1])
 
     def _warm_up(self, x: Ids) -> State:
         """The state each stretch begins with: exact for the first, likely for the others."""
-        (B, T), nothing = x.shape, np.empty(0, np.int64)
+        (B, T), none = x.shape, np.empty(0, np.int64)
         # The current state guesses long memories better than zeros do.
         warm = tuple(np.repeat(part, B - 1, axis=1) for part in self._state)
         with self._engine.threads.piece():
-            for begin in range(T - WARM_UP, T, CHUNK):
-                now = slice(begin, begin + CHUNK)
-                warm = _read(self._engine, x[:-1, now], warm, None, nothing, now, nothing)
+            for begin in range(T - WARM_UP_CHARS, T, CHUNK_STEPS):
+                steps = slice(begin, begin + CHUNK_STEPS)
+                warm = _read(self._engine, x[:-1, steps], warm, None, none, steps, none)
         return tuple(np.concatenate(parts, axis=1) for parts in zip(self._state, warm, strict=True))
 
     def _mend(
@@ -348,38 +349,38 @@ class CharScorer(Stepwise):
                 return
             stretches = stretches[: max(1, together // T)]
             reading = tuple(part[:, stretches - 1] for part in ends)
-            _put(start, stretches, reading)
-            for begin, kept in zip(range(0, T, CHUNK), grid, strict=True):
-                now = slice(begin, min(begin + CHUNK, T))
+            _set_rows(start, stretches, reading)
+            for begin, first_reading in zip(range(0, T, CHUNK_STEPS), grid, strict=True):
+                steps = slice(begin, min(begin + CHUNK_STEPS, T))
                 with self._engine.threads.piece():
-                    x_now, y_now = x[stretches, now], y[stretches, now]
-                    reading = _read(self._engine, x_now, reading, out, stretches, now, y_now)
+                    x_now, y_now = x[stretches, steps], y[stretches, steps]
+                    reading = _read(self._engine, x_now, reading, out, stretches, steps, y_now)
                 self.read_again += x_now.size
                 together -= x_now.size
-                going = _differ(reading, tuple(part[:, stretches] for part in kept))
-                _put(kept, stretches, reading)
+                going = _differ(reading, tuple(part[:, stretches] for part in first_reading))
+                _set_rows(first_reading, stretches, reading)
                 stretches, reading = stretches[going], tuple(part[:, going] for part in reading)
                 yield out.done
                 if not len(stretches):
                     break
             never_met.update(stretches.tolist())
 
-    def each(self, texts: Sequence[Ids]) -> list[Doubles]:
+    def score_texts(self, texts: Sequence[Ids]) -> list[Doubles]:
         """log P in nats of each symbol of many texts, (n,) each, given the symbols before it in that text and
         all that the scorer has read.
 
         Short texts are read side by side, long ones as by `advance`. The number of texts and their company
         move a cost by rounding alone. The scorer's state stays.
         """
-        found: list[Doubles] = [np.empty(0)] * len(texts)
+        costs: list[Doubles] = [np.empty(0)] * len(texts)
         for n, ids in enumerate(texts):
-            if len(ids) >= LEAST:
+            if len(ids) >= MIN_SPLIT_CHARS:
                 alone = copy(self)
-                found[n] = alone.advance(ids)
+                costs[n] = alone.advance(ids)
         for group in _groups([len(ids) for ids in texts]):
             for n, log_p in zip(group, self._short_texts([texts[n] for n in group]), strict=True):
-                found[n] = log_p
-        return found
+                costs[n] = log_p
+        return costs
 
     def _short_texts(self, rows: Sequence[Ids]) -> list[Doubles]:
         """log P of the symbols of texts, the longest first: texts that have ended leave the batch."""
@@ -391,31 +392,33 @@ class CharScorer(Stepwise):
         inputs[:, 0], inputs[:, 1:] = self._last, targets[:, :-1]
         out = _Out(targets.shape)
         state = tuple(np.repeat(part, len(rows), axis=1) for part in self._state)
-        for begin in range(0, int(lengths[0]), CHUNK):
+        for begin in range(0, int(lengths[0]), CHUNK_STEPS):
             alive = int((lengths > begin).sum())
-            now = slice(begin, min(begin + CHUNK, int(lengths[0])))
+            steps = slice(begin, min(begin + CHUNK_STEPS, int(lengths[0])))
             state = tuple(part[:, :alive] for part in state)
-            with self._engine.threads.piece(alive * (now.stop - begin)):
-                x, y = inputs[:alive, now], targets[:alive, now]
-                state = _read(self._engine, x, state, out, np.arange(alive), now, y)
+            with self._engine.threads.piece(alive * (steps.stop - begin)):
+                x, y = inputs[:alive, steps], targets[:alive, steps]
+                state = _read(self._engine, x, state, out, np.arange(alive), steps, y)
         return [row[:n].copy() for row, n in zip(out.log_p, lengths.tolist(), strict=True)]
 
 
-def _put(state: State, columns: Ids, values: State) -> None:
+def _set_rows(state: State, columns: Ids, values: State) -> None:
     for part, new in zip(state, values, strict=True):
         part[:, columns] = new
 
 
 def _differ(a: State, b: State) -> Ids:
     """The numbers of the rows in which two states (L, B, H) differ."""
-    found = np.zeros(a[0].shape[1], bool)
+    differs = np.zeros(a[0].shape[1], bool)
     for x, y in zip(a, b, strict=True):
-        found |= (abs(x - y) > TOLERANCE * abs(y).clip(min=1)).any(axis=2).any(axis=0)
-    return np.flatnonzero(found)
+        differs |= (abs(x - y) > STATE_TOLERANCE * abs(y).clip(min=1)).any(axis=2).any(axis=0)
+    return np.flatnonzero(differs)
 
 
 def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:
     """The short texts' numbers in batches, the longest first: texts of a batch are then about as long."""
-    order = sorted((n for n, length in enumerate(lengths) if 0 < length < LEAST), key=lambda n: -lengths[n])
-    for begin in range(0, len(order), ROWS):
-        yield order[begin : begin + ROWS]
+    order = sorted(
+        (n for n, length in enumerate(lengths) if 0 < length < MIN_SPLIT_CHARS), key=lambda n: -lengths[n]
+    )
+    for begin in range(0, len(order), MAX_ROWS):
+        yield order[begin : begin + MAX_ROWS]

@@ -24,11 +24,13 @@ returns `keep` and `write`, A_t and B_t: a block of steps is computed at once. B
     state(name, s)  s, a second state: an intervention changes it here, before what follows is computed
 
 A cell is straight-line code: the numpy engine notes its calls once and replays them; slopes come from dual
-numbers through it, gradients from autograd. A new cell is one function here, and a row in the conformance
-table of the tests.
+numbers through it, gradients from autograd. A new cell is one function here, and its formulas once more in
+the tests: see docs/cells.md.
 
-A textbook GRU resets the state before the product with W_hh; this one after it, as torch's and cuDNN's do,
-which lets one product serve all three blocks. No choice of parameters makes the two equal.
+All products with the state come first, `u`: no formula multiplies a matrix with something that the same step
+has made. So a textbook GRU, which resets the state before the product with W_hh, is none of these cells. This
+one resets after it, as torch's and cuDNN's do: one product serves all three blocks. No choice of parameters
+makes the two equal.
 
 Shape letters: G blocks of weights, H units, … any leading dimensions.
 """
@@ -36,6 +38,8 @@ Shape letters: G blocks of weights, H units, … any leading dimensions.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from rnnviz.i18n import N_
 
 Parts = dict[str, Any]
 """The result of a step: the state, and its other parts by name, (…, H) each."""
@@ -48,6 +52,7 @@ class CellKind:
     label     its name on a page
     step      (xp, x, u, h[, c]) -> Parts; of a linear cell (xp, x) -> Parts with keep and write
     blocks    the parts that have weights, in the order of x and u
+    summary   the cell in a few words, with its name, where one is chosen to train; empty: the label alone
     stored    where each block stands in torch's tensors
     has_cell  whether there is a cell state C beside H
     gates     the parts that pages show: numbers from 0 to 1, and last the candidate
@@ -61,6 +66,7 @@ class CellKind:
     label: str
     step: Callable[..., Parts] = dict
     blocks: tuple[str, ...] = ("hidden",)
+    summary: str = ""
     stored: tuple[int, ...] = (0,)
     has_cell: bool = False
     keeps: str | None = None
@@ -104,19 +110,19 @@ def cell(
     return add
 
 
-@cell("MLP", mixes=False)
+@cell("MLP", summary=N_("MLP: no hidden state"), mixes=False)
 def mlp(xp: Any, x: Any, u: None, h: None) -> Parts:
     """H_t = φ(X_t W_xh + b_h)."""
     return {"h": xp.phi(x[0])}
 
 
-@cell("RNN")
+@cell("RNN", summary=N_("RNN: the simple recurrence"))
 def rnn(xp: Any, x: Any, u: Any, h: Any) -> Parts:
     """H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)."""
     return {"h": xp.phi(x[0] + u[0])}
 
 
-@cell("GRU", ("reset", "update", "candidate"), keeps="update", own_bias=True)
+@cell("GRU", ("reset", "update", "candidate"), summary=N_("GRU: two gates"), keeps="update", own_bias=True)
 def gru(xp: Any, x: Any, u: Any, h: Any) -> Parts:
     """H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t with H̃_t = tanh(X_t W_xh + b_h + R_t ⊙ (H_{t-1} W_hh + b_hh))."""
     r, z = xp.sigmoid(x[:2] + u[:2])
@@ -124,7 +130,14 @@ def gru(xp: Any, x: Any, u: Any, h: Any) -> Parts:
     return {"h": z * h + xp.rest(z) * n, "reset": r, "update": z, "candidate": n}
 
 
-@cell("LSTM", ("input", "forget", "output", "candidate"), stored=(0, 1, 3, 2), has_cell=True, keeps="forget")
+@cell(
+    "LSTM",
+    ("input", "forget", "output", "candidate"),
+    summary=N_("LSTM: three gates and a cell state"),
+    stored=(0, 1, 3, 2),
+    has_cell=True,
+    keeps="forget",
+)
 def lstm(xp: Any, x: Any, u: Any, h: Any, c: Any) -> Parts:
     """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t)."""
     a = x + u
@@ -134,7 +147,15 @@ def lstm(xp: Any, x: Any, u: Any, h: Any, c: Any) -> Parts:
     return {"h": o * xp.tanh(c), "c": c, "input": i, "forget": f, "output": o, "candidate": g}
 
 
-@cell("minGRU", ("update", "candidate"), keeps="update", mixes=False, linear=True, span="positive")
+@cell(
+    "minGRU",
+    ("update", "candidate"),
+    summary=N_("minGRU: one gate that sees the input alone"),
+    keeps="update",
+    mixes=False,
+    linear=True,
+    span="positive",
+)
 def mingru(xp: Any, x: Any) -> Parts:
     """A_t = Z_t and B_t = (1 - Z_t) ⊙ g(X_t W_xh + b_h). The paper's gate is 1 - Z_t."""
     z, n = xp.sigmoid(x[0]), xp.positive(x[1])
@@ -148,10 +169,10 @@ def parameters(kind: CellKind, tensors: Sequence[Any]) -> tuple[Any, Any, Any, A
     None for a cell without them.
     """
     H = len(tensors[0]) // len(kind.blocks)
-    own = [tensor[[k * H + n for k in kind.stored for n in range(H)]] for tensor in tensors]
+    ordered = [tensor[[k * H + n for k in kind.stored for n in range(H)]] for tensor in tensors]
     if not kind.mixes:
-        return own[0], None, own[1], None
-    W_x, W_h, b_x, b_h = own
+        return ordered[0], None, ordered[1], None
+    W_x, W_h, b_x, b_h = ordered
     b = b_x + b_h
     if not kind.own_bias:
         return W_x, W_h, b, None

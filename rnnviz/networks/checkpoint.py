@@ -13,7 +13,7 @@ from rnnviz.checks import check_path, checked
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError, TorchMissingError
 from rnnviz.networks import engines
 from rnnviz.networks.modelfile import (
-    FORMAT,
+    FORMAT_VERSION,
     SKETCH,
     SUFFIX,
     Sketch,
@@ -74,14 +74,16 @@ def folders() -> list[Path]:
 
     New models go into the first: an installation may be read-only, and an update replaces it.
     """
-    own = [Path(os.path.expanduser(p)) for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
-    if not own:
+    user_folders = [
+        Path(os.path.expanduser(p)) for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p
+    ]
+    if not user_folders:
         from platformdirs import user_data_path
 
-        own = [user_data_path("rnnviz", appauthor=False) / "models"]
+        user_folders = [user_data_path("rnnviz", appauthor=False) / "models"]
     package = Path(__file__).resolve().parents[1]
     shipped = package / "models"  # in a wheel; in a source tree models/ stands beside the package
-    return [*own, shipped if shipped.is_dir() else package.parent / "models"]
+    return [*user_folders, shipped if shipped.is_dir() else package.parent / "models"]
 
 
 def find(name_or_path: str | Path) -> Path:
@@ -115,10 +117,10 @@ def read_info(path: Path) -> ModelInfo:
 
     Raises CheckpointError for an unusable file, and for a file's name that can't be shown as it is.
     """
-    found = _examined(path, _mark(path))
-    if isinstance(found, Damaged):
-        raise found.error.with_traceback(None)  # the kept error's traceback would grow with every call
-    return found
+    info = _examined(path, _mark(path))
+    if isinstance(info, Damaged):
+        raise info.error.with_traceback(None)  # the kept error's traceback would grow with every call
+    return info
 
 
 def available() -> tuple[list[ModelInfo], list[Damaged]]:
@@ -130,15 +132,15 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     >>> [model.name for model in found][:2]
     ['chinese-6gram', 'chinese-gru']
     """
-    found: dict[str, ModelInfo] = {}
+    models: dict[str, ModelInfo] = {}
     damaged: list[Damaged] = []
     for path in _files():
         info = _examined(path, _mark(path))
         if isinstance(info, ModelInfo):
-            found.setdefault(path.stem, info)
+            models.setdefault(path.stem, info)
         else:
             damaged.append(info)
-    return [found[name] for name in sorted(found)], damaged
+    return [models[name] for name in sorted(models)], damaged
 
 
 def _mark(path: Path) -> object:
@@ -158,7 +160,7 @@ def _examined(path: Path, mark: object) -> ModelInfo | Damaged:
         if not files.is_shown(path):
             raise CheckpointError(
                 "{name} has a name that can't be shown as it is; rename it",
-                name=files.printable(path.name, files.LONGEST_NAME),
+                name=files.printable(path.name, files.MAX_NAME_CHARS),
             )
         _, meta, size = read_header(path)
         kind = "ngram" if meta.get("kind") == "ngram" else ModelConfig(**meta["config"]).cell
@@ -204,7 +206,7 @@ def save(
     path = check_target(path)
     tensors: dict[str, npt.NDArray[Any]]
     meta: dict[str, Any] = {
-        "format": FORMAT,
+        "format": FORMAT_VERSION,
         "vocabulary": model.vocabulary.to_json(),
         "normaliser": model.normaliser,
         "card": {**(model.card if card is None else card), "name": path.stem},
@@ -239,17 +241,17 @@ def check_target(path: str | Path, replaces: Callable[[Path], bool] | None = Non
         if path.is_dir():
             raise CheckpointError("{path} is a folder; name a file in it", path=path)
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
-        there = replaces is not None and path.exists() and path.stat().st_size > 0
+        occupied = replaces is not None and path.exists() and path.stat().st_size > 0
     except OSError as error:
         raise CheckpointError(
             "{path} can't be written: {strerror}; choose another folder", path=path, strerror=error.strerror
         ) from None
-    if there and isinstance(_examined(path, _mark(path)), Damaged):
+    if occupied and isinstance(_examined(path, _mark(path)), Damaged):
         raise CheckpointError(
             "{path} is there already and is no model that this version reads; name another, or remove it",
             path=path,
         )
-    if there and replaces is not None and not replaces(path):
+    if occupied and replaces is not None and not replaces(path):
         raise CheckpointError(
             "{path} is there already, a model that this run did not make; name another, or remove it",
             path=path,

@@ -4,16 +4,34 @@ Values out of range or in contradiction raise ConfigError.
 """
 
 import math
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal, get_args
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
+from rnnviz.i18n import N_
 from rnnviz.networks.cells import CELLS, CellKind
+from rnnviz.networks.settings import (
+    LENGTH,
+    NETWORK,
+    REGULARISATION,
+    SHARE,
+    TRAINING,
+    SettingControl,
+    setting,
+    settings_of,
+)
 from rnnviz.text.characters import Normaliser
 
-Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru"]
+if TYPE_CHECKING:
+    Cell: TypeAlias = str
+    ModelKind: TypeAlias = str
+else:
+    # The names in CELLS, which the command offers: a type checker can't read a registry.
+    Cell = Literal[tuple(CELLS)]
+    ModelKind = Literal[(*CELLS, "ngram")]
 Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Engine = Literal["auto", "torch", "numba"]
@@ -25,7 +43,7 @@ GONE = ("minlstm", "rglru", "s6")
 """Cells of 1.0.0 that are gone; users may still have such models."""
 
 
-def gone(cell: object) -> ConfigError | None:
+def removed_cell_error(cell: object) -> ConfigError | None:
     """The error for a cell of GONE, which names the version that reads it; None for other cells."""
     if cell not in GONE:
         return None
@@ -38,8 +56,8 @@ def gone(cell: object) -> ConfigError | None:
 
 def span(cell: str, activation: str) -> str:
     """The range of such cells' states; see `ModelConfig.span`."""
-    own = CELLS[cell].span if cell in CELLS else "activation"
-    return activation if own == "activation" else own
+    of_cell = CELLS[cell].span if cell in CELLS else "activation"
+    return activation if of_cell == "activation" else of_cell
 
 
 def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
@@ -58,18 +76,31 @@ def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
 
 def one_of(config: object, **choices: Iterable[str]) -> None:
     """Raise ConfigError for a setting that is none of its choices."""
-    for name, known in choices.items():
+    for name, allowed in choices.items():
         value = getattr(config, name)
-        if value not in tuple(known):
+        if value not in tuple(allowed):
             raise ConfigError(
                 "{name} is one of {choices}; received {value!r}",
                 name=name,
-                choices=", ".join(known),
+                choices=", ".join(allowed),
                 value=value,
             )
 
 
-KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
+def check_settings(config: Any) -> None:
+    """Raise ConfigError for a setting outside its limits or none of its choices. None: it is left out."""
+    dataclass_type: Any = type(config)
+    for name, about in settings_of(dataclass_type).items():
+        if getattr(config, name) is None:
+            continue
+        if about.limits is not None:
+            kind = int if all(isinstance(limit, int) for limit in about.limits) else float
+            between(config, kind, **{name: about.limits})
+        if about.choices:
+            one_of(config, **{name: about.choices})
+
+
+KINDS: Mapping[str, CellKind] = ChainMap(CELLS, {"custom": CellKind("Custom")})
 """The cells, and a Python function's step, which no recipe trains: see `rnnviz.lab.engines.custom`."""
 
 
@@ -122,7 +153,7 @@ class ModelConfig:
     tied: bool = False
 
     def __post_init__(self) -> None:
-        if (error := gone(self.cell)) is not None:
+        if (error := removed_cell_error(self.cell)) is not None:
             raise error
         one_of(self, cell=CELLS, activation=get_args(Activation))
         if self.activation != "tanh" and CELLS[self.cell].gates:
@@ -176,23 +207,26 @@ class ModelConfig:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The name and shape of each tensor, as in torch's layers."""
         h, v = self.hidden_size, self.vocabulary_size
-        found: dict[str, tuple[int, ...]] = {}
+        by_name: dict[str, tuple[int, ...]] = {}
         if self.embedding_size:
-            found["embedding.weight"] = (v + 1, self.embedding_size)
+            by_name["embedding.weight"] = (v + 1, self.embedding_size)
         gates = len(CELLS[self.cell].blocks) * h
         for n in range(self.layers):
             x = h if n else self.input_size
             shapes: list[tuple[int, ...]] = [(gates, x), (gates,)]
             if CELLS[self.cell].mixes:
                 shapes = [(gates, x), (gates, h), (gates,), (gates,)]
-            found |= dict(zip(self.layer_names(n), shapes, strict=True))
+            by_name |= dict(zip(self.layer_names(n), shapes, strict=True))
         if not self.tied:
-            found["readout.weight"] = (v, h)
-        return found | {"readout.bias": (v,)}
+            by_name["readout.weight"] = (v, h)
+        return by_name | {"readout.bias": (v,)}
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `ModelConfig(**value)` restores."""
         return asdict(self)
+
+
+_LEFT_OUT = N_("The share left out at random in each step, so that the network memorises less.")
 
 
 @checked
@@ -228,72 +262,287 @@ class TrainConfig:
                       model keeps it
     """
 
-    # The sentence beside a type is the help of the option of that name, in `python -m rnnviz train`.
-    cell: Cell = "gru"
-    hidden_size: Annotated[int, "H, units per layer"] = 256
-    layers: Annotated[int, "L, layers"] = 1
-    embedding_size: Annotated[int, "width of X_t; 0 for one-hot"] = 128
-    activation: Annotated[Activation, "tanh or relu, for mlp and rnn"] = "tanh"
-    tied: Annotated[bool, "W_hq is the embedding's transpose"] = False
-    train_on: Annotated[TrainOn, "train (85 %, best on the next 5 %) or train+validation (90 %)"] = "train"
-    epochs: Annotated[float, "passes over the training text"] = 20.0
-    batch: Annotated[int, "batch size: stretches of text read side by side"] = 32
-    steps: Annotated[int, "time steps that gradients flow back through"] = 64
-    learning_rate: Annotated[float, "AdamW's highest"] = 3e-3
-    weight_decay: Annotated[float, "AdamW's"] = 0.01
-    clip: Annotated[float, "largest gradient norm"] = 1.0
-    dropout_embedding: Annotated[float, "probability of dropping a character's embedding"] = 0.0
-    dropout_weight: Annotated[float, "probability of dropping an entry of W_hh"] = 0.0
-    dropout_output: Annotated[float, "probability of dropping an entry of H_t before the readout"] = 0.0
-    min_count: Annotated[
-        int, "rarer characters are read as <unk>; 0: those that occur once in a long text"
-    ] = 0
-    evaluate_every: Annotated[int, "steps between reports; 0: once an epoch"] = 0
-    seed: Annotated[int, "where randomness starts"] = 0
-    precision: Annotated[
-        Precision, "float32, bfloat16 (CUDA only), or auto: bfloat16 on CUDA, else float32"
-    ] = "auto"
-    truncation: Annotated[
-        Truncation, "regular, or random: cut after half to one and a half times --steps"
-    ] = "regular"
-    characters: Annotated[int, "characters to train on in all; 0: as --epochs says"] = 0
-    dropout_layer: Annotated[float, "probability of dropping an entry of H_t before the next layer"] = 0.0
-    fresh_rows: Annotated[float, "share of the batch that begins at a random paragraph at every step"] = 0.0
-    normaliser: Annotated[
-        str, "newlines, typography (“ ” – read as straight ones) or corner-brackets (「」 as “ ”)"
-    ] = "newlines"
+    cell: Cell = field(
+        default="gru",
+        metadata=setting(
+            "the network's cell",
+            control=SettingControl(
+                N_("Cell"),
+                N_("How a hidden state follows from the one before it and the next character."),
+                NETWORK,
+                1,
+                {name: kind.summary or kind.label for name, kind in CELLS.items()},
+            ),
+        ),
+    )
+    hidden_size: int = field(
+        default=256,
+        metadata=setting(
+            "H, units per layer",
+            control=SettingControl(
+                N_("Hidden units H"),
+                N_("How many numbers the hidden state of a layer has."),
+                NETWORK,
+                3,
+                numbers=(1, 4096),
+            ),
+        ),
+    )
+    layers: int = field(
+        default=1,
+        metadata=setting(
+            "L, layers",
+            control=SettingControl(
+                N_("Layers L"),
+                N_("Each layer reads the hidden states of the one below."),
+                NETWORK,
+                4,
+                numbers=(1, 8),
+            ),
+        ),
+    )
+    embedding_size: int = field(
+        default=128,
+        metadata=setting(
+            "width of X_t; 0 for one-hot",
+            control=SettingControl(
+                N_("Embedding size"),
+                N_("How many learnt numbers stand for a character. 0: one 1 among zeros (a one-hot vector)."),
+                NETWORK,
+                5,
+                numbers=(0, 1024),
+            ),
+        ),
+    )
+    activation: Activation = field(
+        default="tanh",
+        metadata=setting(
+            "tanh or relu, for mlp and rnn",
+            applies=lambda recipe: not CELLS[recipe.cell].gates,
+            affects_speed=False,
+            control=SettingControl(
+                N_("Activation φ"),
+                N_(
+                    "tanh keeps each unit between −1 and 1, ReLU at 0 or above. Cells with gates have their "
+                    "own."
+                ),
+                NETWORK,
+                2,
+                {"tanh": "tanh", "relu": "relu"},
+            ),
+        ),
+    )
+    tied: bool = field(default=False, metadata=setting("W_hq is the embedding's transpose"))
+    train_on: TrainOn = field(
+        default="train",
+        metadata=setting(
+            "train (85 %, best on the next 5 %) or train+validation (90 %)",
+            choices=get_args(TrainOn),
+            affects_speed=False,
+        ),
+    )
+    epochs: float = field(
+        default=20.0,
+        metadata=setting("passes over the training text", limits=(1e-6, 1e6), affects_speed=False),
+    )
+    batch: int = field(
+        default=32,
+        metadata=setting(
+            "batch size: stretches of text read side by side",
+            limits=(1, 65_536),
+            control=SettingControl(
+                N_("Batch size"),
+                N_("How many passages of the text are read side by side."),
+                TRAINING,
+                3,
+                numbers=(1, 1024),
+            ),
+        ),
+    )
+    steps: int = field(
+        default=64,
+        metadata=setting(
+            "time steps that gradients flow back through",
+            limits=(1, 65_536),
+            control=SettingControl(
+                N_("Time steps of backpropagation"),
+                N_("Backpropagation through time goes back so many characters. More of them take longer."),
+                TRAINING,
+                1,
+                numbers=(1, 2048),
+            ),
+        ),
+    )
+    learning_rate: float = field(
+        default=3e-3,
+        metadata=setting(
+            "AdamW's highest",
+            limits=(1e-8, 100.0),
+            affects_speed=False,
+            control=SettingControl(
+                N_("Learning rate"),
+                N_("The largest step. Too high, and training diverges; too low, and it takes long."),
+                TRAINING,
+                4,
+                numbers=(1e-5, 1.0),
+                step=0.001,
+                digits=5,
+            ),
+        ),
+    )
+    weight_decay: float = field(
+        default=0.01, metadata=setting("AdamW's", limits=(0.0, 10.0), affects_speed=False)
+    )
+    clip: float = field(
+        default=1.0,
+        metadata=setting(
+            "largest gradient norm",
+            limits=(1e-6, 1e6),
+            affects_speed=False,
+            control=SettingControl(
+                N_("Gradient clipping"),
+                N_("A gradient with a larger norm is scaled down to this one."),
+                TRAINING,
+                5,
+                numbers=(0.01, 100.0),
+                step=0.25,
+                digits=2,
+            ),
+        ),
+    )
+    dropout_embedding: float = field(
+        default=0.0,
+        metadata=setting(
+            "probability of dropping a character's embedding",
+            limits=SHARE,
+            affects_speed=False,
+            control=SettingControl(N_("Dropout of characters"), _LEFT_OUT, REGULARISATION, 4),
+        ),
+    )
+    dropout_weight: float = field(
+        default=0.0,
+        metadata=setting(
+            "probability of dropping an entry of W_hh",
+            limits=SHARE,
+            applies=lambda recipe: CELLS[recipe.cell].mixes,
+            control=SettingControl(N_("Dropout of the recurrent weights"), _LEFT_OUT, REGULARISATION, 3),
+        ),
+    )
+    dropout_output: float = field(
+        default=0.0,
+        metadata=setting(
+            "probability of dropping an entry of H_t before the readout",
+            limits=SHARE,
+            affects_speed=False,
+            control=SettingControl(N_("Dropout of the hidden state"), _LEFT_OUT, REGULARISATION, 1),
+        ),
+    )
+    min_count: int = field(
+        default=0,
+        metadata=setting(
+            "rarer characters are read as <unk>; 0: those that occur once in a long text",
+            limits=(0, 10**9),
+            affects_speed=False,
+        ),
+    )
+    evaluate_every: int = field(
+        default=0,
+        metadata=setting("steps between reports; 0: once an epoch", limits=(0, 10**9), affects_speed=False),
+    )
+    seed: int = field(
+        default=0,
+        metadata=setting(
+            "where randomness starts",
+            limits=(0, 2**63 - 1),
+            affects_speed=False,
+            control=SettingControl(
+                N_("Seed"),
+                N_(
+                    "Where random numbers begin. With the same settings, on the same machine, it gives the "
+                    "same run."
+                ),
+                LENGTH,
+                4,
+                numbers=(0, 2**31),
+            ),
+        ),
+    )
+    precision: Precision = field(
+        default="auto",
+        metadata=setting(
+            "float32, bfloat16 (CUDA only), or auto: bfloat16 on CUDA, else float32",
+            choices=get_args(Precision),
+        ),
+    )
+    truncation: Truncation = field(
+        default="regular",
+        metadata=setting(
+            "regular, or random: cut after half to one and a half times --steps",
+            choices=get_args(Truncation),
+            affects_speed=False,
+            control=SettingControl(
+                N_("Truncation"),
+                N_(
+                    "Random: truncated after half to one and a half times as many characters, drawn anew "
+                    "each time. Unlike in Learn, no weights make up for what is cut off."
+                ),
+                TRAINING,
+                2,
+                {"regular": N_("regular"), "random": N_("random")},
+            ),
+        ),
+    )
+    characters: int = field(
+        default=0,
+        metadata=setting(
+            "characters to train on in all; 0: as --epochs says",
+            limits=(0, 10**13),
+            affects_speed=False,
+            control=SettingControl(
+                N_("Characters"),
+                N_("A text that is read twice counts twice."),
+                LENGTH,
+                3,
+                numbers=(1, 10**12),
+            ),
+        ),
+    )
+    dropout_layer: float = field(
+        default=0.0,
+        metadata=setting(
+            "probability of dropping an entry of H_t before the next layer",
+            limits=SHARE,
+            applies=lambda recipe: recipe.layers > 1,
+            control=SettingControl(N_("Dropout between layers"), _LEFT_OUT, REGULARISATION, 2),
+        ),
+    )
+    fresh_rows: float = field(
+        default=0.0,
+        metadata=setting(
+            "share of the batch that begins at a random paragraph at every step",
+            limits=SHARE,
+            affects_speed=False,
+            control=SettingControl(
+                N_("Fresh starts"),
+                N_(
+                    "The share of the passages that, at each step, begin at a random paragraph, with an "
+                    "empty state. What you type begins so too, and the network then predicts it better."
+                ),
+                TRAINING,
+                6,
+            ),
+        ),
+    )
+    normaliser: str = field(
+        default="newlines",
+        metadata=setting(
+            "newlines, typography (“ ” – read as straight ones) or corner-brackets (「」 as “ ”)",
+            affects_speed=False,
+        ),
+    )
 
     def __post_init__(self) -> None:
-        share = (0, 0.95)
-        between(
-            self,
-            float,
-            epochs=(1e-6, 1e6),
-            learning_rate=(1e-8, 100),
-            weight_decay=(0, 10),
-            clip=(1e-6, 1e6),
-            dropout_embedding=share,
-            dropout_weight=share,
-            dropout_output=share,
-            dropout_layer=share,
-            fresh_rows=share,
-        )
-        between(
-            self,
-            int,
-            characters=(0, 10**13),
-            batch=(1, 65_536),
-            steps=(1, 65_536),
-            min_count=(0, 10**9),
-            evaluate_every=(0, 10**9),
-            seed=(0, 2**63 - 1),
-        )
-        one_of(
-            self,
-            train_on=get_args(TrainOn),
-            precision=get_args(Precision),
-            truncation=get_args(Truncation),
-        )
+        check_settings(self)
         Normaliser(self.normaliser)  # refuses an unknown one
         self.model_config(2)
         if self.dropout_weight and not CELLS[self.cell].mixes:

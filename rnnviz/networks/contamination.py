@@ -13,19 +13,19 @@ import numpy.typing as npt
 from rnnviz.networks.modelfile import Sketch
 from rnnviz.text.vocabulary import code_points
 
-LENGTH = 24
+NGRAM_CHARS = 24
 """Characters of an n-gram: enough that two texts of the same language share hardly any by chance."""
 
-LARGEST = 1 << 14
+MAX_HASHES = 1 << 14
 """Hashes of a sketch at most, of 4 bytes each."""
 
-BLOCK = 1 << 16  # characters hashed at a time
+BLOCK_CHARS = 1 << 16  # characters hashed at a time
 
 Hashes = npt.NDArray[np.uint64]
 Unsigned = TypeVar("Unsigned", np.uint32, np.uint64)
 
 # Odd numbers without a pattern, which must never change: every stored sketch was made with them.
-_BASE = 0x9E3779B97F4A7C15
+_HASH_BASE = 0x9E3779B97F4A7C15
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 _SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # no space lies beyond
 
@@ -47,27 +47,27 @@ class Contamination:
 
 
 def sketch(text: str) -> Sketch:
-    """The sketch of a training text: the hashes of its n-grams that `modulus` divides, at most LARGEST."""
+    """The sketch of a training text: the hashes of its n-grams that `modulus` divides, at most MAX_HASHES."""
     chosen = _unique(np.concatenate([np.empty(0, np.uint64), *_hashes([text])]))
-    modulus = max(1, -(-len(chosen) // LARGEST))
-    while np.count_nonzero(chosen % np.uint64(modulus) == 0) > LARGEST:
+    modulus = max(1, -(-len(chosen) // MAX_HASHES))
+    while np.count_nonzero(chosen % np.uint64(modulus) == 0) > MAX_HASHES:
         modulus += 1
-    return Sketch(_kept(chosen, modulus), modulus)
+    return Sketch(_sampled(chosen, modulus), modulus)
 
 
 def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
     """The share of `text`, a str or its pieces, that is in `sketch`; repeated n-grams count each time."""
-    sampled = known = 0
+    sampled = matched = 0
     for hashes in _hashes([text] if isinstance(text, str) else text):
         chosen = _bits(hashes[hashes % np.uint64(sketch.modulus) == 0])
         sampled += len(chosen)
         if len(sketch.hashes):
             places = np.searchsorted(sketch.hashes, chosen)
-            known += int((sketch.hashes[np.minimum(places, len(sketch.hashes) - 1)] == chosen).sum())
-    return Contamination(known / sampled if sampled else 0.0, sampled)
+            matched += int((sketch.hashes[np.minimum(places, len(sketch.hashes) - 1)] == chosen).sum())
+    return Contamination(matched / sampled if sampled else 0.0, sampled)
 
 
-def _kept(hashes: Hashes, modulus: int) -> npt.NDArray[np.uint32]:
+def _sampled(hashes: Hashes, modulus: int) -> npt.NDArray[np.uint32]:
     return _unique(_bits(hashes[hashes % np.uint64(modulus) == 0]))
 
 
@@ -86,20 +86,20 @@ def _hashes(pieces: Iterable[str]) -> Iterator[Hashes]:
     carried = np.empty(0, np.uint32)  # the last n - 1 characters
     in_space = False
     for piece in pieces:
-        for start in range(0, len(piece), BLOCK):
-            points = code_points(piece[start : start + BLOCK])
+        for start in range(0, len(piece), BLOCK_CHARS):
+            points = code_points(piece[start : start + BLOCK_CHARS])
             white = _SPACE[np.minimum(points, len(_SPACE) - 1)]
             repeated = white & np.concatenate([[in_space], white[:-1]])
             in_space = bool(white[-1])
             points = np.concatenate([carried, np.where(white, np.uint32(32), points)[~repeated]])
-            if len(points) >= LENGTH:
+            if len(points) >= NGRAM_CHARS:
                 yield _mixed(_rolled(points))
-            carried = points[-(LENGTH - 1) :]
+            carried = points[-(NGRAM_CHARS - 1) :]
 
 
 def _rolled(points: npt.NDArray[np.uint32]) -> Hashes:
     """Σ_j B^(23-j) x_{i+j} modulo 2^64 of every n-gram, from sums of 1, 2, 4, 8 and 16 terms."""
-    sums, base = _mixed(points.astype(np.uint64)), _BASE
+    sums, base = _mixed(points.astype(np.uint64)), _HASH_BASE
     for length in (1, 2, 4):
         sums = sums[:-length] * np.uint64(base) + sums[length:]
         base = base * base % (1 << 64)
@@ -109,7 +109,7 @@ def _rolled(points: npt.NDArray[np.uint32]) -> Hashes:
 
 def _mixed(values: Hashes) -> Hashes:
     """SplitMix64's finaliser (G. Steele and others, 2014)."""
-    values = values + np.uint64(_BASE)
+    values = values + np.uint64(_HASH_BASE)
     for shift, factor in ((30, _MIX[0]), (27, _MIX[1])):
         values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)
     return values ^ (values >> np.uint64(31))
@@ -118,10 +118,10 @@ def _mixed(values: Hashes) -> Hashes:
 # Whether a text is foreign to a model: another language, or another kind of text than its training text.
 
 
-UNKNOWN = 0.1
+MAX_UNKNOWN_SHARE = 0.1
 """Share of characters outside the vocabulary above which a text is foreign."""
 
-FEWEST = 10
+MIN_JUDGED_CHARS = 10
 """Characters of a text below which nothing is said."""
 
 Why = Literal["", "unknown", "surprise"]
@@ -140,14 +140,14 @@ def why(card: Mapping[str, Any], characters: int, unknown: int, bits: float | No
     >>> why(card, 80, 9, 3.0), why(card, 80, 0, 4.4), why(card, 80, 0, 4.6), why({}, 80, 0, 40.0)
     ('unknown', '', 'surprise', '')
     """
-    if characters < FEWEST:
+    if characters < MIN_JUDGED_CHARS:
         return ""
-    if unknown > UNKNOWN * characters:
+    if unknown > MAX_UNKNOWN_SHARE * characters:
         return "unknown"
-    own = usual(card)
-    if bits is None or own is None:
+    usual_bits = usual(card)
+    if bits is None or usual_bits is None:
         return ""
-    return "surprise" if bits - own > max(2.0, own / 2) + 40 / characters else ""
+    return "surprise" if bits - usual_bits > max(2.0, usual_bits / 2) + 40 / characters else ""
 
 
 def usual(card: Mapping[str, Any]) -> float | None:

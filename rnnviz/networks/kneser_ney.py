@@ -131,9 +131,9 @@ def adjusted_counts(counts: Counts) -> list[Integers]:
     upper_keys, suffixes, initial = np.arange(base), np.zeros(base, np.int64), np.arange(base) == counts.size
     for keys in counts.keys:
         parents, symbols = np.divmod(keys, base)
-        wanted = suffixes[parents] * base + symbols
-        suffixes = np.minimum(np.searchsorted(upper_keys, wanted), len(upper_keys) - 1)
-        if np.any(upper_keys[suffixes] != wanted):
+        suffix_keys = suffixes[parents] * base + symbols
+        suffixes = np.minimum(np.searchsorted(upper_keys, suffix_keys), len(upper_keys) - 1)
+        if np.any(upper_keys[suffixes] != suffix_keys):
             raise ConfigError("an n-gram is there without the shorter n-gram at its end")
         preceding = np.bincount(suffixes, minlength=len(upper_keys)).astype(np.int64)
         if result:

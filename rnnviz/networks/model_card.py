@@ -21,13 +21,13 @@ from typing import Any, Literal, get_args
 
 from rnnviz.checks import restore
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Number, Said, count, say, span, words
+from rnnviz.findings import Number, Sentence, count, make_sentences, span, words
 from rnnviz.networks import checkpoint
 from rnnviz.networks.verdicts import (
-    COPIES,
-    ENOUGH,
-    LEVEL,
-    MARGIN,
+    MIN_LEAD,
+    MIN_VERDICT_CHARS,
+    SIGNIFICANCE_LEVEL,
+    UNTRAINED_COPIES,
     Evidence,
     Measure,
     Rival,
@@ -52,7 +52,7 @@ Why = Literal["absent", "throughout", "short", "same text", "costly"]
 
 absent      the text has none of it
 throughout  constant over the text
-short       the text has fewer than `rnnviz.networks.verdicts.ENOUGH` characters
+short       the text has fewer than `rnnviz.networks.verdicts.MIN_VERDICT_CHARS` characters
 same text   too rare to be in every part of the text
 costly      the search took more than its time, or more memory than there is
 """
@@ -93,7 +93,7 @@ class Recorded:
     characters: int
     evidence: Evidence | None = None
     p: float = 0.0
-    levels: tuple[float, float] = (LEVEL, LEVEL)
+    levels: tuple[float, float] = (SIGNIFICANCE_LEVEL, SIGNIFICANCE_LEVEL)
     direction: int = 0
     typed: tuple[float, float] | None = None
 
@@ -134,16 +134,16 @@ class Recorded:
             self.chance, self.character, *self.untrained, *(rival.score for rival in rivals)
         )
 
-    def follows(self) -> list[Said]:
+    def follows(self) -> list[Sentence]:
         """The unit's target, and its score beside its rivals', in words; for a unit that remembers."""
         report = self.evidence.report if self.evidence is not None else None
         if report is None:
             named = {"unit": words("unit", n=self.unit), "n": count(self.characters)}
-            return say(("recorded.confirmed", "recorded.less"), **named)
+            return make_sentences(("recorded.confirmed", "recorded.less"), **named)
         reached = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
         context, untrained = reached.get("context"), reached.get("untrained")
         codes = ("recorded.follows", "recorded.beside") if context and untrained else ("recorded.follows",)
-        return say(
+        return make_sentences(
             codes,
             unit=self.unit,
             target=described(self.target),
@@ -160,7 +160,7 @@ class Recorded:
         return asdict(self)
 
 
-def described(target: str) -> Said | str:
+def described(target: str) -> Sentence | str:
     """A target's description in words; a pattern stands for itself."""
     code = f"target.{target}"
     return words(code) if code in catalogue() else target
@@ -173,7 +173,7 @@ def unit_findings(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
 
 def remembering(card: Mapping[str, Any]) -> list[Recorded]:
     """The findings of a card whose verdict is "remembers"."""
-    return [one for one in unit_findings(card) if one.verdict == "remembers"]
+    return [finding for finding in unit_findings(card) if finding.verdict == "remembers"]
 
 
 def other_searches(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
@@ -183,52 +183,56 @@ def other_searches(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
 
 def search_command(card: Mapping[str, Any]) -> str:
     """The command that made the findings, or ""."""
-    said = _entry(card).get("command")
-    return said if isinstance(said, str) else ""
+    command = _entry(card).get("command")
+    return command if isinstance(command, str) else ""
 
 
 def unanswered(card: Mapping[str, Any]) -> dict[str, Why]:
     """The targets without a search, and the reasons."""
-    kept = _entry(card).get("unanswered")
-    return {name: why for name, why in kept.items() if why in get_args(Why)} if isinstance(kept, dict) else {}
+    reasons = _entry(card).get("unanswered")
+    return (
+        {name: why for name, why in reasons.items() if why in get_args(Why)}
+        if isinstance(reasons, dict)
+        else {}
+    )
 
 
 def searched_text(card: Mapping[str, Any]) -> str:
     """The name of the searched text; "" for a held-out part of the model's own text."""
-    said = _entry(card).get("text")
-    if not isinstance(said, dict) or said.get("held_out") is not False or searched_part(card) != "held-out":
+    text = _entry(card).get("text")
+    if not isinstance(text, dict) or text.get("held_out") is not False or searched_part(card) != "held-out":
         return ""
-    name = said.get("name")
+    name = text.get("name")
     return name if isinstance(name, str) and name else "another text"
 
 
 def searched_part(card: Mapping[str, Any]) -> Part:
     """The searched part of the model's own text."""
-    said = _entry(card).get("text")
-    known = said.get("part") if isinstance(said, dict) else None
-    return next((searched_part for searched_part in get_args(Part) if searched_part == known), "held-out")
+    text = _entry(card).get("text")
+    name = text.get("part") if isinstance(text, dict) else None
+    return next((searched_part for searched_part in get_args(Part) if searched_part == name), "held-out")
 
 
 def _entry(card: Mapping[str, Any]) -> Mapping[str, Any]:
-    kept = card.get(UNITS_KEY)
-    return kept if isinstance(kept, dict) else {}
+    entry = card.get(UNITS_KEY)
+    return entry if isinstance(entry, dict) else {}
 
 
 def _listed(card: Mapping[str, Any], key: str) -> tuple[Recorded, ...]:
     listed = _entry(card).get(key)
     if not isinstance(listed, list):
         return ()
-    return tuple(found for one in listed if (found := _finding(one)) is not None)
+    return tuple(finding for record in listed if (finding := _finding(record)) is not None)
 
 
-def _finding(one: object) -> Recorded | None:
+def _finding(record: object) -> Recorded | None:
     """The restored record; None for a damaged one."""
     try:
-        found: Recorded = restore(Recorded, one)
+        finding: Recorded = restore(Recorded, record)
     except (TypeError, LookupError, ValueError, AttributeError):
         return None
-    counts = (found.layer, found.unit, found.characters)
-    return found if min(counts) >= 0 and found.untrained else None
+    counts = (finding.layer, finding.unit, finding.characters)
+    return finding if min(counts) >= 0 and finding.untrained else None
 
 
 Candidate = dict[str, Any]
@@ -250,18 +254,18 @@ def read_candidates(path: str | Path, recipe: Mapping[str, Any]) -> list[Candida
             best=settings_in_words(rows[0]["settings"]) if rows else "none",
         )
     chosen[0]["chosen"] = True
-    return [{**row, "settings": _own(row, rows)} for row in rows]
+    return [{**row, "settings": _differing_settings(row, rows)} for row in rows]
 
 
 def _candidates(path: Path) -> list[Candidate]:
     try:
         rows: list[Candidate] = [
             {
-                "settings": {k: v for k, v in one["settings"].items() if k != "corpus"},
-                "validation_perplexity": float(one["validation_perplexity"]),
-                "characters": int(one["characters"]),
+                "settings": {k: v for k, v in candidate["settings"].items() if k != "corpus"},
+                "validation_perplexity": float(candidate["validation_perplexity"]),
+                "characters": int(candidate["characters"]),
             }
-            for one in json.loads(files.read(path, 1 << 24))
+            for candidate in json.loads(files.read(path, 1 << 24))
         ]
     except OSError as error:
         raise ConfigError("{path} can't be read: {strerror}", path=path, strerror=error.strerror) from None
@@ -274,10 +278,10 @@ def _candidates(path: Path) -> list[Candidate]:
     return [row for row in rows if math.isfinite(row["validation_perplexity"])]  # else diverged
 
 
-def _own(row: Candidate, rows: Sequence[Candidate]) -> dict[str, Any]:
+def _differing_settings(row: Candidate, rows: Sequence[Candidate]) -> dict[str, Any]:
     """The settings of one row in which the rows differ."""
-    own = row["settings"]
-    return {k: v for k, v in own.items() if any(other["settings"].get(k) != v for other in rows)}
+    settings = row["settings"]
+    return {k: v for k, v in settings.items() if any(candidate["settings"].get(k) != v for candidate in rows)}
 
 
 def settings_in_words(settings: Mapping[str, Any]) -> str:
@@ -322,7 +326,7 @@ def candidates_table(rows: Any) -> str:
             f"{row['characters']:,}",
         )
         bold = "**" if row.get("chosen") else ""
-        lines.append(f"| {' | '.join(bold + one + bold for one in figures)} |\n")
+        lines.append(f"| {' | '.join(bold + figure + bold for figure in figures)} |\n")
     return CANDIDATES_HEAD + "".join(lines) if lines else ""
 
 
@@ -437,53 +441,55 @@ def responds(card: Mapping[str, Any]) -> str:
     """The findings on a model's units as a Markdown table, and the targets without a finding; "" without any
     search.
     """
-    found = unit_findings(card)
-    stand = [one for one in found if one.verdict == "remembers"]
-    others = [one for one in (*found, *other_searches(card)) if one.verdict != "remembers"]
+    findings = unit_findings(card)
+    stand = [finding for finding in findings if finding.verdict == "remembers"]
+    searched = (*findings, *other_searches(card))
+    rejected = [finding for finding in searched if finding.verdict != "remembers"]
     left_out = unanswered(card)
-    if not stand and not others and not left_out:
+    if not stand and not rejected and not left_out:
         return ""
     where = searched_text(card)
-    many = f"{one.characters:,} " if (one := next(iter((*stand, *others)), None)) else ""
-    said = f"on {many}characters of {where}" if where else f"on {many}{searched_part(card)} characters"
-    out = RESPONDS.format(where=said, command=search_command(card))
+    first = next(iter((*stand, *rejected)), None)
+    count = f"{first.characters:,} " if first else ""
+    place = f"on {count}characters of {where}" if where else f"on {count}{searched_part(card)} characters"
+    out = RESPONDS.format(where=place, command=search_command(card))
     if stand:
         out += TABLE + "".join(map(_row, stand))
-    for known, so in SO.items():
+    for reason, so in SO.items():
         names: dict[str, list[str]] = {}
-        if left := [target for target, why in left_out.items() if why == known]:
-            names[so] = left
-        for one in others:
-            if one.verdict == known:
-                k = one.rival.number if one.rival is not None else ""
-                names.setdefault(so.format(k=k), []).append(one.target + _cell(one))
+        if targets := [target for target, why in left_out.items() if why == reason]:
+            names[so] = targets
+        for finding in rejected:
+            if finding.verdict == reason:
+                k = finding.rival.number if finding.rival is not None else ""
+                names.setdefault(so.format(k=k), []).append(finding.target + _cell(finding))
         out += "".join(f"\nNo finding: {', '.join(listed)} ({why}).\n" for why, listed in names.items())
     return out
 
 
-def _cell(one: Recorded) -> str:
-    return "" if one.quantity == "hidden" else f" ({one.quantity})"
+def _cell(finding: Recorded) -> str:
+    return "" if finding.quantity == "hidden" else f" ({finding.quantity})"
 
 
-def _row(one: Recorded) -> str:
-    kept = one.evidence
-    assert kept is not None  # a finding that remembers has evidence
-    score = one.score if kept.report is None else kept.report.score
-    shown = kept if kept.report is None else kept.report
-    low, high = shown.interval or (score, score)
-    best = {rival.kind: rival for rival in sorted(shown.rivals, key=lambda rival: rival.score)}
+def _row(finding: Recorded) -> str:
+    evidence = finding.evidence
+    assert evidence is not None  # a finding that remembers has evidence
+    score = finding.score if evidence.report is None else evidence.report.score
+    measured = evidence if evidence.report is None else evidence.report
+    low, high = measured.interval or (score, score)
+    best = {rival.kind: rival for rival in sorted(measured.rivals, key=lambda rival: rival.score)}
     cells = (
-        one.target,
-        f"{one.layer}:{one.unit}{_cell(one)}",
-        one.measure,
+        finding.target,
+        f"{finding.layer}:{finding.unit}{_cell(finding)}",
+        finding.measure,
         f"{score:.3f}",
         f"{low:.3f}–{high:.3f}",
-        f"{one.chance:.3f}",
-        f"{best['character'].score:.3f}" if "character" in best else f"{one.character:.3f}",
+        f"{finding.chance:.3f}",
+        f"{best['character'].score:.3f}" if "character" in best else f"{finding.character:.3f}",
         f"{best['context'].number}: {best['context'].score:.3f}",
         f"{best['untrained'].score:.3f}",
-        f"{kept.stability or 0:.0%}",
-        "–" if one.typed is None else f"{one.typed[0]:.1%} ({one.typed[1]:.0%})",
+        f"{evidence.stability or 0:.0%}",
+        "–" if finding.typed is None else f"{finding.typed[0]:.1%} ({finding.typed[1]:.0%})",
     )
     return f"| {' | '.join(cells)} |\n"
 
@@ -496,7 +502,7 @@ def models_page(models: list[checkpoint.ModelInfo]) -> str:
         CARD.format(**v) + candidates_table(info.card.get("choice")) + responds(info.card)
         for info, v in zip(models, values, strict=True)
     )
-    legend = LEGEND.format(copies=COPIES, margin=MARGIN, enough=ENOUGH)
+    legend = LEGEND.format(copies=UNTRAINED_COPIES, margin=MIN_LEAD, enough=MIN_VERDICT_CHARS)
     legend = legend if any(responds(info.card) for info in models) else ""
     return INTRODUCTION + rows + cards + legend + ANEW
 

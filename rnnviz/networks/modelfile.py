@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from rnnviz.networks.config import ModelConfig
 
-FORMAT = 1
+FORMAT_VERSION = 1
 MAX_HEADER = 4 * 2**20  # bytes; a Chinese vocabulary takes thirty thousand
 MAX_CARD = 2**18  # characters of JSON; training writes two thousand
 MAX_FILE = 2 * 2**30
-LONGEST_REASON = 600  # characters of an error
+MAX_REASON_CHARS = 600  # characters of an error
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SUFFIX = ".safetensors"
 NAMES = ("corpus", "title", "licence", "language")  # entries of a card, cut to the length of a name
@@ -106,7 +106,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
 
 def unusable(path: Path, error: Exception) -> CheckpointError:
     """The error for a damaged model file; a long reason, which may quote the file, is left out."""
-    if len(str(error)) > LONGEST_REASON:
+    if len(str(error)) > MAX_REASON_CHARS:
         error = ConfigError("its description is damaged; copy or download it again")
     return CheckpointError(
         "{name} is not a usable rnnviz model: {error}", name=files.printable(path.name), error=error
@@ -132,11 +132,11 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
                 length=length,
                 limit=MAX_HEADER,
             )
-        written = file.read(length)
-    if len(first) < 8 or len(written) < length:
+        header = file.read(length)
+    if len(first) < 8 or len(header) < length:
         raise ConfigError("it is cut off after {size} bytes; copy or download it again", size=size)
     try:
-        raw = json.loads(written)
+        raw = json.loads(header)
     except (ValueError, RecursionError):
         raw = None
     if not isinstance(raw, dict):
@@ -155,11 +155,11 @@ def _description(metadata: Any) -> dict[str, Any]:
     except (ValueError, RecursionError):
         meta = None
     match meta:
-        case {"format": int(version)} if version > FORMAT:
+        case {"format": int(version)} if version > FORMAT_VERSION:
             raise ConfigError(
                 "it has format {version} and this version reads up to {newest}; update rnnviz",
                 version=version,
-                newest=FORMAT,
+                newest=FORMAT_VERSION,
             )
         case {"format": 1, "config": {}, "card": {**card}} if isinstance(card.get("name", ""), str):
             return dict(meta)
@@ -170,7 +170,7 @@ def _is_plain(value: object, levels: int = 20) -> bool:
     """Whether a JSON value has at most `levels` levels and finite numbers."""
     if isinstance(value, dict | list):
         inside = value.values() if isinstance(value, dict) else value
-        return levels > 0 and all(_is_plain(one, levels - 1) for one in inside)
+        return levels > 0 and all(_is_plain(item, levels - 1) for item in inside)
     return not isinstance(value, int | float) or abs(value) < 1e300
 
 
@@ -179,39 +179,39 @@ def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
 
     � replaces half surrogate pairs, which come from the odd name of a file.
     """
-    kept = {
+    entries = {
         key: value
         for key, value in card.items()
         if _is_plain(value) and type(value) in CARD.get(key, (type(value),))
     }
-    if any(type(v) not in HELD_OUT.get(k, NUMBER) for k, v in kept.get("held_out", {}).items()):
-        del kept["held_out"]
-    written = json.dumps(kept, ensure_ascii=False)
-    if len(written) > MAX_CARD:
+    if any(type(v) not in HELD_OUT.get(k, NUMBER) for k, v in entries.get("held_out", {}).items()):
+        del entries["held_out"]
+    encoded = json.dumps(entries, ensure_ascii=False)
+    if len(encoded) > MAX_CARD:
         raise ConfigError(
             "its card has {length:,} characters, and the limit is {limit:,}",
-            length=len(written),
+            length=len(encoded),
             limit=MAX_CARD,
         )
-    found: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", written), object_pairs_hook=_shown)
-    return found
+    shown: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", encoded), object_pairs_hook=_displayable)
+    return shown
 
 
-def _shown(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _displayable(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of a card with texts that are safe to show; those of NAMES are cut to a name's length."""
 
-    def shown(name: str, value: Any) -> Any:
+    def display(name: str, value: Any) -> Any:
         if isinstance(value, list):
-            return [shown(name, one) for one in value]
+            return [display(name, item) for item in value]
         if not isinstance(value, str) or name == "example":
             return value
         if name in NAMES:
-            return files.printable(value, files.LONGEST_NAME)
+            return files.printable(value, files.MAX_NAME_CHARS)
         if name == "command":
             value = files.without_folders(value)
         return "\n".join(map(files.printable, value.split("\n")))
 
-    return {files.printable(name): shown(name, value) for name, value in pairs}
+    return {files.printable(name): display(name, value) for name, value in pairs}
 
 
 def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
@@ -233,7 +233,7 @@ def _damage_told(path: Path) -> Iterator[None]:
         raise CheckpointError(
             "{name} is damaged ({error}); copy or download it again",
             name=files.printable(path.name),
-            error=files.printable(str(error), LONGEST_REASON),  # it may quote the header
+            error=files.printable(str(error), MAX_REASON_CHARS),  # it may quote the header
         ) from None
 
 

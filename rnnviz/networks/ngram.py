@@ -22,7 +22,7 @@ from rnnviz.networks.prediction import Scores, rank
 from rnnviz.reprs import Pictured
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import sha256
-from rnnviz.text.vocabulary import MUCH, Vocabulary, check_vocabulary
+from rnnviz.text.vocabulary import WARNED_SHARE, Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.networks.modelfile import Sketch
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 MAX_ORDER = 6
 
 # Symbols scored at a time: the intermediate arrays stay in the processor's cache.
-_BLOCK = 1 << 15
+_BLOCK_SYMBOLS = 1 << 15
 
 # Probabilities (rows by symbols) spelled out at a time.
-_DENSE = 1 << 18
+_DENSE_ENTRIES = 1 << 18
 
 AnyInts = npt.ArrayLike
 
@@ -58,9 +58,9 @@ def ngram(text: str, *, order: int = MAX_ORDER, name: str = "") -> NgramModel:
     model = NgramModel.fit(text, order=order, name=name)
     model.sketch = contamination.sketch(text)  # knows the text again; for the shortest there is the checksum
     model.card = {"sha256_trained_on": sha256(normalise(text))}
-    said, share = model.vocabulary.dropped(normalise(text))
-    if share >= MUCH:
-        warnings.warn(said, stacklevel=2)
+    sentence, share = model.vocabulary.dropped(normalise(text))
+    if share >= WARNED_SHARE:
+        warnings.warn(sentence, stacklevel=2)
     return model
 
 
@@ -167,7 +167,9 @@ class NgramModel(Pictured):
         Raises ConfigError for integers that are no symbols.
         """
         targets = self._checked(ids, self.vocabulary.size - 1)
-        parts = [self._score_block(state, block) for state, block in self._blocks(targets, context, _BLOCK)]
+        parts = [
+            self._score_block(state, block) for state, block in self._blocks(targets, context, _BLOCK_SYMBOLS)
+        ]
         return np.concatenate([np.empty(0), *parts])
 
     def log_probs(self, context: AnyInts | None = None) -> Doubles:
@@ -262,9 +264,9 @@ class NgramModel(Pictured):
         nodes = sequence
         yield nodes
         for level in self.levels[1:]:
-            found = level.find(nodes[:-1] * (self.vocabulary.size + 1) + sequence[1:])
+            longer = level.find(nodes[:-1] * (self.vocabulary.size + 1) + sequence[1:])
             # An n-gram that would reach back beyond the sequence counts as never seen.
-            nodes = np.concatenate([[len(level.keys) - 1], found])
+            nodes = np.concatenate([[len(level.keys) - 1], longer])
             yield nodes
 
     def _score_block(self, state: Integers, block: Integers) -> Doubles:
@@ -278,13 +280,13 @@ class NgramModel(Pictured):
 
     def ranked(self, ids: AnyInts, context: AnyInts | None = None) -> Scores:
         """`score` (T,), the rank of each symbol and the entropy of the prediction before it."""
-        found = Scores.unranked(self.score(ids, context))
+        scores = Scores.unranked(self.score(ids, context))
         begin = 0
         for block, rows in self._dense(ids, context):
-            now = slice(begin, begin := begin + len(block))
-            found.rank[now] = rank(rows, block)
-            found.entropy[now] = -np.einsum("nv,nv->n", rows, np.log(rows))
-        return found
+            positions = slice(begin, begin := begin + len(block))
+            scores.rank[positions] = rank(rows, block)
+            scores.entropy[positions] = -np.einsum("nv,nv->n", rows, np.log(rows))
+        return scores
 
     def predictions(self, ids: AnyInts, context: AnyInts | None = None) -> Doubles:
         """log P (T, V) in nats of every symbol before each of `ids` (T,); `context` as for `score`."""
@@ -294,7 +296,7 @@ class NgramModel(Pictured):
     def _dense(self, ids: AnyInts, context: AnyInts | None) -> Iterator[tuple[Integers, Doubles]]:
         """Pieces (n,) of `ids`, with P (n, V) of every symbol before each symbol of a piece."""
         targets = self._checked(ids, self.vocabulary.size - 1)
-        for state, block in self._blocks(targets, context, max(1, _DENSE // self.vocabulary.size)):
+        for state, block in self._blocks(targets, context, max(1, _DENSE_ENTRIES // self.vocabulary.size)):
             yield block, self._rows(state, block)
 
     def _rows(self, state: Integers, block: Integers) -> Doubles:

@@ -29,26 +29,26 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.prediction import normalised
 
-BLOCK = 256
+BLOCK_ROWS = 256
 """Rows, steps by texts, of one pass through the layers: one layer's output stays in the cache."""
 
-LOGITS = 1 << 20
+LOGITS_ENTRIES = 1 << 20
 """Entries (rows by symbols) of one block of the readout: bounds the memory of a long text."""
 
-PRODUCT = 400_000
+PRODUCT_ENTRIES = 400_000
 """Entries of a matrix that one row is multiplied with in one call.
 
 OpenBLAS hands larger ones (from 460,800) to several threads and waits for all of them: 75 µs become
 3 to 10 ms where another program is using the cores.
 """
 
-FEW = 4
+MAX_SINGLE_TEXTS = 4
 """Up to so many texts are multiplied one by one: BLAS would wait for all cores over so few."""
 
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
 
-KEPT = 4
+MAX_CACHED_SHAPES = 4
 """Batch sizes whose recorded steps each thread keeps, at most."""
 
 matmul = np.matmul
@@ -64,7 +64,7 @@ Changes = Mapping[tuple[int, str], Change]
 
 NO_CHANGES: Changes = MappingProxyType({})
 
-LARGEST = 1e18
+MAX_STATE_LENGTH = 1e18
 """The length of a changed state, at most: products with the square of a longer one may be infinite."""
 
 
@@ -77,30 +77,30 @@ class StateChange(Protocol):
 
 def combined(weights: "Weights", change: StateChange | Sequence[StateChange] | None) -> Changes:
     """The changes of one StateChange or several, in their order. Raises ConfigError for other values."""
-    every = [] if change is None else list(change) if isinstance(change, Sequence) else [change]
-    found: dict[tuple[int, str], list[Change]] = {}
-    for one in every:
-        if not hasattr(one, "changes"):
+    changes = [] if change is None else list(change) if isinstance(change, Sequence) else [change]
+    by_state: dict[tuple[int, str], list[Change]] = {}
+    for state_change in changes:
+        if not hasattr(state_change, "changes"):
             raise ConfigError(
                 "change= takes units.Clamp, Zero, Scale or Edit, or a list of them; received {received}",
-                received=received(one),
+                received=received(state_change),
             )
-        for where, apply in one.changes(weights).items():
-            found.setdefault(where, []).append(partial(applied, one, apply))
-    return {where: partial(_in_order, own) for where, own in found.items()}
+        for where, apply in state_change.changes(weights).items():
+            by_state.setdefault(where, []).append(partial(applied, state_change, apply))
+    return {where: partial(_in_order, in_order) for where, in_order in by_state.items()}
 
 
-def applied(one: object, apply: Change, t: int, state: Floats) -> None:
-    """Apply `one`. Raises ConfigError where it makes a state NaN or longer than LARGEST."""
+def applied(state_change: object, apply: Change, t: int, state: Floats) -> None:
+    """Apply `one`. Raises ConfigError where it makes a state NaN or longer than MAX_STATE_LENGTH."""
     with np.errstate(over="ignore", invalid="ignore"):
         before = np.vdot(state, state)
         apply(t, state)
-        fits = np.vdot(state, state) <= LARGEST**2  # not so where it is NaN
+        fits = np.vdot(state, state) <= MAX_STATE_LENGTH**2  # not so where it is NaN
     if not fits and math.isfinite(before):  # else the network is damaged, which is not the change's doing
         raise ConfigError(
             "{change} makes the state after {count:,} characters NaN or larger than 1e18, too large for "
             "float32: change it less",
-            change=getattr(one, "named", type(one).__name__),
+            change=getattr(state_change, "named", type(state_change).__name__),
             count=t,
         )
 
@@ -140,48 +140,50 @@ class Numpy(_Functions):
     exp, tanh, maximum, minimum = np.exp, np.tanh, np.maximum, np.minimum
 
 
-class _Noted:
+class _StandIn:
     """A block of memory that a record takes for an array: each operation on it is noted."""
 
-    def __init__(self, to: Array, on: "_Recorder", of: "_Noted | None" = None, *, own: bool = False) -> None:
-        self.to, self.on, self.own = to, on, own
-        self._of = of  # the owner of this memory, kept alive: its block may not be reused before
+    def __init__(
+        self, buffer: Array, recorder: "_Recorder", owner: "_StandIn | None" = None, *, recycled: bool = False
+    ) -> None:
+        self.buffer, self.recorder, self.recycled = buffer, recorder, recycled
+        self._owner = owner  # the owner of this memory, kept alive: its block may not be reused before
 
-    def call(self, function: Any, *args: Any) -> "_Noted":
-        dtype = self.to.dtype.type
-        given = [a.to if isinstance(a, _Noted) else dtype(a) for a in args]
-        shape = np.broadcast_shapes(*(a.shape for a in given))
-        free = self.on.free.setdefault(shape, [])
+    def call(self, function: Any, *args: Any) -> "_StandIn":
+        dtype = self.buffer.dtype.type
+        arrays = [a.buffer if isinstance(a, _StandIn) else dtype(a) for a in args]
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        free = self.recorder.free.setdefault(shape, [])
         out = free.pop() if free else np.empty(shape, dtype)
-        self.on.calls.append(partial(function, *given, out))
-        return _Noted(out, self.on, own=True)
+        self.recorder.calls.append(partial(function, *arrays, out))
+        return _StandIn(out, self.recorder, recycled=True)
 
     def __del__(self) -> None:  # nothing refers to this result any longer: a later one takes its memory
-        if self.own:
-            self.on.free[self.to.shape].append(self.to)
+        if self.recycled:
+            self.recorder.free[self.buffer.shape].append(self.buffer)
 
-    def __getitem__(self, block: int | slice) -> "_Noted":
-        return _Noted(self.to[block], self.on, self)
+    def __getitem__(self, block: int | slice) -> "_StandIn":
+        return _StandIn(self.buffer[block], self.recorder, self)
 
     def __iter__(self) -> Any:
-        return (self[k] for k in range(len(self.to)))
+        return (self[k] for k in range(len(self.buffer)))
 
-    def __add__(self, other: Any) -> "_Noted":
+    def __add__(self, other: Any) -> "_StandIn":
         return self.call(np.add, self, other)
 
-    def __sub__(self, other: Any) -> "_Noted":
+    def __sub__(self, other: Any) -> "_StandIn":
         return self.call(np.subtract, self, other)
 
-    def __rsub__(self, other: Any) -> "_Noted":
+    def __rsub__(self, other: Any) -> "_StandIn":
         return self.call(np.subtract, other, self)
 
-    def __mul__(self, other: Any) -> "_Noted":
+    def __mul__(self, other: Any) -> "_StandIn":
         return self.call(np.multiply, self, other)
 
-    def __rtruediv__(self, other: Any) -> "_Noted":
+    def __rtruediv__(self, other: Any) -> "_StandIn":
         return self.call(np.divide, other, self)
 
-    def __neg__(self) -> "_Noted":
+    def __neg__(self) -> "_StandIn":
         return self.call(np.negative, self)
 
 
@@ -202,20 +204,20 @@ class _Recorder(_Functions):
         self.free: dict[tuple[int, ...], list[Array]] = {}
         self._change = change
 
-    def exp(self, a: _Noted) -> _Noted:
+    def exp(self, a: _StandIn) -> _StandIn:
         return a.call(np.exp, a)
 
-    def tanh(self, a: _Noted) -> _Noted:
+    def tanh(self, a: _StandIn) -> _StandIn:
         return a.call(np.tanh, a)
 
-    def maximum(self, a: _Noted, b: float) -> _Noted:
+    def maximum(self, a: _StandIn, b: float) -> _StandIn:
         return a.call(_maximum, a, b)
 
-    def minimum(self, a: _Noted, b: float) -> _Noted:
+    def minimum(self, a: _StandIn, b: float) -> _StandIn:
         return a.call(_minimum, a, b)
 
-    def state(self, name: str, value: _Noted) -> _Noted:
-        self.calls.append(partial(self._change, name, value.to))
+    def state(self, name: str, value: _StandIn) -> _StandIn:
+        self.calls.append(partial(self._change, name, value.buffer))
         return value
 
 
@@ -282,12 +284,12 @@ class _Step:
         shape = (*rows, layer.units)
         self.x, u = (np.zeros((len(kind.blocks), *shape), dtype) for _ in range(2))
         self.state = [np.zeros(shape, dtype) for _ in range(1 + kind.has_cell)]
-        on = _Recorder(layer.activation, self._change)
-        self.calls = on.calls
+        recorder = _Recorder(layer.activation, self._change)
+        self.calls = recorder.calls
         self._multiply(layer, u)
-        found = kind.step(on, *(_Noted(each, on) for each in (self.x, u, *self.state)))
+        parts = kind.step(recorder, *(_StandIn(array, recorder) for array in (self.x, u, *self.state)))
         for state, name in zip(self.state, "hc", strict=False):
-            self._into(state, found[name].to)
+            self._into(state, parts[name].buffer)
         if "hidden" in changes:
             self.calls.append(partial(self._change, "hidden", self.state[0]))
 
@@ -297,25 +299,25 @@ class _Step:
         h = self.state[0]
         if h.ndim == 1:
             self.calls += [partial(np.dot, part, h, to) for part, to in _pieces(layer.W_h, u.reshape(-1))]
-        elif len(h) > FEW:
+        elif len(h) > MAX_SINGLE_TEXTS:
             self.calls.append(partial(matmul, h, layer.across, u))
         else:
             for W, outs in zip(np.split(layer.W_h, len(u)), u, strict=True):
-                for one, out in zip(h, outs, strict=True):
-                    self.calls += [partial(np.dot, part, one, to) for part, to in _pieces(W, out)]
+                for state, out in zip(h, outs, strict=True):
+                    self.calls += [partial(np.dot, part, state, to) for part, to in _pieces(W, out)]
         if layer.b_u is not None:
             self.calls.append(partial(np.add, u[-1], layer.b_u, u[-1]))
 
-    def _into(self, state: Floats, found: Floats) -> None:
+    def _into(self, state: Floats, result: Floats) -> None:
         """Note that the new state overwrites the old: at once, or by a copy if a later call reads the old."""
-        made = max(
-            k for k, call in enumerate(self.calls) if call.args[-1] is found and call.func != self._change
+        last_write = max(
+            k for k, call in enumerate(self.calls) if call.args[-1] is result and call.func != self._change
         )
-        if any(a is state for call in self.calls[made + 1 :] for a in call.args):
-            self.calls.append(partial(np.copyto, state, found))
+        if any(a is state for call in self.calls[last_write + 1 :] for a in call.args):
+            self.calls.append(partial(np.copyto, state, result))
             return
-        for k in range(made, len(self.calls)):
-            args = (state if a is found else a for a in self.calls[k].args)
+        for k in range(last_write, len(self.calls)):
+            args = (state if a is result else a for a in self.calls[k].args)
             self.calls[k] = partial(self.calls[k].func, *args)
 
     def _change(self, name: str, state: Floats) -> None:
@@ -323,14 +325,14 @@ class _Step:
             self._changes[name](self.time, state.reshape(-1, self._units))
 
 
-class _Kept(threading.local):
+class _StepCache(threading.local):
     """The recorded steps of each thread, by shape. Steps own memory, so a pickle leaves them out."""
 
     def __init__(self) -> None:
         self.steps: dict[tuple[int, ...], list[_Step | None]] = {}
 
-    def __reduce__(self) -> tuple[type["_Kept"], tuple[()]]:
-        return _Kept, ()
+    def __reduce__(self) -> tuple[type["_StepCache"], tuple[()]]:
+        return _StepCache, ()
 
 
 @dataclass(frozen=True)
@@ -341,7 +343,7 @@ class Weights:
     embedding: Floats | None  # (V + 1, X), where the first layer has no table
     readout: Floats  # (V, H)
     bias: Floats  # (V,)
-    _kept: _Kept = field(default_factory=_Kept, repr=False, compare=False, kw_only=True)
+    _step_cache: _StepCache = field(default_factory=_StepCache, repr=False, compare=False, kw_only=True)
 
     @property
     def cell(self) -> str:
@@ -355,8 +357,8 @@ class Weights:
 
     def states(self, rows: int, texts: int | None = None) -> tuple[Floats, Floats | None]:
         """Zeros for `run` to fill in: hidden (rows, L, H) or (rows, L, texts, H); an LSTM's cell, or None."""
-        own = self.layers[0].units
-        shape = (rows, len(self.layers), own) if texts is None else (rows, len(self.layers), texts, own)
+        units = self.layers[0].units
+        shape = (rows, len(self.layers), units) if texts is None else (rows, len(self.layers), texts, units)
         return np.zeros(shape, self.dtype), np.zeros(shape, self.dtype) if CELLS[self.cell].has_cell else None
 
     def run(
@@ -378,7 +380,7 @@ class Weights:
         """
         texts = ids.shape[1:]
         steps = self._steps(texts, changes)
-        size = max(4, BLOCK // max(1, *texts)) if texts else BLOCK
+        size = max(4, BLOCK_ROWS // max(1, *texts)) if texts else BLOCK_ROWS
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
             for begin in range(0, len(ids), size):
@@ -408,18 +410,22 @@ class Weights:
         return layer.from_inputs(self.embedding[ids])
 
     def _steps(self, texts: tuple[int, ...], changes: Changes) -> list[_Step | None]:
-        kept = self._kept.steps
-        if not changes and texts in kept:
-            return kept[texts]
-        made = []
+        cache = self._step_cache.steps
+        if not changes and texts in cache:
+            return cache[texts]
+        steps = []
         for n, layer in enumerate(self.layers):
-            own = {what: change for (of, what), change in changes.items() if of == n}
-            made.append(_Step(layer, texts, own) if CELLS[layer.cell].mixes else None)
+            layer_changes = {
+                state_name: change
+                for (changed_layer, state_name), change in changes.items()
+                if changed_layer == n
+            }
+            steps.append(_Step(layer, texts, layer_changes) if CELLS[layer.cell].mixes else None)
         if not changes:  # a step that changes states belongs to one reading
-            if len(kept) == KEPT:
-                kept.clear()
-            kept[texts] = made
-        return made
+            if len(cache) == MAX_CACHED_SHAPES:
+                cache.clear()
+            cache[texts] = steps
+        return steps
 
     def gates(self, ids: Ids, hidden: Floats) -> dict[str, Floats]:
         """The gates of each step, name → (n, L, H), for inputs (n,) and their states (n + 1, L, H).
@@ -429,15 +435,15 @@ class Weights:
         kind = CELLS[self.cell]
         n, units = len(ids), self.layers[0].units
         out = {name: np.empty((n, len(self.layers), units), self.dtype) for name in kind.gates}
-        for begin in range(0, n if out else 0, BLOCK):
-            end = min(begin + BLOCK, n)
+        for begin in range(0, n if out else 0, BLOCK_ROWS):
+            end = min(begin + BLOCK_ROWS, n)
             for number, layer in enumerate(self.layers):
                 before = hidden[begin:end, number]
                 rows = self.rows(number, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
                 with np.errstate(over="ignore", invalid="ignore"):
-                    found = layer_parts(layer, rows, before)
+                    parts = layer_parts(layer, rows, before)
                 for name, values in out.items():
-                    values[begin:end, number] = found[name]
+                    values[begin:end, number] = parts[name]
         return out
 
     def logits(self, top: Floats) -> Floats:
@@ -456,7 +462,7 @@ class Weights:
     def log_probs(self, top: Floats) -> Floats:
         """log P (n, V) in nats, for states (n, H) of the top layer."""
         out = np.empty((len(top), len(self.bias)), self.dtype)
-        step = max(1, LOGITS // len(self.bias))
+        step = max(1, LOGITS_ENTRIES // len(self.bias))
         for begin in range(0, len(top), step):
             logits, log_sum = self.predict(top[begin : begin + step])
             np.subtract(logits, log_sum[:, None], out=out[begin : begin + step], casting="same_kind")
@@ -475,17 +481,17 @@ def layer_parts(layer: Layer, rows: Floats, before: Floats) -> cells.Parts:
 
 def _at_once(layer: Layer, rows: Floats, h: Floats, change: Change | None, time: int) -> None:
     """Fill in rows 1 .. n of h (n + 1, …, H), for a cell without W_h."""
-    found = layer_parts(layer, rows, h[:-1])
+    parts = layer_parts(layer, rows, h[:-1])
     if CELLS[layer.cell].linear:
         multiply, add = np.multiply, np.add
-        for t, (keep, write) in enumerate(zip(found["keep"], found["write"], strict=True)):
+        for t, (keep, write) in enumerate(zip(parts["keep"], parts["write"], strict=True)):
             after = h[t + 1]
             multiply(keep, h[t], after)
             add(after, write, after)
             if change is not None:
                 change(time + t, after.reshape(-1, layer.units))
         return
-    h[1:] = found["h"]
+    h[1:] = parts["h"]
     if change is not None:
         for t, after in enumerate(h[1:], time):
             change(t, after.reshape(-1, layer.units))
@@ -496,16 +502,16 @@ def _replay(
 ) -> None:
     """Fill in rows 1 .. n of h and c (n + 1, …, H), from `rows` (n, …, G·H) or the table by `ids` (n, …)."""
     x, calls, table = step.x, step.calls, layer.table
-    one, given = x.reshape(-1), None if rows is None else layer.blocks(rows)
+    row, driven = x.reshape(-1), None if rows is None else layer.blocks(rows)
     at = ids.tolist() if ids.ndim == 1 else ids
     step.state[0][...] = h[0]
     if c is not None:
         step.state[1][...] = c[0]
     for t in range(len(ids)):
-        if given is not None:
-            x[...] = given[:, t]
+        if driven is not None:
+            x[...] = driven[:, t]
         elif ids.ndim == 1:
-            one[...] = table[at[t]]  # type: ignore[index]
+            row[...] = table[at[t]]  # type: ignore[index]
         else:
             np.take(layer.looked_up, at[t], axis=1, out=x, mode="clip")  # "raise" buffers
         step.time = time + t
@@ -600,22 +606,22 @@ def weights_from(
 
 
 def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats]) -> Layer:
-    own = cells.parameters(CELLS[config.cell], [arrays[name] for name in config.layer_names(n)])
-    W_x, W_h, b, b_u = own
+    parameters = cells.parameters(CELLS[config.cell], [arrays[name] for name in config.layer_names(n)])
+    W_x, W_h, b, b_u = parameters
     return Layer(config.cell, config.hidden_size, config.span, None, W_x, b, W_h, b_u)
 
 
 def _pieces(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
     """`weights` (R, X) and the vector `out` (R,) of a product with it, cut into pieces of equal rows."""
-    step = max(1, PRODUCT // weights.shape[1])
+    step = max(1, PRODUCT_ENTRIES // weights.shape[1])
     return [(weights[n : n + step], out[n : n + step]) for n in range(0, len(weights), step)]
 
 
 def product(rows: Floats, weights: Floats) -> Floats:
     """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
     if len(rows) != 1:
-        found: Floats = matmul(rows, weights.T)
-        return found
+        products: Floats = matmul(rows, weights.T)
+        return products
     out = np.empty((1, len(weights)), weights.dtype)
     for part, target in _pieces(weights, out[0]):
         np.dot(part, rows[0], out=target)

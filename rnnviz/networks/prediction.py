@@ -67,8 +67,8 @@ class Stepwise(ABC):
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: Integers) -> Ranks:
     """The place of each symbol of `ids` (n,) in its row of `scores` (n, V), from 1; equals share a rank."""
-    came = scores[np.arange(len(ids)), ids][:, None]
-    return np.asarray(1 + np.count_nonzero(scores > came, axis=1), np.int32)
+    actual = scores[np.arange(len(ids)), ids][:, None]
+    return np.asarray(1 + np.count_nonzero(scores > actual, axis=1), np.int32)
 
 
 def normalised(logits: Floats) -> tuple[Floats, Doubles]:

@@ -20,28 +20,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-SPIN = "30000"
+SPIN_COUNT = "30000"
 """How often a thread of libgomp looks for more work before it sleeps. libgomp's default, 300,000 times, keeps
 the core from other programs."""
 
-TRY, AGAIN, WATCH = 0.05, 0.2, 0.5
+TRY_S, RETRY_S, WATCH_S = 0.05, 0.2, 0.5
 """Seconds of work: for the first try of a number of threads; for a later try, as threads that have just woken
 up are slow; and from one look at the speed to the next."""
 
-SOON, LATE = 10.0, 80.0
+MIN_PAUSE_S, MAX_PAUSE_S = 10.0, 80.0
 """Seconds of work until other numbers are tried again: at first, and at most if the best stays the same."""
 
-ALIKE = 0.97
+GOOD_SHARE = 0.97
 """The share of the best speed that is good enough: fewer threads leave more to other programs."""
 
-HOPELESS = 0.8
+HOPELESS_SHARE = 0.8
 """The share of the best speed below which no larger number is tried."""
 
 
 def spin_briefly() -> None:
     """Make waiting threads sleep soon; takes effect if called before torch is first imported."""
     if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", SPIN)
+        os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)
 
 
 def leave_a_core() -> None:
@@ -78,13 +78,13 @@ def worth_trying_alone() -> list[int]:
     """Numbers of threads for numpy, ascending: up to all cores, or to OMP_NUM_THREADS if fewer."""
     if fixed:
         return [fixed]
-    said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return up_to(min(cores(), int(said)) if said.isdecimal() and int(said) else cores())
+    setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return up_to(min(cores(), int(setting)) if setting.isdecimal() and int(setting) else cores())
 
 
-def up_to(most: int) -> list[int]:
+def up_to(count: int) -> list[int]:
     """1, 2, 4 …, all but one, and all of `most` threads, ascending."""
-    return sorted({*(2**n for n in range(most.bit_length())), max(1, most - 1), most})
+    return sorted({*(2**n for n in range(count.bit_length())), max(1, count - 1), count})
 
 
 _lock = threading.Lock()
@@ -93,7 +93,7 @@ _limit: Any = None  # the limit that the first of them has set
 
 
 @contextmanager
-def ours(count: int) -> Iterator[None]:
+def single_blas_thread(count: int) -> Iterator[None]:
     """Do each of numpy's products on the thread that asks for it; the caller starts `count` such threads.
 
     BLAS has one limit for all threads: the first to come sets it, and the last to leave restores it.
@@ -127,8 +127,8 @@ def _libraries() -> ThreadpoolController:
 class Threads:
     """The number of threads for one work that is done in pieces.
 
-    Each of `counts`, ascending, is tried on the first pieces, unless speeds are `known`. All are tried again
-    when the speed falls to half, and now and then. `use` sets a number for a piece.
+    Each of `counts`, ascending, is tried on the first pieces, unless their `speeds` are known. All are tried
+    again when the speed falls to half, and now and then. `use` sets a number for a piece.
 
     >>> threads = Threads([1, 2, 3], use=blas)
     >>> while threads.trying:  # 1,000 characters a second and thread
@@ -140,16 +140,16 @@ class Threads:
     def __init__(
         self,
         counts: Sequence[int],
-        known: Mapping[int, float] | None = None,
+        speeds: Mapping[int, float] | None = None,
         *,
         use: Callable[[int], AbstractContextManager[None]],
     ) -> None:
         self.counts, self.trying, self._on = counts, False, use
         self.now, self.speed, self._fresh = 0, 0.0, True
-        self.speeds: dict[int, float] = dict(known or {})
+        self.speeds: dict[int, float] = dict(speeds or {})
         """The speeds last tried, by number of threads: characters, or the like, a second."""
         self._size = self._seconds = self._work = 0.0
-        self._settled, self._again, self._pause = 0, 0.0, SOON
+        self._settled, self._again, self._pause = 0, 0.0, MIN_PAUSE_S
         if self.speeds:
             self._settle()
         else:
@@ -174,11 +174,11 @@ class Threads:
         """Take into account that a piece of `size` took `seconds` on `now` threads."""
         self._work += seconds
         fresh, self._fresh = self._fresh, False
-        if fresh and seconds < WATCH:  # the first piece on so many threads has to start them
+        if fresh and seconds < WATCH_S:  # the first piece on so many threads has to start them
             return
         self._size += size
         self._seconds += seconds
-        if self._seconds < (WATCH if not self.trying else AGAIN if self._settled else TRY):
+        if self._seconds < (WATCH_S if not self.trying else RETRY_S if self._settled else TRY_S):
             return
         speed = self._size / self._seconds
         self._size = self._seconds = 0.0
@@ -193,16 +193,16 @@ class Threads:
 
     def _tried(self, speed: float) -> None:
         self.speeds[self.now] = speed
-        more = [count for count in self.counts if count > self.now]
-        if more and speed >= HOPELESS * max(self.speeds.values()):
-            self._use(more[0])
+        larger = [count for count in self.counts if count > self.now]
+        if larger and speed >= HOPELESS_SHARE * max(self.speeds.values()):
+            self._use(larger[0])
         else:
             self._settle()
 
     def _settle(self) -> None:
-        good = ALIKE * max(self.speeds.values())
+        good = GOOD_SHARE * max(self.speeds.values())
         best = min(count for count, speed in self.speeds.items() if speed >= good)
-        self._pause = min(2 * self._pause, LATE) if best == self._settled else SOON
+        self._pause = min(2 * self._pause, MAX_PAUSE_S) if best == self._settled else MIN_PAUSE_S
         self._again = self._work + self._pause
         self._use(best)
         self.trying, self._settled, self.speed = False, best, self.speeds[best]

@@ -13,22 +13,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rnnviz.findings import Said, words
+from rnnviz.findings import Sentence, words
 
 Measure = Literal["AUC", "correlation"]
 
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 """The significance level of a search, and of a whole family together."""
 
-MARGIN = 0.02
+MIN_LEAD = 0.02
 """The smallest lead that a verdict counts, however sure a smaller one is."""
 
-ENOUGH = 20_000
+MIN_VERDICT_CHARS = 20_000
 """Characters from which a verdict says whether a unit remembers. On shorter texts, another stretch of the
 same text often has another best unit.
 """
 
-COPIES = 3
+UNTRAINED_COPIES = 3
 """Untrained copies: a verdict compares a unit with the best of them."""
 
 Simpler = Literal["character", "context", "untrained"]
@@ -37,15 +37,15 @@ Verdict = Literal[
 ]
 """A search's conclusion; a table says it in four forms: too little text, not above X, may be X, remembers.
 
-short      fewer than ENOUGH characters, or too few for an interval: no conclusion
+short      fewer than MIN_VERDICT_CHARS characters, or too few for an interval: no conclusion
 same text  ranked and measured on one text: no conclusion
 nothing    the best-ranked unit is not above chance
 open       above chance, but rivals, or the sureness of the lead, were not measured
 character  not surely better than the character just read
 context    not surely better than the last few characters
 untrained  not surely better than an untrained copy's best unit
-chance     above chance, but by less than MARGIN
-remembers  above all of them by more than MARGIN, and by intervals that exclude zero
+chance     above chance, but by less than MIN_LEAD
+remembers  above all of them by more than MIN_LEAD, and by intervals that exclude zero
 """
 
 
@@ -69,12 +69,12 @@ class Rival:
 
     def beaten_by(self, score: float) -> bool:
         """Whether a unit of this `score` surely scores higher."""
-        return self.low is not None and self.low > 0 and score - self.score > MARGIN
+        return self.low is not None and self.low > 0 and score - self.score > MIN_LEAD
 
     @property
     def suffices(self) -> bool:
-        """Whether no unit is needed: the unit's lead surely is at most MARGIN."""
-        return self.high is not None and self.high <= MARGIN
+        """Whether no unit is needed: the unit's lead surely is at most MIN_LEAD."""
+        return self.high is not None and self.high <= MIN_LEAD
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Evidence:
         """The p-value of beating all rivals: the largest of theirs."""
         return max((rival.p for rival in self.rivals), default=1.0)
 
-    def unbeaten(self, score: float, level: float = LEVEL) -> Rival | None:
+    def unbeaten(self, score: float, level: float = SIGNIFICANCE_LEVEL) -> Rival | None:
         """The simplest rival that a unit of this `score` does not beat. If it beats all, the closest rival
         where the lead fails at `level`; else None.
         """
@@ -123,7 +123,7 @@ class Evidence:
         closest = max(self.rivals, key=lambda rival: rival.p, default=None)
         return closest if closest is not None and closest.p > level else None
 
-    def strongest(self, score: float, level: float = LEVEL) -> Rival | None:
+    def strongest(self, score: float, level: float = SIGNIFICANCE_LEVEL) -> Rival | None:
         """The highest-scoring rival that a unit of this `score` does not beat."""
         unbeaten = [rival for rival in self.rivals if not rival.beaten_by(score)]
         return max(unbeaten, key=lambda rival: rival.score, default=self.unbeaten(score, level))
@@ -139,8 +139,8 @@ def verdict(
     held_out: bool = True,
     evidence: Evidence | None = None,
     p: float = 0.0,
-    level: float = LEVEL,
-    lead_level: float = LEVEL,
+    level: float = SIGNIFICANCE_LEVEL,
+    lead_level: float = SIGNIFICANCE_LEVEL,
 ) -> Verdict:
     """The verdict on a unit that ranked best on one part of a text and has `score` on another. `p`, of chance
     scoring as high, is tested at `level`; leads over rivals are tested at `lead_level`. Both levels are
@@ -149,8 +149,8 @@ def verdict(
     >>> verdict(0.986, 0.567, 0.935, [0.991, 0.995, 0.994], characters=200_000)
     'untrained'
     """
-    below = score - MARGIN
-    if characters < ENOUGH:
+    below = score - MIN_LEAD
+    if characters < MIN_VERDICT_CHARS:
         return "short"
     if not held_out:
         return "same text"
@@ -172,6 +172,6 @@ def verdict(
     return "remembers" if {"context", "untrained"} <= kinds else "open"
 
 
-def measured(measure: Measure) -> Said:
+def measured(measure: Measure) -> Sentence:
     """The name of a measure, in words."""
     return words(f"measure.{measure.lower()}")

@@ -92,7 +92,7 @@ def bars(picture: Bars) -> tuple[Named, Named, float]:
 
 
 def _tell(value: object) -> str:
-    return sentences.tell(value, sentences.DEFAULT, marked=False)
+    return sentences.describe(value, sentences.DEFAULT, marked=False)
 
 
 def model(thing: Any) -> dict[str, Any]:
@@ -171,4 +171,4 @@ def figure(shown: object, panel: str = "") -> Any:
 
 
 def _english(said: object) -> str:
-    return sentences.tell(said, sentences.DEFAULT, marked=False)
+    return sentences.describe(said, sentences.DEFAULT, marked=False)

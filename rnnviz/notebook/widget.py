@@ -14,9 +14,9 @@ import traitlets
 
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
-from rnnviz.page.initial_data import fixed, opening
-from rnnviz.page.live_session import LIMIT, Ask, LiveSession
-from rnnviz.page.modules import PACKAGE, modules, plotly
+from rnnviz.page.initial_data import fixed_part, opening_text
+from rnnviz.page.live_session import MAX_TEXT_CHARS, LiveAsk, LiveSession
+from rnnviz.page.modules import PACKAGE, module_sources, plotly_folder
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 
@@ -45,7 +45,7 @@ def bundle() -> str:
         (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/shared.css", f"{VIEW}/view.css")
     )
     markup = (PACKAGE / VIEW / "view.html").read_text("utf-8")
-    return _LOADER % tuple(map(json.dumps, (list(modules(ENTRY).items()), ENTRY, styles, markup)))
+    return _LOADER % tuple(map(json.dumps, (list(module_sources(ENTRY).items()), ENTRY, styles, markup)))
 
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ class Live(anywidget.AnyWidget):
         self.model, self._ngram, self._temperature = model, ngram, temperature
         self._sessions: OrderedDict[str, LiveSession] = OrderedDict()
         self._offer, self._text = 1, ""
-        made, digest = fixed(cast(Any, model), ngram, temperature)
+        made, digest = fixed_part(cast(Any, model), ngram, temperature)
         made["words"] |= _WORDS
-        self._fixed = made, f"{digest}-notebook"
-        self.text = opening(model) if text is None else text
+        self._static = made, f"{digest}-notebook"
+        self.text = opening_text(model) if text is None else text
         self.on_msg(self._hear)
 
     def __repr__(self) -> str:
@@ -93,16 +93,16 @@ class Live(anywidget.AnyWidget):
 
     @text.setter
     def text(self, text: str) -> None:
-        if not isinstance(text, str) or len(text) > LIMIT:
+        if not isinstance(text, str) or len(text) > MAX_TEXT_CHARS:
             raise ConfigError(
                 "the live view reads a text of at most {limit:,} characters; received {what}",
-                limit=LIMIT,
+                limit=MAX_TEXT_CHARS,
                 what=f"{len(text):,}" if isinstance(text, str) else repr(text),
             )
         self._text = text
         self._offer += 1
         for client in list(self._sessions):
-            self._answer(Ask(client=client, fresh=True))
+            self._answer(LiveAsk(client=client, fresh=True))
 
     @property
     def trace(self) -> Trace:
@@ -114,18 +114,20 @@ class Live(anywidget.AnyWidget):
         if kind == "plotly":
             self.send({"kind": "plotly"}, [_plotly()])
         elif kind == "ask":
-            self._answer(Ask.from_json(message.get("ask")))
+            self._answer(LiveAsk.from_json(message.get("ask")))
 
-    def _answer(self, ask: Ask) -> None:
-        session = self._sessions.pop(ask.client, None) or LiveSession(cast(Any, self.model), self._ngram)
+    def _answer(self, ask: LiveAsk) -> None:
+        session = self._sessions.pop(ask.client, None) or LiveSession(
+            cast(Any, self.model), self._ngram, temperature=self._temperature, static=self._static
+        )
         self._sessions[ask.client] = session
         while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
         extra: dict[str, Any] = {}
         if ask.fresh:
-            ask = Ask(client=ask.client, seq=ask.seq, text=self._text)
+            ask = LiveAsk(client=ask.client, seq=ask.seq, text=self._text)
             extra = {"text": self._text, "offer": self._offer}
-        answer = session.answer(ask, *self._fixed, temperature=self._temperature, **extra)
+        answer = session.answer(ask, **extra)
         self._text = session.text
         self.send({"kind": "answer", "client": ask.client}, [answer])
 
@@ -133,6 +135,6 @@ class Live(anywidget.AnyWidget):
 def _plotly() -> bytes:
     """Plotly's drawing library; b"" if it isn't installed."""
     try:
-        return (plotly() / "plotly.min.js").read_bytes()
+        return (plotly_folder() / "plotly.min.js").read_bytes()
     except ConfigError:
         return b""

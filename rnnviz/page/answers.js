@@ -1,16 +1,17 @@
-// The answers to the live view's asks, from the engine: the counterpart of rnnviz/page/live_session.py in the
-// browser, with the same headers and arrays.
+// The answers to the live view's asks, from the engine: the counterpart of rnnviz/page/live_session.py and
+// live_answer.py in the browser, with the same headers and arrays. live_answer.py's head has an example of the
+// difference that an answer holds.
 
 import { commonPrefix } from "../ui/browser/static/characters.js";
 import { Reading, weigh, write } from "./engine.js";
 
 /** @import { Shape } from "../ui/pages/explore/static/types" */
-/** @import { Answer, Ask, Made, Told } from "./types" */
+/** @import { Answer, Ask, Difference, Made, Selection, Told } from "./types" */
 /** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */
 
-const CONTINUE = 120; // characters of a continuation
-const WAYS = 80; // characters of each of several continuations
+const CONTINUATION_CHARS = 120;
+const BRANCH_CHARS = 80; // of each of several continuations
 
 export class Answers {
   revision = 0;
@@ -18,9 +19,8 @@ export class Answers {
   told = [];
   /** @type {Float32Array} the n-gram model's costs, in nats */
   counted = new Float32Array();
-  coloured = "";
-  /** @type {[what: string, start: number, stop: number]} the quantity and layer, and the window, that the view has */
-  sent = ["", 0, 0];
+  /** @type {Selection | null} what the last answer showed */
+  sent = null;
   /** @type {{ name: string, rows: number[][] }} */
   shaped = { name: "", rows: [] };
 
@@ -59,76 +59,41 @@ export class Answers {
 
   /** The answer to an ask whose text has been read. @param {Ask} ask @param {{ text: string, ids: number[], why: number | null }} about @returns {Told} */
   tell(ask, { text, ids, why }) {
-    const { made, network, reading } = this;
+    const { made, reading } = this;
     const { fixed } = made;
-    const kept = commonPrefix(ids, this.told);
+    const unchanged = commonPrefix(ids, this.told);
+    const base = this.revision;
     this.told = ids;
     this.revision += 1;
-    const length = ids.length;
-    const same = ask.base && ask.base === this.revision - 1 ? kept : 0;
-    if (this.counts) {
-      const costs = this.counts.costs(ids, Math.min(kept, this.counted.length), made.unknownCost);
-      const counted = new Float32Array(length);
-      counted.set(this.counted.subarray(0, length - costs.length));
-      counted.set(costs, length - costs.length);
-      this.counted = counted;
-    }
-    const quantity = ask.quantity && ask.quantity in fixed.quantities ? ask.quantity : "hidden";
-    const layer = Math.min(ask.layer ?? 0, network.L - 1);
-    const unit = typeof ask.unit === "number" && ask.unit < network.H ? ask.unit : null;
-    const order = ask.order ?? "steady";
-    const last = Math.max(0, length - (ask.columns ?? 120));
-    const start = Math.min(ask.start ?? last, last);
-    const stop = Math.min(length, start + (ask.columns ?? 120));
+    if (this.counts) this.count(this.counts, ids, unchanged);
+    const selection = this.select(ask, ids.length);
+    const { length, start, stop, quantity, layer, order, unit } = selection;
+    const held = difference(ask.base && ask.base === base ? this.sent : null, selection, unchanged);
+    this.sent = selection;
     const shape = {
       temperature: ask.temperature ?? fixed.temperature,
       top_k: ask.top_k ?? null,
       top_p: ask.top_p ?? null,
     };
-    const coloured = [quantity, layer, unit].join();
-    const unitFrom = coloured === this.coloured ? same : 0;
-    this.coloured = coloured;
-
-    const [low, high] = this.held([quantity, layer].join(), start, stop, same);
-    /** @type {[number, number][]} */
-    const pieces = [
-      [start, low],
-      [high, stop],
-    ];
-    // A window of n characters has n + 1 predictions; the view holds the one after its last held character too.
-    const places = range(start, low).concat(range(low === high ? low : high + 1, stop + 1));
-    const states = pieces.map(([from, to]) => reading.plane(quantity, layer, from, to));
-    const most = places.map((t) => largest(reading.logs(t), Math.min(fixed.listed, network.V)));
-    /** @type {Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>} */
-    const arrays = {
-      ids: Uint32Array.from(ids.slice(same)),
-      nll: reading.nll.slice(same, length),
-      states: this.levels(joined(states), quantity, layer),
-      next: Uint32Array.from(most.flatMap((best) => best.ids)),
-      chances: Float32Array.from(most.flatMap((best) => best.logs.map(Math.exp))),
-      entropy: Float32Array.from(places, (t) => reading.entropy[t]),
-    };
-    if (this.counts) arrays.ngram = this.counted.slice(same);
-    if (order !== "index") arrays.rows = made.rows[[order, layer, quantity].join()];
-    if (unit !== null) arrays.unit = this.column(quantity, layer, unit, unitFrom, length);
-    const reshaped = this.reshaped(start, stop, shape, kept);
-    if (reshaped) arrays.reshaped = reshaped;
+    const arrays = this.content(selection, held, shape, unchanged);
+    const numbers = reading.numbers();
     /** @type {Answer} */
     const header = {
       client: ask.client,
       seq: ask.seq,
       revision: this.revision,
-      known: same,
-      unitFrom,
+      known: held.known,
+      unitFrom: held.unitKnown,
       length,
       start,
       stop,
-      held: [low, high],
+      held: [held.low, held.high],
       quantity,
       layer,
       order,
       unit,
-      numbers: this.numbers(),
+      numbers,
+      foreign: foreign(fixed.usual, length, ids.filter((id) => id === 0).length, numbers.bits),
       digest: made.digest,
       ...(ask.static !== made.digest && { static: { ...fixed, reach: this.reach } }),
       ...(ask.fresh && { text, offer: 1, opening: text }),
@@ -140,7 +105,8 @@ export class Answers {
       arrays.why = reading.left.bits;
     }
     if (ask.write) {
-      const room = Math.max(0, Math.min(ask.write === 1 ? CONTINUE : WAYS, fixed.limit - length));
+      const most = ask.write === 1 ? CONTINUATION_CHARS : BRANCH_CHARS;
+      const room = Math.max(0, Math.min(most, fixed.limit - length));
       const at = Math.min(ask.at ?? 0, length);
       const drawn = Array.from({ length: room ? ask.write : 0 }, () =>
         write(reading, at, room, shape)
@@ -152,8 +118,67 @@ export class Answers {
     return { header, arrays };
   }
 
+  /** What an ask shows of a text; choices that this network lacks become others. @param {Ask} ask @param {number} length @returns {Selection} */
+  select(ask, length) {
+    const { network, made } = this;
+    const columns = ask.columns ?? 120;
+    const last = Math.max(0, length - columns);
+    const start = Math.min(ask.start ?? last, last);
+    return {
+      length,
+      start,
+      stop: Math.min(length, start + columns),
+      quantity: ask.quantity && ask.quantity in made.fixed.quantities ? ask.quantity : "hidden",
+      layer: Math.min(ask.layer ?? 0, network.L - 1),
+      order: ask.order ?? "steady",
+      unit: typeof ask.unit === "number" && ask.unit < network.H ? ask.unit : null,
+    };
+  }
+
+  /** Extend the n-gram model's costs from the character `unchanged` on. @param {Counts} counts @param {number[]} ids @param {number} unchanged */
+  count(counts, ids, unchanged) {
+    const costs = counts.costs(ids, Math.min(unchanged, this.counted.length), this.made.unknownCost);
+    const counted = new Float32Array(ids.length);
+    counted.set(this.counted.subarray(0, ids.length - costs.length));
+    counted.set(costs, ids.length - costs.length);
+    this.counted = counted;
+  }
+
   /**
-   * Colour indices of all units' values (n, H), or of one unit's (n,), as `_levels` in live_session.py.
+   * The arrays of an answer: a selection of the text, without the rows that the view holds.
+   * @param {Selection} selection @param {Difference} held @param {Shape} shape @param {number} unchanged
+   */
+  content({ length, start, stop, quantity, layer, order, unit }, held, shape, unchanged) {
+    const { made, network, reading } = this;
+    const { low, high } = held;
+    /** @type {[number, number][]} */
+    const pieces = [
+      [start, low],
+      [high, stop],
+    ];
+    // A window of n characters has n + 1 predictions; the view holds the one after its last held character too.
+    const places = range(start, low).concat(range(low === high ? low : high + 1, stop + 1));
+    const states = pieces.map(([from, to]) => reading.plane(quantity, layer, from, to));
+    const listed = places.map((t) => largest(reading.logs(t), Math.min(made.fixed.listed, network.V)));
+    /** @type {Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>} */
+    const arrays = {
+      ids: Uint32Array.from(this.told.slice(held.known)),
+      nll: reading.nll.slice(held.known, length),
+      states: this.levels(joined(states), quantity, layer),
+      next: Uint32Array.from(listed.flatMap((best) => best.ids)),
+      chances: Float32Array.from(listed.flatMap((best) => best.logs.map(Math.exp))),
+      entropy: Float32Array.from(places, (t) => reading.entropy[t]),
+    };
+    if (this.counts) arrays.ngram = this.counted.slice(held.known);
+    if (order !== "index") arrays.rows = made.rows[[order, layer, quantity].join()];
+    if (unit !== null) arrays.unit = this.column(quantity, layer, unit, held.unitKnown, length);
+    const reshaped = this.reshaped(start, stop, shape, unchanged);
+    if (reshaped) arrays.reshaped = reshaped;
+    return arrays;
+  }
+
+  /**
+   * Colour indices of all units' values (n, H), or of one unit's (n,), as `colour_levels` in live_answer.py.
    * @param {Float32Array} values @param {string} quantity @param {number} layer @param {number} [unit]
    */
   levels(values, quantity, layer, unit) {
@@ -181,7 +206,7 @@ export class Answers {
     return this.levels(values, quantity, layer, unit);
   }
 
-  /** One unit's step at character t, as `step` in live_session.py. @param {number} t @param {number} layer @param {number} unit */
+  /** One unit's step at character t, as `unit_step` in live_answer.py. @param {number} t @param {number} layer @param {number} unit */
   step(t, layer, unit) {
     const { made, network, reading } = this;
     const value = (/** @type {string} */ name, at = t) => reading.plane(name, layer, at, at + 1)[unit];
@@ -193,29 +218,17 @@ export class Answers {
   }
 
   /**
-   * Start and stop of the new window's columns that the view holds; [start, start] if none.
-   * @param {string} what @param {number} start @param {number} stop @param {number} same
-   * @returns {[number, number]}
-   */
-  held(what, start, stop, same) {
-    const [before, begin, end] = this.sent;
-    this.sent = [what, start, stop];
-    const [low, high] = [Math.max(start, begin), Math.min(stop, end, same)];
-    return before === what && low < high ? [low, high] : [start, start];
-  }
-
-  /**
-   * The reshaped predictions after start … stop characters, as rows of `redrawn` in live_session.py: the listed
+   * The reshaped predictions after start … stop characters, as `shaped_rows` in live_answer.py: the listed
    * probabilities, that of the actual symbol, and the number of symbols left. Null while nothing is reshaped.
-   * @param {number} start @param {number} stop @param {Shape} shape @param {number} kept
+   * @param {number} start @param {number} stop @param {Shape} shape @param {number} unchanged
    */
-  reshaped(start, stop, shape, kept) {
+  reshaped(start, stop, shape, unchanged) {
     const { temperature, top_k, top_p } = shape;
     if (temperature === 1 && top_k === null && (top_p ?? 1) >= 1) return null;
     const name = JSON.stringify(shape);
     if (this.shaped.name !== name) this.shaped = { name, rows: [] };
     const { rows } = this.shaped;
-    rows.length = Math.min(rows.length, kept); // the row at `kept` has the probability of another actual symbol
+    rows.length = Math.min(rows.length, unchanged); // the row at `unchanged` has the probability of another actual symbol
     const { reading, network, made } = this;
     const rest = range(start, stop + 1).map((t) => {
       rows[t] ??= drawn(reading.logs(t), Math.min(made.fixed.listed, network.V), shape, reading.ids[t]);
@@ -223,26 +236,21 @@ export class Answers {
     });
     return Float32Array.from(rest.flat());
   }
+}
 
-  numbers() {
-    const { reading, made } = this;
-    const { length } = this.told;
-    let [sum, unknown] = [0, 0];
-    for (let t = 0; t < length; t++) {
-      sum += reading.nll[t];
-      if (reading.ids[t] === 0) unknown++;
-    }
-    const finite = (/** @type {number} */ value) => (Number.isFinite(value) ? value : null);
-    const bits = sum / length / Math.LN2;
-    return {
-      characters: length,
-      perplexity: length ? finite(Math.exp(sum / length)) : null,
-      bits: length ? finite(bits) : null,
-      unknown,
-      foreign: foreign(made.fixed.usual, length, unknown, length ? finite(bits) : null),
-      entropy: reading.entropy[length] / Math.LN2,
-    };
-  }
+/**
+ * What the view holds of a selection, as `difference` in live_answer.py: `held` is the selection that it shows, all of
+ * which it holds; null: it holds nothing. The first `unchanged` characters are as in that selection's text.
+ * @param {Selection | null} held @param {Selection} selection @param {number} unchanged @returns {Difference}
+ */
+export function difference(held, selection, unchanged) {
+  const { start } = selection;
+  if (!held) return { known: 0, unitKnown: 0, low: start, high: start };
+  const same = held.quantity === selection.quantity && held.layer === selection.layer;
+  const unitKnown = same && held.unit === selection.unit ? unchanged : 0;
+  const [low, high] = [Math.max(start, held.start), Math.min(selection.stop, held.stop, unchanged)];
+  if (!same || low >= high) return { known: unchanged, unitKnown, low: start, high: start };
+  return { known: unchanged, unitKnown, low, high };
 }
 
 /** @param {number} from @param {number} to @returns {number[]} */

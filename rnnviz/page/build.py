@@ -32,21 +32,28 @@ from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import CELLS, shown_units
-from rnnviz.page.initial_data import fixed, opening
-from rnnviz.page.modules import PACKAGE, modules, plotly
+from rnnviz.page.initial_data import fixed_part, opening_text
+from rnnviz.page.modules import PACKAGE, module_sources, plotly_folder
 from rnnviz.page.payload import pack, unpack
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 
-HERE = Path(__file__).parent
-VIEW = PACKAGE / "ui" / "pages" / "explore" / "static"
-KIT = PACKAGE / "ui" / "browser" / "static"
+# Everything stands in the one file, because a page that a reader saved has no server to fetch from, and a
+# browser lets a file: page read no file beside it. In bytes of the page of timemachine-gru: 1.96 MB Plotly,
+# 1.36 MB weights, tables and orders, 0.35 MB fonts, 0.11 MB words, modules and styles; 3.8 MB in all.
+PAGE_FOLDER = Path(__file__).parent
+VIEW_FOLDER = PACKAGE / "ui" / "pages" / "explore" / "static"
+KIT_FOLDER = PACKAGE / "ui" / "browser" / "static"
 
-TABLES = 2 << 20
+MAX_TABLE_BYTES = 2 << 20
 """Bytes of an n-gram model's tables, at most; a larger model is left out of the page."""
 
-TEMPERATURE = 1.0
+# The network's own predictions: a page has no setting of the app's that could say otherwise.
+START_TEMPERATURE = 1.0
 
+# Scripts run from blob: addresses alone, which boot.js makes of the unpacked modules, and boot.js itself by
+# its hash. `default-src 'none'` covers connections: what is typed into a page can't leave it. Styles are
+# inline, as Plotly sets them on elements.
 _POLICY = (
     "default-src 'none'; script-src '{hash}' blob:; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
@@ -79,27 +86,28 @@ def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str
 
     Raises ConfigError for an n-gram model and for a cell not in CELLS, CheckpointError for a damaged file.
     """
-    header, arrays = parts(info, yardstick)
-    begin = (HERE / "boot.js").read_text("utf-8")
+    header, arrays = page_parts(info, yardstick)
+    begin = (PAGE_FOLDER / "boot.js").read_text("utf-8")
+    # The hash must be of the very bytes between <script> and </script>, or the browser runs nothing.
     digested = base64.b64encode(hashlib.sha256(begin.encode()).digest())
     return _PAGE.format(
         language=language(),
         policy=_POLICY.format(hash=f"sha256-{digested.decode()}"),
         title=html.escape(f"{info.name} · rnnviz"),
-        fonts=_fonts(),
-        style=(HERE / "page.css").read_text("utf-8"),
+        fonts=font_css(),
+        style=(PAGE_FOLDER / "page.css").read_text("utf-8"),
         noscript=_("This page needs JavaScript."),
         wait=_("One moment … If nothing else appears here, open this page in a browser of 2023 or later."),
         failed=_("The page has stopped; load it again."),
         reading=_("Reading the text"),
-        packed=_packed(pack(header, {})),
-        weights=_packed(pack({}, arrays)),
-        plotly=_plotly(),
+        packed=pack_block(pack(header, {})),
+        weights=pack_block(pack({}, arrays)),
+        plotly=packed_plotly(),
         begin=begin,
     )
 
 
-def parts(
+def page_parts(
     info: checkpoint.ModelInfo, yardstick: NgramModel | None = None
 ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """The contents of a network's page: the header of `packed` and the arrays of `weights`.
@@ -116,58 +124,62 @@ def parts(
             name=model.name,
             cell=model.config.cell,
         )
-    tables = _tables(yardstick, model.vocabulary)
-    made, digest = fixed(model, yardstick if tables else None, TEMPERATURE)
-    made["words"] |= {"limit.link": "", "step.link": ""}  # these link to pages of the app
-    made["words"]["waiting"] = _("The page is still reading the text.")
+    tables = table_arrays(yardstick, model.vocabulary)
+    static, digest = fixed_part(model, yardstick if tables else None, START_TEMPERATURE)
+    static["words"] |= {"limit.link": "", "step.link": ""}  # these link to pages of the app
+    static["words"]["waiting"] = _("The page is still reading the text.")
     header = {
         "made": {
-            "fixed": made,
+            "fixed": static,
             "digest": digest,
-            "opening": opening(model),
+            "opening": opening_text(model),
             "config": model.config.to_json(),
             "normaliser": NORMALISERS[model.normaliser],
             "unknownCost": model.vocabulary.unknown_cost,
         },
-        "sources": list(modules("page/page.js").items()),
-        "markup": (VIEW / "view.html").read_text("utf-8"),
+        "sources": list(module_sources("page/page.js").items()),
+        "markup": (VIEW_FOLDER / "view.html").read_text("utf-8"),
         "styles": "".join(
-            (folder / name).read_text("utf-8") for folder, name in ((KIT, "shared.css"), (VIEW, "view.css"))
+            (folder / name).read_text("utf-8")
+            for folder, name in ((KIT_FOLDER, "shared.css"), (VIEW_FOLDER, "view.css"))
         ),
     }
-    return header, {**_weights(info.path), **tables, **_orders(model)}
+    return header, {**weight_arrays(info.path), **tables, **order_arrays(model)}
 
 
-def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:
+def weight_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The file's tensors in their stored precision; float16 as raw <u2, which JavaScript decodes."""
-    found: dict[str, npt.NDArray[Any]] = {}
+    arrays: dict[str, npt.NDArray[Any]] = {}
     for name, values in sorted(modelfile.read_tensors(path).items()):  # sorted, so that pages are identical
         if name == modelfile.SKETCH:
             continue
+        # JavaScript has no array of float16 everywhere (Float16Array is of 2025), so its bits travel as
+        # integers.
         half = values.dtype == np.float16
-        found[f"weight:{name}"] = values.view("<u2") if half else np.asarray(values, "<f4")
-    return found
+        arrays[f"weight:{name}"] = values.view("<u2") if half else np.asarray(values, "<f4")
+    return arrays
 
 
-def _tables(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, npt.NDArray[Any]]:
-    """Every level's arrays, see ngram.js; {} if they exceed TABLES or if the vocabulary differs."""
-    found: dict[str, npt.NDArray[Any]] = {}
+def table_arrays(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, npt.NDArray[Any]]:
+    """Every level's arrays, see ngram.js; {} if they exceed MAX_TABLE_BYTES or if the vocabulary differs."""
+    arrays: dict[str, npt.NDArray[Any]] = {}
     if model is None or model.vocabulary != vocabulary:
-        return found
+        return arrays
     for k, level in enumerate(model.levels):
+        # A key numbers a sequence of characters; JavaScript's Uint32Array holds none that is larger.
         if level.keys[:-1].max(initial=0) >= 2**32:  # the last key is a sentinel, larger than any other
             return {}
-        found[f"level:{k}.keys"] = level.keys.astype("<u4")
-        found[f"level:{k}.share"] = level.share.astype("<f4")
-        found[f"level:{k}.backoff"] = level.backoff.astype("<f4")
-    return found if sum(array.nbytes for array in found.values()) <= TABLES else {}
+        arrays[f"level:{k}.keys"] = level.keys.astype("<u4")
+        arrays[f"level:{k}.share"] = level.share.astype("<f4")
+        arrays[f"level:{k}.backoff"] = level.backoff.astype("<f4")
+    return arrays if sum(array.nbytes for array in arrays.values()) <= MAX_TABLE_BYTES else {}
 
 
-def _orders(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
-    found = shown_units.named_units(model)
+def order_arrays(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
+    named_units = shown_units.named_units(model)
     orders: dict[str, npt.NDArray[Any]] = {
         f"rows:{order},{layer},{quantity}": shown_units.unit_order(
-            model, order, layer, quantity, shown_units.named_among(found, quantity, layer)
+            model, order, layer, quantity, shown_units.named_among(named_units, quantity, layer)
         ).astype("<u2")
         for order in shown_units.ORDERS
         if order != "index"
@@ -177,21 +189,24 @@ def _orders(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
     return orders | {f"reach:{name}": values for name, values in shown_units.unit_reach(model).items()}
 
 
-def _packed(content: bytes) -> str:
+def pack_block(content: bytes) -> str:
+    # Without a time inside, the same content gives the same page. Base64 adds a third, but survives every
+    # editor, mail program and encoding that the file may pass through.
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
+# A packed block: its opening tag, its id, and its base64, which holds no "<".
 _BLOCK = re.compile(r'(<script type="text/plain" id="(\w+)">)([^<]*)')
 
 
-def contents(page: str) -> str:
+def comparable_page(page: str) -> str:
     """A page with digests in place of its packed blocks: equal for pages of the same contents, because gzip's
     bytes differ between machines.
 
     The rows' orders and the units' reach are left out: their sums' last digits differ between processors.
     """
 
-    def held(block: re.Match[str]) -> str:
+    def digest_block(block: re.Match[str]) -> str:
         try:
             content = gzip.decompress(base64.b64decode(block[3]))
             if block[2] == "weights":
@@ -202,19 +217,25 @@ def contents(page: str) -> str:
             return block[0]
         return block[1] + hashlib.sha256(content).hexdigest()
 
-    return _BLOCK.sub(held, page)
+    return _BLOCK.sub(digest_block, page)
 
 
 @cache
-def _plotly() -> str:
+def packed_plotly() -> str:
     """Plotly's file, packed. Raises ConfigError if Plotly isn't installed."""
-    return _packed((plotly() / "plotly.min.js").read_bytes())
+    return pack_block((plotly_folder() / "plotly.min.js").read_bytes())
 
 
-def _fonts() -> str:
+def font_css() -> str:
     """CSS with Streamlit's upright fonts embedded; "" if they are not found: the browser's then serve."""
-    found = find_spec("streamlit")
-    media = Path(cast(str, found.origin)).parent / "static" / "static" / "media" if found else HERE
+    streamlit_spec = find_spec("streamlit")
+    media = (
+        Path(cast(str, streamlit_spec.origin)).parent / "static" / "static" / "media"
+        if streamlit_spec
+        else PAGE_FOLDER
+    )
+    # The variable fonts, upright only: one file each for all weights. Without them a page would look unlike
+    # the app, and its columns of characters would have the widths of another font.
     rules = []
     for family, pattern in (
         ("Source Sans", "SourceSansVF-Upright*.woff2"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Named
+from rnnviz.cli.output import ModelArg
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
 
@@ -14,7 +14,7 @@ Language = Annotated[Literal["en", "zh"], "of its words"]
 
 
 def page(
-    of: Named,
+    model_arg: ModelArg,
     *,
     output: Annotated[Path, Help("the HTML file to write", "-o")],
     language: Language = "en",
@@ -22,37 +22,40 @@ def page(
     """Write the live view of a network as one HTML file, which any browser opens without a server."""
     from rnnviz.networks import modelfile
 
-    made, current = _made(of.model, files.check_output(output, ".html", parents=True), language)
+    content, current = _build_page(
+        model_arg.model, files.check_output(output, ".html", parents=True), language
+    )
+    # A page that is current stays byte for byte, so that a build elsewhere makes no change to commit.
     if not current:
-        modelfile.write_atomic(output, made)
+        modelfile.write_atomic(output, content)
     done = "Current" if current else "Wrote"
-    print(f"{done}: {output} ({len(made):,} bytes), {of.model}")
+    print(f"{done}: {output} ({len(content):,} bytes), {model_arg.model}")
 
 
 def check_page(
-    of: Named,
+    model_arg: ModelArg,
     *,
     output: Annotated[Path, Help("the HTML file that `rnnviz page` wrote", "-o")],
     language: Language = "en",
 ) -> None:
     """Say whether a page is what `rnnviz page` would write now; exit status 1 if it isn't."""
-    if not _made(of.model, output, language)[1]:
+    if not _build_page(model_arg.model, output, language)[1]:
         raise ConfigError(
             "{file} isn't current; rebuild it: python -m rnnviz page --model {model} --output {file}",
             file=str(output),
-            model=of.model,
+            model=model_arg.model,
         )
     print(f"Current: {output}")
 
 
-def _made(model: str, output: Path, language: str) -> tuple[bytes, bool]:
-    """The page's bytes, and whether `output` has the same contents, see `build.contents`."""
+def _build_page(model: str, output: Path, language: str) -> tuple[bytes, bool]:
+    """The page's bytes, and whether `output` has the same contents, see `build.comparable_page`."""
     from rnnviz import i18n
     from rnnviz.networks import checkpoint
     from rnnviz.page import build
 
     info = checkpoint.read_info(checkpoint.find(model))
     with i18n.speaking(language):
-        made = build.page(info, checkpoint.yardstick(info.card))
-    there = output.read_text("utf-8", errors="replace") if output.is_file() else ""
-    return made.encode(), build.contents(there) == build.contents(made)
+        page = build.page(info, checkpoint.yardstick(info.card))
+    current = output.read_text("utf-8", errors="replace") if output.is_file() else ""
+    return page.encode(), build.comparable_page(current) == build.comparable_page(page)

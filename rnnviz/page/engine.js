@@ -216,6 +216,22 @@ export class Reading {
     this.left = { at: t, bits };
   }
 
+  /**
+   * The numbers of the text, with the formulas of page/text_numbers.py; null where one is undefined or infinite.
+   * @returns {Record<string, number | null>}
+   */
+  numbers() {
+    const { length } = this.ids;
+    let [sum, unknown] = [0, 0];
+    for (let t = 0; t < length; t++) {
+      sum += this.nll[t];
+      if (this.ids[t] === 0) unknown++;
+    }
+    const finite = (/** @type {number} */ value) => (Number.isFinite(value) ? value : null); // 0 / 0 of an empty text
+    const mean = sum / length;
+    return { characters: length, perplexity: finite(Math.exp(mean)), unknown, bits: finite(mean / Math.LN2) };
+  }
+
   /** log P (V,) of the symbols after t characters, in nats. @param {number} t */
   logs(t) {
     if (t === this.ahead) return this.prediction;

@@ -6,31 +6,31 @@ from collections.abc import Iterable
 from typing import Any
 
 from rnnviz import sentences
-from rnnviz.findings import Number, Said
+from rnnviz.findings import Number, Sentence
 from rnnviz.i18n import N_, _, language, ngettext
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
-from rnnviz.sentences import written
+from rnnviz.sentences import format_number
 
 
 def rounded(value: float, digits: int = 2) -> str:
     """A perplexity in words: with decimals while they matter, then without, then as "98.7 million"."""
-    return written(Number(value, "perplexity", digits), language())
+    return format_number(Number(value, "perplexity", digits), language())
 
 
 def signed(value: float, digits: int = 2) -> str:
     """A difference, with its sign: +0.12, −1,234.50."""
-    return written(Number(value, "signed", digits), language())
+    return format_number(Number(value, "signed", digits), language())
 
 
 def spoken(value: object) -> str:
     """A finding's words in the session's language, without Markdown: for a picture or a label."""
-    return sentences.tell(value, language(), str, marked=False)
+    return sentences.describe(value, language(), str, marked=False)
 
 
-def measure(found: Any) -> str:
+def measure_name(finding: Any) -> str:
     """The name of the measure by which a search, or a finding in a model's card, ranks units."""
-    return spoken(Said(f"measure.{found.measure.lower()}"))
+    return spoken(Sentence(f"measure.{finding.measure.lower()}"))
 
 
 def choices(perplexity: float) -> str:
@@ -38,14 +38,14 @@ def choices(perplexity: float) -> str:
     return rounded(perplexity, 0 if perplexity >= 3 else 1)
 
 
-def together(said: Iterable[str]) -> str:
+def together(sentences_said: Iterable[str]) -> str:
     """Sentences joined by the language's space; Chinese has none."""
-    return sentences.together(said, language())
+    return sentences.join_sentences(sentences_said, language())
 
 
 def percent(share: float) -> str:
     """A share, from 0 to 1, in percent: 0 % only for none, 100 % only for all."""
-    return written(Number(share, "percent"), language())
+    return format_number(Number(share, "percent"), language())
 
 
 def duration(seconds: float) -> str:
@@ -56,8 +56,9 @@ def duration(seconds: float) -> str:
     return _("{m} min {s} s").format(m=whole // 60, s=whole % 60)
 
 
-def named(character: str) -> str:
+def character_name(character: str) -> str:
     """A character's name: a translated one for control characters, Unicode's for all others."""
+    # Unicode gives control characters no name.
     controls = {"\n": _("line end"), "\t": _("tab"), "\0": _("NUL"), "\r": _("carriage return")}
     return controls.get(character) or unicodedata.name(character, _("without a name")).capitalize()
 
@@ -100,11 +101,11 @@ def view_words() -> dict[str, str]:
         "next.write": _("write {c}, {p}"),
         "next.said": "{c}, {p}",
         "unk": _("unknown"),
-        **{f"name.{character}": name for character, name in names().items()},
+        **{f"name.{character}": name for character, name in punctuation_names().items()},
     }
 
 
-def names() -> dict[str, str]:
+def punctuation_names() -> dict[str, str]:
     """Names of the characters that a screen reader skips."""
     return {
         " ": _("space"),
@@ -148,6 +149,7 @@ TEXTS = {
 def title(info: checkpoint.ModelInfo) -> str:
     """A model's title: a shipped one's text and kind, any other one's name."""
     name = info.path.stem
+    # Only a file in rnnviz's own folder is a shipped model: a reader's of the same name may be anything.
     text, _hyphen, kind = name.rpartition("-")
     if text not in TEXTS or info.path.parent != checkpoint.folders()[-1]:
         return name
@@ -161,7 +163,7 @@ def titles(listed: Iterable[checkpoint.ModelInfo]) -> dict[str, str]:
     return {info.path.stem: title(info) for info in listed}
 
 
-def quantities() -> dict[str, str]:
+def quantity_names() -> dict[str, str]:
     """The name of each quantity of a cell."""
     return {
         "hidden": _("hidden state H"),
@@ -183,7 +185,7 @@ def uncoloured() -> str:
     )
 
 
-def notices() -> dict[str, str]:
+def quantity_notices() -> dict[str, str]:
     """The sentence on a heat map of each quantity: where to look."""
     return {
         "hidden": _(

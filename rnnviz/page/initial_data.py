@@ -16,18 +16,20 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import COLOUR_LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES, themes
 from rnnviz.i18n import _, language
 from rnnviz.networks import contamination, model_card
+from rnnviz.networks.cells import CELLS
 from rnnviz.page import shown_units
 from rnnviz.page.formatting import (
-    measure,
-    notices,
+    measure_name,
     presenting_words,
-    quantities,
+    quantity_names,
+    quantity_notices,
     titles,
     together,
     view_words,
 )
-from rnnviz.page.live_session import LIMIT
-from rnnviz.page.shown_units import FEW, target_name
+from rnnviz.page.live_session import MAX_TEXT_CHARS
+from rnnviz.page.shown_units import STEADY_UNITS, target_name
+from rnnviz.page.text_numbers import number_places, number_words
 from rnnviz.scoring.occlusion import LAST
 
 if TYPE_CHECKING:
@@ -37,30 +39,30 @@ if TYPE_CHECKING:
     from rnnviz.networks.model_card import Recorded
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import Network, NumpyModel
-    from rnnviz.page.shown_units import Named
+    from rnnviz.page.shown_units import NamedUnit
 
 
-def opening(model: Any) -> str:
+def opening_text(model: Any) -> str:
     """The text to begin with: the example in the model's card, else the first of `examples()`."""
     example = model.card.get("example")
     if isinstance(example, str) and example.strip():
-        return example[:LIMIT]
+        return example[:MAX_TEXT_CHARS]
     return examples()[0].text
 
 
-def first(found: tuple[shown_units.Named, ...]) -> dict[str, Any]:
+def first_heat_map(named_units: tuple[shown_units.NamedUnit, ...]) -> dict[str, Any]:
     """The heat map's first quantity and layer, and the unit that colours the text: those of the first named
     unit. Without one: hidden states of layer 0, and surprisal (`unit` None).
     """
-    one = found[0] if found else None
+    named_unit = named_units[0] if named_units else None
     return {
-        "quantity": one.quantity if one else "hidden",
-        "layer": one.layer if one else 0,
-        "unit": one.unit if one else None,
+        "quantity": named_unit.quantity if named_unit else "hidden",
+        "layer": named_unit.layer if named_unit else 0,
+        "unit": named_unit.unit if named_unit else None,
     }
 
 
-def fixed(
+def fixed_part(
     model: Network,
     yardstick: NgramModel | None,
     temperature: float,
@@ -74,8 +76,9 @@ def fixed(
     listed       the models that can be chosen
     memoryless   the MLP that can be shown beside this model, or None
     """
-    config, vocabulary, found = model.config, model.vocabulary, shown_units.named_units(model)
+    config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
+    # Colours and empty figures are computed here, so that Python and the browser can't disagree on them.
     colours = themes(
         diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS, reason=COLOUR_LEVELS
     )
@@ -83,7 +86,7 @@ def fixed(
         colours[name]["figure"] = live.skeleton(
             theme, vocabulary_size=vocabulary.size, columns=live.MAX_COLUMNS
         )
-    made = {
+    fixed = {
         "words": live_words(),
         "examples": examples_for(model.card, model.name, listed),
         "language": language(),
@@ -94,12 +97,13 @@ def fixed(
         "cell": config.cell,
         "layers": config.layers,
         "units": config.hidden_size,
-        "few": min(FEW, config.hidden_size),
+        "few": min(STEADY_UNITS, config.hidden_size),
         "listed": live.LISTED_NEXT,
+        "numbers": number_places(),
         "quantities": quantities,
-        "named": [captioned(one, model) for one in found],
-        "unnamed": "" if found else shown_units.unnamed(model.card),
-        "first": first(found),
+        "named": [captioned_unit(named_unit, model) for named_unit in named_units],
+        "unnamed": "" if named_units else shown_units.unnamed_targets(model.card),
+        "first": first_heat_map(named_units),
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
         "order": yardstick.order if yardstick else 0,
@@ -107,10 +111,10 @@ def fixed(
         "themes": colours,
         "surprisalFull": SURPRISAL_FULL,
         "reasonFull": REASON_FULL,
-        "limit": LIMIT,
+        "limit": MAX_TEXT_CHARS,
         "temperature": temperature,
     }
-    return made, hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:12]
+    return fixed, hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:12]
 
 
 ENGLISH_MODEL, PYTHON_MODEL, CHINESE_MODEL = "holmes-lstm", "python-gru", "chinese-gru"
@@ -173,26 +177,33 @@ def examples_for(card: Mapping[str, Any], name: str, listed: Sequence[ModelInfo]
     model   the model to choose, if this one doesn't read the example's language; else None
     notice  "" unless the example is read by the model that the sentence is true of
     """
-    found = []
-    for one in examples():
-        able = [info.path.stem for info in listed if info.card.get("language") == one.language]
+    rows = []
+    for example in examples():
+        able = [info.path.stem for info in listed if info.card.get("language") == example.language]
+        # The reader's network may not know the example's script: the view then offers one that does.
         better = None
-        if card.get("language") != one.language and able:
-            better = one.model if one.model in able else able[0]
-        known = (better or name) == one.model
-        found.append(
-            {"name": one.name, "text": one.text, "model": better, "notice": one.notice if known else ""}
+        if card.get("language") != example.language and able:
+            better = example.model if example.model in able else able[0]
+        is_true = (better or name) == example.model
+        rows.append(
+            {
+                "name": example.name,
+                "text": example.text,
+                "model": better,
+                "notice": example.notice if is_true else "",
+            }
         )
-    return found
+    return rows
 
 
 def live_words() -> dict[str, str]:
     """Every word and sentence of the live view, by the names that its browser modules use."""
     return {
         **view_words(),
+        **number_words(),
         **presenting_words(),
-        **{f"quantity.{name}": word for name, word in quantities().items()},
-        **{f"notice.{name}": said for name, said in notices().items()},
+        **{f"quantity.{name}": word for name, word in quantity_names().items()},
+        **{f"notice.{name}": sentence for name, sentence in quantity_notices().items()},
         "intro": _(
             "This network reads one character at a time and guesses the next. Type, and look inside it. "
             "Click a letter to see what it rests on."
@@ -227,17 +238,6 @@ def live_words() -> dict[str, str]:
         "all": _("all"),
         "plain": _("reset"),
         "plain.help": _("Back to the network's own bars"),
-        "characters": _("characters"),
-        "perplexity": _("perplexity"),
-        "perplexity.help": _(
-            "On average it hesitated between about this many characters; unknown ones cost extra"
-        ),
-        "bits": _("bits per character"),
-        "bits.help": _("The base-2 logarithm of the perplexity"),
-        "unknown": _("unknown"),
-        "unknown.help": _("Characters the network never learnt; underlined in the text"),
-        "entropy": _("undecided about the next character (bits)"),
-        "entropy.help": _("The entropy of its prediction: 0 where it is certain"),
         "show": _("Show"),
         "colour": _("Text colour"),
         "colour.any": _("Any unit"),
@@ -257,16 +257,7 @@ def live_words() -> dict[str, str]:
         "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
         "caption.unit": _("Unit {n}, one of {units} numbers in this network. It has no name yet."),
         "step": _("Unit {n} after “{c}”: {formula}"),
-        "step.gru": _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}"),
-        "step.mingru": _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}"),
-        "step.lstm": together(
-            (
-                _("keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}."),
-                _("It shows {output} of tanh({cell}) = {tanh}: {hidden}"),
-            )
-        ),
-        "step.rnn": _("before {before}, now {hidden}"),
-        "step.mlp": _("now {hidden}"),
+        **{f"step.{name}": _step_words(name) for name in CELLS},
         "step.link": _("See this unit on Inside →"),
         "low": _("low"),
         "high": _("high"),
@@ -352,6 +343,20 @@ def live_words() -> dict[str, str]:
     }
 
 
+def _step_words(cell: str) -> str:
+    """The sentence on one unit's step in such a cell, with a place for each number."""
+    if cell == "lstm":
+        return together(
+            (
+                _("keep {forget} of {cell_before}, add {input} of {candidate}: now {cell}."),
+                _("It shows {output} of tanh({cell}) = {tanh}: {hidden}"),
+            )
+        )
+    if CELLS[cell].keeps == "update":  # Z_t: the candidate gets the rest
+        return _("keep {update} of {before}, add {rest} of {candidate}: now {hidden}")
+    return _("now {hidden}") if cell == "mlp" else _("before {before}, now {hidden}")
+
+
 def short_names() -> dict[str, str]:
     """Short names of targets, for rows' labels; other targets have the name in `shown_units.target_name`."""
     return {
@@ -383,26 +388,29 @@ def captions() -> dict[str, str]:
     }
 
 
-def share_typed(one: Recorded) -> str:
+def typed_share_sentence(finding: Recorded) -> str:
     """The sentence on the share of typed characters for which a unit's colour is right, beside that of one
     colour throughout; "" if the card has no such measurement.
     """
-    if one.typed is None:
+    if finding.typed is None:
         return ""
-    right, same = one.typed
-    said = _(
+    # The rate of the commoner colour stands beside it: on unbalanced text, it alone may be right for 90 %.
+    right, same = finding.typed
+    sentence = _(
         "In typed sentences its colour is right for {share} of the characters; one colour throughout would "
         "be right for {same}."
     )
-    if one.measure != "AUC":  # a graded target: how many brackets are open
-        said = _(
+    if finding.measure != "AUC":  # a graded target: how many brackets are open
+        sentence = _(
             "In typed sentences it tells for {share} of the characters whether a bracket is open; one colour "
             "throughout, for {same}."
         )
-    said = said.format(share=f"{math.floor(100 * right)}\xa0%", same=f"{100 * same:.0f}\xa0%")
+    sentence = sentence.format(share=f"{math.floor(100 * right)}\xa0%", same=f"{100 * same:.0f}\xa0%")
     # Of ten typed questions with "you" and no marks, holmes-lstm's cell is wrong for half of the characters.
     return (
-        together((said, _("Speech without quotation marks can fool it."))) if one.target == "quotes" else said
+        together((sentence, _("Speech without quotation marks can fool it.")))
+        if finding.target == "quotes"
+        else sentence
     )
 
 
@@ -413,26 +421,29 @@ def invitation(target: str, characters: str) -> str:
     """
     if target == "line-position":
         return _("Press Enter and watch.")
-    known = [mark for mark in (('"', "“") if target == "quotes" else ("(",)) if mark in characters]
-    return _("Type {mark} and watch.").format(mark=known[0]) if known else ""
+    marks = [mark for mark in (('"', "“") if target == "quotes" else ("(",)) if mark in characters]
+    return _("Type {mark} and watch.").format(mark=marks[0]) if marks else ""
 
 
-def captioned(one: Named, model: Network) -> dict[str, Any]:
+def captioned_unit(named_unit: NamedUnit, model: Network) -> dict[str, Any]:
     """A named unit as JSON: its place, its name, a caption, and a sentence on the measurements."""
-    card, config, best = model.card, model.config, one.findings[0]
+    card, config, best = model.card, model.config, named_unit.findings[0]
     scores = "; ".join(
-        f"{target_name(each.target)}: {measure(each)} {each.reported:.2f}" for each in one.findings
+        f"{target_name(finding.target)}: {measure_name(finding)} {finding.reported:.2f}"
+        for finding in named_unit.findings
     )
     name = target_name(best.target)
-    known = captions().get(best.target) if best.direction else None  # a card of 1.0.0 has no direction
-    does = known or _("It follows this: {name}. Nobody told it to.")
-    diverging = live.scale(one.quantity, config.span).kind == "diverging"
+    caption_words = (
+        captions().get(best.target) if best.direction else None
+    )  # a card of 1.0.0 has no direction
+    does = caption_words or _("It follows this: {name}. Nobody told it to.")
+    diverging = live.scale(named_unit.quantity, config.span).kind == "diverging"
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
     caption = [
         _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}"),
         does.format(colour=high if best.direction > 0 else low, name=name),
-        share_typed(best),
-        invitation(best.target, "".join(model.vocabulary.characters)) if known else "",
+        typed_share_sentence(best),
+        invitation(best.target, "".join(model.vocabulary.characters)) if caption_words else "",
     ]
     return {
         "name": short_names().get(best.target, name),
@@ -444,7 +455,7 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
             n=f"{best.characters:,}",
             where=model_card.searched_text(card) or _("text it never read"),
         ),
-        "unit": one.unit,
-        "layer": one.layer,
-        "quantity": one.quantity,
+        "unit": named_unit.unit,
+        "layer": named_unit.layer,
+        "quantity": named_unit.quantity,
     }

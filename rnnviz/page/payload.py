@@ -19,8 +19,10 @@ import numpy as np
 
 from rnnviz.arrays import Array
 
-TYPES = ("<f4", "<u4", "<u2", "|u1")
-_ALIGN = 8
+ARRAY_TYPES = ("<f4", "<u4", "<u2", "|u1")
+# JavaScript makes a typed array over a buffer, without a copy, only at a multiple of its items' size; 8 suits
+# all of them.
+ALIGNMENT_BYTES = 8
 
 T = TypeVar("T")
 Accepts = Callable[[Any], bool]
@@ -29,24 +31,25 @@ Accepts = Callable[[Any], bool]
 def pack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     """One block of bytes, in the format above.
 
-    Raises ValueError for NaN or infinity in the header, and for an array whose type is not among TYPES.
+    Raises ValueError for NaN or infinity in the header, and for an array whose type is not among ARRAY_TYPES.
     """
     directory: dict[str, list[Any]] = {}
     parts: list[bytes] = []
     offset = 0
     for name, array in arrays.items():
-        if array.dtype.str not in TYPES:
-            raise ValueError(f"{name} has type {array.dtype.str}; the browser reads {', '.join(TYPES)}")
+        if array.dtype.str not in ARRAY_TYPES:
+            raise ValueError(f"{name} has type {array.dtype.str}; the browser reads {', '.join(ARRAY_TYPES)}")
         data = np.ascontiguousarray(array).tobytes()
         directory[name] = [array.dtype.str[1:], list(array.shape), offset]
-        padding = -len(data) % _ALIGN
+        padding = -len(data) % ALIGNMENT_BYTES
         parts += [data, b" " * padding]
         offset += len(data) + padding
     text = json.dumps(
         {**header, "arrays": directory}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
     encoded = text.encode(errors="replace")  # a file's JSON may hold half a surrogate pair, which becomes "?"
-    encoded += b" " * (-(len(encoded) + 4) % _ALIGN)
+    # With the 4 bytes of its length, so that the arrays begin at a multiple too.
+    encoded += b" " * (-(len(encoded) + 4) % ALIGNMENT_BYTES)
     return b"".join([struct.pack("<I", len(encoded)), encoded, *parts])
 
 
@@ -72,9 +75,9 @@ def valid(kind: type[T], value: object, /, **accepted: Accepts) -> T:
     return kind(**{name: fields[name] for name in good})
 
 
-def text(longest: int) -> Accepts:
+def text(max_chars: int) -> Accepts:
     """Accepts a string of at most `longest` characters."""
-    return lambda value: isinstance(value, str) and len(value) <= longest
+    return lambda value: isinstance(value, str) and len(value) <= max_chars
 
 
 def whole(low: int = 0, high: int = 2**53 - 1) -> Accepts:

@@ -16,13 +16,17 @@ from starlette.responses import Response, StreamingResponse
 from rnnviz import sentences
 
 
-def language(request: HTTPConnection) -> str:
+def request_language(request: HTTPConnection) -> str:
     """The language of sentences.LANGUAGES that the address asks for with `lang`; else the browser's first."""
-    asked = request.query_params.get("lang")
-    return sentences.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
+    parameter = request.query_params.get("lang")
+    return (
+        sentences.match_language(parameter)
+        if parameter
+        else preferred_language(request.headers.get("accept-language", ""))
+    )
 
 
-def preferred(header: str) -> str:
+def preferred_language(header: str) -> str:
     """The first language of an Accept-Language header that the app has, else the default. Quality values are
     not read: browsers write the preferred language first.
 
@@ -34,7 +38,7 @@ def preferred(header: str) -> str:
 
 
 @cache
-def headers(**inline: str) -> dict[str, str]:
+def page_headers(**inline: str) -> dict[str, str]:
     """The headers of a page in one file. Its policy allows the `inline` style and script by their hashes,
     and requests to, and frames from, its own origin alone.
     """
@@ -53,17 +57,17 @@ def headers(**inline: str) -> dict[str, str]:
     }
 
 
-PIECE = 16 << 10
+CHUNK_BYTES = 16 << 10
 """Bytes sent at a time: a connection that reads slowly, or not at all, holds no more of a file in memory."""
 
-AT_ONCE = 300
+MAX_FILES_AT_ONCE = 300
 """Files on their way at a time; others wait, and hold nothing meanwhile."""
 
-DAY = 86_400
+DAY_S = 86_400
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedFile:
     """A file: gzip-compressed as sent, its uncompressed size in bytes, its digest and its MIME type."""
 
     data: bytes
@@ -76,11 +80,13 @@ class Packed:
 
         An address that names the digest (`?v=`) never means another file, so the browser keeps it.
         """
+        # A page's links name the digest of the file they mean. A changed file has another address, so a
+        # browser that has this one need not even ask.
         settled = request.query_params.get("v") == self.digest
         etag = f'"{self.digest}"'
         headers = {
             "ETag": etag,
-            "Cache-Control": f"public, max-age={365 * DAY}, immutable" if settled else "no-cache",
+            "Cache-Control": f"public, max-age={365 * DAY_S}, immutable" if settled else "no-cache",
             "Vary": "Accept-Encoding, Accept-Language",
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
@@ -93,13 +99,14 @@ class Packed:
         else:
             headers["Content-Length"] = str(self.size)
             body = _unpacked(self.data)
-        return StreamingResponse(_pieces(body), media_type=self.kind, headers=headers)
+        return StreamingResponse(_chunks(body), media_type=self.kind, headers=headers)
 
 
-async def _pieces(data: bytes) -> AsyncIterator[memoryview]:
-    async with _turn():
-        for start in range(0, len(data), PIECE):
-            yield memoryview(data)[start : start + PIECE]
+async def _chunks(data: bytes) -> AsyncIterator[memoryview]:
+    # The slot is taken when sending begins, not when the response is made: until then it costs a few bytes.
+    async with _file_slot():
+        for start in range(0, len(data), CHUNK_BYTES):
+            yield memoryview(data)[start : start + CHUNK_BYTES]
             await sleep(0)  # where the connection is lost, the server hears of it now
 
 
@@ -109,22 +116,25 @@ def _unpacked(data: bytes) -> bytes:
     return gzip.decompress(data)
 
 
+# A semaphore belongs to the event loop on which it is first awaited. The app's server and the room's listener
+# have one each; more are those of servers that have ended.
 @lru_cache(maxsize=4)
-def _turns(_loop: AbstractEventLoop) -> Semaphore:
-    return Semaphore(AT_ONCE)
+def _loop_semaphore(_loop: AbstractEventLoop) -> Semaphore:
+    return Semaphore(MAX_FILES_AT_ONCE)
 
 
-def _turn() -> Semaphore:
+def _file_slot() -> Semaphore:
     """A place among the files on their way: of this server, as each has an event loop."""
-    return _turns(get_running_loop())
+    return _loop_semaphore(get_running_loop())
 
 
-def pack(content: bytes, name: str) -> Packed:
+def pack_file(content: bytes, name: str) -> PackedFile:
     """A file's content, packed; its MIME type is guessed by its name.
 
     >>> pack(b"<p>" * 100, "a.html").kind
     'text/html'
     """
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    # 80 bits of it: no two files will ever share them by chance.
     digest = hashlib.sha256(content).hexdigest()[:20]
-    return Packed(gzip.compress(content, 6, mtime=0), len(content), digest, kind)
+    return PackedFile(gzip.compress(content, 6, mtime=0), len(content), digest, kind)

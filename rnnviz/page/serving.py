@@ -16,17 +16,18 @@ from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.page import CELLS
-from rnnviz.page.responses import Packed, language, pack
+from rnnviz.page.responses import PackedFile, pack_file, request_language
 
 log = logging.getLogger("rnnviz")
 
-KEPT = 20
+MAX_CACHED_PAGES = 20
 """Cached pages, of some 3 MB each: the shipped networks' in each language, and a few more."""
 
-_one_at_a_time = threading.Lock()  # lru_cache would let two threads build the same page
+# lru_cache alone would let two threads build the same page, at some seconds of a core each.
+_build_lock = threading.Lock()
 
 
-def address(name: str, kind: str) -> str:
+def page_address(name: str, kind: str) -> str:
     """The path of a model's page, in the session's language; "" if the model can have none.
 
     name  the model's file name without the suffix
@@ -40,16 +41,18 @@ def address(name: str, kind: str) -> str:
 
 def routes() -> list[Route]:
     """The route of networks' pages."""
-    turn = asyncio.Lock()  # requests wait here, on the event loop: in `made` each would take a thread
+    # Requests wait here, on the event loop. In `network_page` each would hold one of Starlette's 40 threads
+    # until the pages before it are built, and then nothing else of the app that needs a thread is answered.
+    turn = asyncio.Lock()
 
     async def page(request: Request) -> Response:
         name = request.path_params["name"]
-        info = await run_in_threadpool(_found, name)
+        info = await run_in_threadpool(_find_network, name)
         if info is not None:
             try:
                 async with turn:
-                    found = await run_in_threadpool(made, info, language(request))
-                return found.answer(request)
+                    file = await run_in_threadpool(network_page, info, request_language(request))
+                return file.answer(request)
             except (RnnvizError, OSError):
                 log.exception("the page of a network could not be made")
         return PlainTextResponse(
@@ -59,22 +62,23 @@ def routes() -> list[Route]:
     return [Route("/page/{name}.html", page)]
 
 
-def _found(name: str) -> checkpoint.ModelInfo | None:
+def _find_network(name: str) -> checkpoint.ModelInfo | None:
     listed = checkpoint.available()[0]
     return next((info for info in listed if info.path.stem == name and info.kind in CELLS), None)
 
 
-def made(info: checkpoint.ModelInfo, language: str) -> Packed:
+def network_page(info: checkpoint.ModelInfo, language: str) -> PackedFile:
     """The page of a network, cached until its file changes. Raises as `build.page` does, and OSError."""
+    # Time and size are part of the cache's key: a model file that is replaced has another page.
     status = info.path.stat()
-    with _one_at_a_time, i18n.speaking(language):
-        return _built(info.path, language, status.st_mtime_ns, status.st_size)
+    with _build_lock, i18n.speaking(language):
+        return _build_page(info.path, language, status.st_mtime_ns, status.st_size)
 
 
-@lru_cache(maxsize=KEPT)
-def _built(path: Path, _language: str, _time: int, _bytes: int) -> Packed:
+@lru_cache(maxsize=MAX_CACHED_PAGES)
+def _build_page(path: Path, _language: str, _time: int, _bytes: int) -> PackedFile:
     from rnnviz.page import build  # here, because only a shared page needs its imports
 
     info = checkpoint.read_info(path)
     page = build.page(info, checkpoint.yardstick(info.card))
-    return pack(page.encode(), f"{path.stem}.html")
+    return pack_file(page.encode(), f"{path.stem}.html")

@@ -20,7 +20,7 @@ from rnnviz.figures import live
 from rnnviz.figures.live import seriate, steady
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks import model_card
-from rnnviz.page.formatting import measure, spoken
+from rnnviz.page.formatting import measure_name, spoken
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
@@ -32,21 +32,23 @@ if TYPE_CHECKING:
 REFERENCE_LENGTH = 1000
 """Characters of the reference text, which the model writes."""
 
-FEW = 8
+STEADY_UNITS = 8
 """Units that change least often, shown below the named units: as many as a reader sees at a glance."""
 
-REACHED = 98
-"""Percentile of a unit's values on the reference text: the upper end of its `unit_reach`; 100 − REACHED, the
-lower. Beyond it are rare peaks, which would leave all other colours pale.
+REACH_PERCENTILE = 98
+"""Percentile of a unit's values on the reference text: the upper end of its `unit_reach`. The lower end is at
+100 − REACH_PERCENTILE. Beyond them are rare peaks, which would leave all other colours pale.
 """
 
-NARROWEST = 0.2
+MIN_SIDE_RATIO = 0.2
 """Each side of a unit's reach is at least this fraction of the other: a hardly used side stays pale."""
 
 ORDERS = ("steady", "alike", "index")
 
 Ids = npt.NDArray[np.int64]
 
+# As many models as the app keeps in memory (model_cache.MAX_LOADED_MODELS). A model is its own key: it never
+# changes, and is hashed by identity.
 _once = lru_cache(maxsize=12)
 
 
@@ -65,8 +67,10 @@ def unit_order(
           "cell" has an order of cell states; every other quantity uses that of hidden states.
           "alike": similar units side by side
     """
+    # A gate follows its state's rows, so that a unit keeps its row while a reader turns from one to the
+    # other.
     state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
-    units = _orders(model)[kind, state, layer]
+    units = _row_orders(model)[kind, state, layer]
     if kind == "steady" and first:
         units = np.concatenate([np.asarray(first, np.int64), units[~np.isin(units, first)]])
     return units
@@ -78,38 +82,39 @@ def unit_reach(model: Network) -> dict[str, npt.NDArray[np.float32]]:
 
     The strongest colours of a unit are at its reach.
     """
-    found = {}
+    reach = {}
     for name, values in _states(reference_trace(model)).items():
-        ends = abs(np.percentile(values, (100 - REACHED, REACHED), axis=0))
-        found[name] = np.maximum(ends, np.maximum(NARROWEST * ends.max(axis=0), 1e-3)).astype(np.float32)
-    return found
+        # 1e-3: a unit that never leaves 0 would otherwise be divided by 0.
+        ends = abs(np.percentile(values, (100 - REACH_PERCENTILE, REACH_PERCENTILE), axis=0))
+        reach[name] = np.maximum(ends, np.maximum(MIN_SIDE_RATIO * ends.max(axis=0), 1e-3)).astype(np.float32)
+    return reach
 
 
 @_once
-def _orders(model: Network) -> dict[tuple[str, str, int], Ids]:
+def _row_orders(model: Network) -> dict[tuple[str, str, int], Ids]:
     read = reference_trace(model)
-    found = {}
+    orders = {}
     for layer in range(model.config.layers):
-        alike = found["alike", "hidden", layer] = seriate(read.hidden[:, layer])
+        alike = orders["alike", "hidden", layer] = seriate(read.hidden[:, layer])
         for state, values in _states(read).items():
-            few = steady(values[:, layer], FEW)
-            found["steady", state, layer] = np.concatenate([few, alike[~np.isin(alike, few)]])
-    return found
+            steadiest = steady(values[:, layer], STEADY_UNITS)
+            orders["steady", state, layer] = np.concatenate([steadiest, alike[~np.isin(alike, steadiest)]])
+    return orders
 
 
 def _states(read: Trace) -> dict[str, npt.NDArray[np.float32]]:
     return {"hidden": read.hidden, **({} if read.cell is None else {"cell": read.cell})}
 
 
-MOST_NAMED = 3
+MAX_NAMED_UNITS = 3
 """Named units of a view, at most; a reader takes in no more."""
 
-KEPT_QUANTITIES = ("hidden", "cell")
+TRACE_QUANTITIES = ("hidden", "cell")
 """Quantities that a trace holds for every character, so that a keystroke computes nothing more."""
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedUnit:
     """A unit with its findings on the model's card, the best first."""
 
     quantity: str
@@ -118,24 +123,29 @@ class Named:
     findings: Sequence[Recorded]
 
 
-def named_units(model: Network) -> tuple[Named, ...]:
-    """The first MOST_NAMED named units of a model, each once; () if its card has no confirmed finding."""
+@_once
+def named_units(model: Network) -> tuple[NamedUnit, ...]:
+    """A model's first MAX_NAMED_UNITS named units, each once; () if its card has no confirmed finding."""
     from rnnviz.networks import model_card
 
     if not model.card.get(model_card.UNITS_KEY):
         return ()
-    config, found = model.config, dict[tuple[str, int, int], list["Recorded"]]()
-    for one in model_card.unit_findings(model.card):
-        there = one.layer < config.layers and one.unit < config.hidden_size
-        known = one.quantity in KEPT_QUANTITIES and one.quantity in live.quantities(config.cell)
-        if there and known and one.verdict == "remembers":
-            found.setdefault((one.quantity, one.layer, one.unit), []).append(one)
-    return tuple(Named(*where, same) for where, same in list(found.items())[:MOST_NAMED])
+    config, findings_by_unit = model.config, dict[tuple[str, int, int], list["Recorded"]]()
+    for finding in model_card.unit_findings(model.card):
+        exists = finding.layer < config.layers and finding.unit < config.hidden_size
+        is_drawn = finding.quantity in TRACE_QUANTITIES and finding.quantity in live.quantities(config.cell)
+        if exists and is_drawn and finding.verdict == "remembers":
+            findings_by_unit.setdefault((finding.quantity, finding.layer, finding.unit), []).append(finding)
+    return tuple(NamedUnit(*where, same) for where, same in list(findings_by_unit.items())[:MAX_NAMED_UNITS])
 
 
-def named_among(found: tuple[Named, ...], quantity: str, layer: int) -> list[int]:
+def named_among(named: tuple[NamedUnit, ...], quantity: str, layer: int) -> list[int]:
     """The numbers of the named units in a heat map of this quantity and layer."""
-    return [one.unit for one in found if (one.quantity, one.layer) == (quantity, layer)]
+    return [
+        named_unit.unit
+        for named_unit in named
+        if (named_unit.quantity, named_unit.layer) == (quantity, layer)
+    ]
 
 
 def target_name(target: str) -> str:
@@ -143,23 +153,25 @@ def target_name(target: str) -> str:
     return spoken(model_card.described(target))
 
 
-def follows(card: Mapping[str, Any]) -> str:
+def followed_targets(card: Mapping[str, Any]) -> str:
     """The sentence on the targets that a network's units follow; "" without a standing finding."""
     stand = model_card.remembering(card)
     if not stand:
         return ""
-    said = ngettext("One of its units follows this: {what}.", "Some of its units follow: {what}.", len(stand))
-    each = [
+    message = ngettext(
+        "One of its units follows this: {what}.", "Some of its units follow: {what}.", len(stand)
+    )
+    phrases = [
         _("{list} ({why})").format(
-            list=target_name(one.target),
-            why=f"{measure(one)} {one.reported:.2f}",
+            list=target_name(finding.target),
+            why=f"{measure_name(finding)} {finding.reported:.2f}",
         )
-        for one in stand
+        for finding in stand
     ]
-    return said.format(what=_(", ").join(each))
+    return message.format(what=_(", ").join(phrases))
 
 
-def reasons() -> dict[str, str]:
+def reason_words() -> dict[str, str]:
     """The reasons why a unit has no name, by verdict and by `model_card.Why`."""
     return {
         "nothing": _("no unit follows it"),
@@ -176,23 +188,28 @@ def reasons() -> dict[str, str]:
     }
 
 
-def unnamed(card: Mapping[str, Any]) -> str:
+def unnamed_targets(card: Mapping[str, Any]) -> str:
     """The sentence that says why no unit has a name; "" if the card records no search."""
-    said = reasons()
-    left: dict[str, str] = {**model_card.unanswered(card)}
-    left = {**{one.target: one.verdict for one in reversed(model_card.other_searches(card))}, **left}
-    sought = {name: said[left[name]] for name in model_card.SOUGHT if left.get(name) in said}
-    each = [
+    words = reason_words()
+    verdicts: dict[str, str] = {**model_card.unanswered(card)}
+    verdicts = {
+        **{search.target: search.verdict for search in reversed(model_card.other_searches(card))},
+        **verdicts,
+    }
+    sought = {name: words[verdicts[name]] for name in model_card.SOUGHT if verdicts.get(name) in words}
+    phrases = [
         _("{list} ({why})").format(
             list=_(", ").join(target_name(name) for name, why in sought.items() if why == reason), why=reason
         )
         for reason in dict.fromkeys(sought.values())
     ]
     where = model_card.searched_text(card) or _("text it never read")
-    if len(each) == 1 and not model_card.unit_findings(card):  # one reason for all targets: name it alone
-        each = list(sought.values())[:1]
+    if len(phrases) == 1 and not model_card.unit_findings(card):  # one reason for all targets: name it alone
+        phrases = list(sought.values())[:1]
     return (
-        _("No unit could be named from {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
-        if each
+        _("No unit could be named from {where}: {reasons}.").format(
+            where=where, reasons=_("; ").join(phrases)
+        )
+        if phrases
         else ""
     )

@@ -1,6 +1,6 @@
 // Types of the page's contents, from build.py, and of the data between its modules.
 
-import type { Fixed, Answer as Header } from "../ui/pages/explore/static/types";
+import type { Answer, Fixed } from "../ui/pages/explore/static/types";
 
 export interface Config {
   cell: "mlp" | "rnn" | "gru" | "lstm" | "mingru";
@@ -35,7 +35,7 @@ export interface Made {
   reach: Record<string, Float32Array>;
 }
 
-/** The view's ask, see `Ask` in rnnviz/page/live_session.py. */
+/** The view's ask, see `LiveAsk` in rnnviz/page/live_session.py. */
 export interface Ask {
   client?: string;
   seq?: number;
@@ -58,8 +58,26 @@ export interface Ask {
   fresh?: boolean;
 }
 
-type Numbers = { [name in keyof Header["numbers"]]: Header["numbers"][name] | null };
-export type Answer = Omit<Header, "numbers"> & { numbers: Numbers };
+export type { Answer };
+
+/** What an answer shows of a text: `Selection` in live_answer.py. */
+export interface Selection {
+  length: number;
+  start: number;
+  stop: number;
+  quantity: string;
+  layer: number;
+  order: string;
+  unit: number | null;
+}
+
+/** The rows of a selection that the view holds: `Difference` in live_answer.py. */
+export interface Difference {
+  known: number;
+  unitKnown: number;
+  low: number;
+  high: number;
+}
 
 /** Arrays by name: weight:NAME, level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY, reach:STATE. */
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;

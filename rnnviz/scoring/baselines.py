@@ -43,7 +43,7 @@ def measuring(
         "xz": lzma.LZMACompressor(lzma.FORMAT_XZ, filters=filters),
     }
     sizes = dict.fromkeys(compressors, 0)
-    for piece in source.own(CHUNK):
+    for piece in source.raw_pieces(CHUNK):
         piece = piece[: n - done]  # the reader may have stopped the scoring
         done += len(piece)
         own = piece.replace(CRLF, "\r\n")

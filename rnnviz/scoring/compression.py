@@ -40,7 +40,7 @@ from rnnviz.networks.numpy_model import Model, weights_of
 from rnnviz.networks.progress import Clock, Share, mapped, run
 from rnnviz.scoring.sampling import Reader, reader
 from rnnviz.text.characters import normalise
-from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary, code_points
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN_ID, Vocabulary, code_points
 
 NEAR = 14 * math.log(2)
 """Nats: symbols less probable than 2^-14 are coded in a second step."""
@@ -262,7 +262,7 @@ def compressing(model: Model, text: str) -> Generator[float, None, bytes]:
         if clock.due():
             yield place / len(text)
         steps.symbol(_log_probs(before, model.name), symbol)
-        if symbol == UNKNOWN:
+        if symbol == UNKNOWN_ID:
             unknown.code(steps.coder, point)
         before.read(np.array([symbol]))
     payload = steps.coder.finish().ljust(_least(len(text)), b"\0")
@@ -291,7 +291,7 @@ def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
         if clock.due():
             yield place / header.characters
         symbol = steps.symbol(_log_probs(before, model.name))
-        points.append(unknown.code(steps.coder) if symbol == UNKNOWN else point_of[symbol])
+        points.append(unknown.code(steps.coder) if symbol == UNKNOWN_ID else point_of[symbol])
         before.read(np.array([symbol]))
     if digest_of(points.tobytes()) != header.digest:
         raise unrestorable()

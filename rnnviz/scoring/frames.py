@@ -10,8 +10,8 @@ import numpy as np
 
 from rnnviz.arrays import Arrays, Floats, Integers
 from rnnviz.errors import ConfigError, install
-from rnnviz.findings import Number, Said, Table, Value
-from rnnviz.sentences import DEFAULT, tell
+from rnnviz.findings import Number, Sentence, Table, Value
+from rnnviz.sentences import DEFAULT, describe
 
 
 def columns(
@@ -56,7 +56,7 @@ def of_table(table: Table) -> Any:
     """A finding's table as a pandas DataFrame, in English, with unrounded numbers."""
     return frame(
         {
-            tell(head, DEFAULT, marked=False): [_plain(row[n]) for row in table.rows]
+            describe(head, DEFAULT, marked=False): [_plain(row[n]) for row in table.rows]
             for n, head in enumerate(table.columns)
         }
     )
@@ -65,7 +65,7 @@ def of_table(table: Table) -> Any:
 def _plain(value: Value) -> float | str | None:
     if isinstance(value, Number):
         return value.value
-    return tell(value, DEFAULT, marked=False) if isinstance(value, Said) else value
+    return describe(value, DEFAULT, marked=False) if isinstance(value, Sentence) else value
 
 
 def frame(table: Mapping[str, Any]) -> Any:

@@ -123,7 +123,7 @@ class Scoring:
         return open_rows(
             self.source(file),
             column=self.column,
-            given=self.given,
+            context=self.given,
             encoding=self.encoding,
             name=file,
             format=self.format(file),

@@ -12,7 +12,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks.numpy_engine import NetworkReader, Weights, side_by_side
-from rnnviz.networks.threads import ours
+from rnnviz.networks.threads import single_blas_thread
 from rnnviz.scoring.trace import Trace
 
 LAST = 64
@@ -36,7 +36,7 @@ def left_out(trace: Trace, t: int, last: int = LAST) -> Doubles:
     first, target = max(0, t - last), int(trace.ids[t])
     before = [trace.state_after(s) for s in range(first, t)]
     # One thread: BLAS would share even a small product among cores, and wait for a core in use elsewhere.
-    with ours(1):
+    with single_blas_thread(1):
         tops = without_each(trace.weights, trace.ids[first:t], before)
         left = scores(trace.weights, tops, target)
         whole = scores(trace.weights, trace.state_after(t)[0][-1:], target)

@@ -42,7 +42,7 @@ from rnnviz.scoring.totals import Progress, Rewriting, Totals, costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.row_files import is_packed_rows, open_rows
-from rnnviz.text.vocabulary import UNKNOWN
+from rnnviz.text.vocabulary import UNKNOWN_ID
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def perplexity(
     if path is None and column is not None:
         raise ConfigError("column=… names a column of a file of rows; received a text")
     if path is not None and (column is not None or is_packed_rows(path, name)):
-        file = open_rows(path, column=column or None, given=given or None, encoding=encoding, name=name)
+        file = open_rows(path, column=column or None, context=given or None, encoding=encoding, name=name)
         if costs is not None:
             raise ConfigError("costs are those of one text's characters; rows have none in order")
         if change is not None:
@@ -261,7 +261,7 @@ def _pieces(
     length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
     for text in source.pieces(length):
         ids = model.vocabulary.encode(text)
-        unknown_cost = int((ids == UNKNOWN).sum()) * model.vocabulary.unknown_cost
+        unknown_cost = int((ids == UNKNOWN_ID).sum()) * model.vocabulary.unknown_cost
         log_p, rank, entropy = yield from _scores(scorer, ids, details, totals, unknown_cost)
         nll = costs(log_p, ids, model.vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
@@ -272,7 +272,7 @@ def _pieces(
                 first=start + 1,
                 last=start + len(text),
             )
-        yield Piece(text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
+        yield Piece(text, nll, ids != UNKNOWN_ID, source.bytes_read, rank, entropy)
         start += len(text)
 
 

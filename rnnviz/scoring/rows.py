@@ -29,7 +29,7 @@ from rnnviz.scoring.score import RowsScore
 from rnnviz.scoring.totals import Progress, Totals, WordCount, of_sum
 from rnnviz.text.characters import Normaliser, after, normalise
 from rnnviz.text.row_files import Fault, RowFile, Rows
-from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
+from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 
 EXAMPLES = 5  # rows left out that a score names
 
@@ -65,7 +65,7 @@ class WindowScorer:
             found = [advanced(one(), row) for row in rows]
         out = np.empty((len(rows), 3))
         for n, (ids, log_p, begin) in enumerate(zip(rows, found, window.given.tolist(), strict=True)):
-            unknown, nll = ids[begin:] == UNKNOWN, -log_p[begin:]
+            unknown, nll = ids[begin:] == UNKNOWN_ID, -log_p[begin:]
             out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum()
         return out
 
@@ -167,15 +167,15 @@ class _Work:
     def batches(self, own: bool) -> Iterator[tuple[Rows, Window]]:
         """The file's rows in order, their texts normalised; a damaged file ends early."""
         try:
-            for rows in self._file.batches(own=own):
+            for rows in self._file.batches(full=own):
                 yield self._prepare(rows)
         except TextError as error:
             self._damage = error
 
     def _prepare(self, rows: Rows) -> tuple[Rows, Window]:
-        own = list(map(after, rows.given, rows.texts))
+        own = list(map(after, rows.contexts, rows.texts))
         texts = [self._normaliser.read(text.replace("\r\n", "\r")) for text in own]
-        given = [normalise(text, self._model.normaliser) for text in rows.given]
+        given = [normalise(text, self._model.normaliser) for text in rows.contexts]
         for n, text in enumerate(texts):
             if text:
                 self.totals.bytes += len(rows.texts[n].encode())
@@ -211,7 +211,7 @@ class _Work:
                 self._examples.append((number, fault.error))
             scores.append(RowScore(number, fault=fault.error))
         self._rows += len(scores)
-        return Scored(scores, rows.texts, rows.own)
+        return Scored(scores, rows.texts, rows.full_rows)
 
     def _count(
         self, number: int, text: str, given: int, unknown: int, nats: float, nats_known: float
@@ -237,7 +237,7 @@ class _Work:
             rows_scored=self._rows - self._left_out.total(),
             rows_left_out=dict(self._left_out),
             column=self._file.column,
-            given=self._file.given,
+            given=self._file.context_column,
             column_found=self._file.found,
             damage=self._damage,
             examples=tuple(self._examples),

@@ -28,7 +28,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
 from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.text.characters import normalise
-from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
+from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
@@ -214,7 +214,7 @@ def sampling_distribution(
             "log_probs are numbers, log P of each symbol of a vocabulary; received {received}",
             received=checks.received(log_probs),
         )
-    rows[..., UNKNOWN] = -np.inf
+    rows[..., UNKNOWN_ID] = -np.inf
     if not np.isfinite(rows.max(-1)).all():  # NaN, or no symbol with a probability
         raise ConfigError("log_probs are numbers below 0; received a row with NaN, or of -inf alone")
     symbols, weights = _weights(rows, Shape(temperature, top_k, top_p))
@@ -255,7 +255,7 @@ def draw(
     generator = np.random.default_rng(seed)
     for _ in range(length):
         log_probs = after.log_probs()
-        log_probs[UNKNOWN] = -np.inf
+        log_probs[UNKNOWN_ID] = -np.inf
         best = int(log_probs.argmax())
         if not math.isfinite(log_probs[best]):
             raise CheckpointError(

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from rnnviz.errors import ConfigError, RnnvizError, TextError
-from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Bars, Finding, Json, Number, Panel, Sentence, Table, count, make_sentences, words
 from rnnviz.networks.contamination import Contamination
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.interval import METHOD, SHORTEST, Interval
 from rnnviz.scoring.totals import Sum, of_sum
-from rnnviz.sentences import BEYOND
+from rnnviz.sentences import NO_DIGITS_PERPLEXITY
 
 FEW = 200
 """Characters of a text below which one word matters."""
@@ -55,12 +55,16 @@ def best(rows: Sequence[Compared]) -> list[Compared]:
     return [replace(row, best=n == fewest) for n, row in enumerate(rows)]
 
 
-def read_apart(readings: Sequence[tuple[str, str]]) -> list[Said]:
+def read_apart(readings: Sequence[tuple[str, str]]) -> list[Sentence]:
     """A sentence for models that didn't read a text alike, none if they did; from their names and their
     `reading`.
     """
     replacing = [name for name, reading in readings if reading]
-    return say(["score.read-apart"], names=replacing) if len({each for _, each in readings}) > 1 else []
+    return (
+        make_sentences(["score.read-apart"], names=replacing)
+        if len({each for _, each in readings}) > 1
+        else []
+    )
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ class Score(Pictured, Finding):
             found["interval_why_not"] = lies.reason or None
         return {**found, "compared": [asdict(one) for one in self.compared]} if self.compared else found
 
-    def heading(self) -> Said:
+    def heading(self) -> Sentence:
         """The text's name with its figures."""
         return words(
             "score.text",
@@ -190,12 +194,12 @@ class Score(Pictured, Finding):
             ],
         )
 
-    def sentences(self) -> list[Said]:
+    def sentences(self) -> list[Sentence]:
         """The number of characters that the model hesitated between, its interval, and its reasons."""
         lies = self.interval
         low, high = (None, None) if lies is None else (lies.low, lies.high)
         first, second = (lies and lies.halves) or (None, None)
-        said = say(
+        said = make_sentences(
             self._codes(),
             choices=_perplexity(self.perplexity, 0 if self.perplexity >= 3 else 1),
             share=Number(self.unknown / self.characters, "percent"),
@@ -217,7 +221,7 @@ class Score(Pictured, Finding):
         )
         return [*said, *self._as_read()]
 
-    def _as_read(self) -> Iterator[Said]:
+    def _as_read(self) -> Iterator[Sentence]:
         """What the model's normaliser changed, and what else another text would gain."""
         changes = {"score.converted": self.line_ends, f"score.replaced.{self.normaliser}": self.replaced}
         for name, n in self.rewritings.items():
@@ -231,7 +235,9 @@ class Score(Pictured, Finding):
             yield "score.all-unknown"
         elif self.perplexity > MATTERS * known:
             yield "score.some-unknown"
-        elif self.perplexity <= self.guess and self.perplexity < BEYOND:  # no more than there are
+        elif (
+            self.perplexity <= self.guess and self.perplexity < NO_DIGITS_PERPLEXITY
+        ):  # no more than there are
             yield "score.hesitated"
         if self.perplexity > self.guess:
             yield "score.worse-than-guessing"
@@ -264,7 +270,7 @@ class Score(Pictured, Finding):
             x=words("score.bits"),
             chosen=chosen,
         )
-        notice = say(
+        notice = make_sentences(
             ["score.predicts-best"], name=self.compared[chosen].name, bits=Number(picture.values[chosen])
         )
         notice += read_apart([(one.name, one.reading) for one in self.compared])
@@ -298,10 +304,10 @@ class RowsScore(Score):
         """The figures in their order, as plain values."""
         return {**super().to_json(), "damage": self.damage and str(self.damage)}
 
-    def sentences(self) -> list[Said]:
+    def sentences(self) -> list[Sentence]:
         """The number of rows scored, and the faults of the others."""
         left_out = [words(f"rows.{kind}", number=count(n)) for kind, n in self.rows_left_out.items()]
-        said = say(
+        said = make_sentences(
             self._codes(),
             file=self.file,
             n=count(self.rows_scored),
@@ -368,7 +374,7 @@ def averages(scores: Sequence[Score]) -> Averages:
     return Averages(of_sum(nats.value, characters), of_sum(means.value, len(scores)), len(scores), characters)
 
 
-def averaged(found: Averages) -> Said:
+def averaged(found: Averages) -> Sentence:
     """Both averages of several texts, in a sentence."""
     micro, macro = _perplexity(found.micro), _perplexity(found.macro)
     return words("score.averages", texts=count(found.texts), micro=micro, macro=macro)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids, Mask
 from rnnviz.text.characters import PLAINER, REWRITINGS
-from rnnviz.text.vocabulary import UNKNOWN, Vocabulary, code_points
+from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary, code_points
 
 if TYPE_CHECKING:
     from rnnviz.text.decoding import SourceText
@@ -99,7 +99,7 @@ def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) ->
     `log_probabilities` (n,) are log P in nats of the symbols `ids` (n,) that came.
     """
     nll = -np.asarray(log_probabilities, np.float64)
-    return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
+    return nll + np.where(ids == UNKNOWN_ID, vocabulary.unknown_cost, 0.0)
 
 
 class Sum:
@@ -149,7 +149,7 @@ class Rewriting:
         self._before = text[-TAIL:]
 
     def _unknown(self, text: str) -> int:
-        return int((self._vocabulary.encode(text) == UNKNOWN).sum())
+        return int((self._vocabulary.encode(text) == UNKNOWN_ID).sum())
 
     def _composed(self, text: str) -> int:
         composed = REWRITINGS["composed"](text)

@@ -29,7 +29,7 @@ from rnnviz.arrays import Doubles, Floats, Integers, Mask, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.config import check_quantity, gone
+from rnnviz.networks.config import check_quantity, removed_cell_error
 from rnnviz.networks.numpy_engine import Layer, Weights
 from rnnviz.reprs import Pictured
 from rnnviz.scoring import frames
@@ -390,7 +390,7 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
     if about["format"] not in (1, FILE_FORMAT):
         raise ValueError(f"format {about['format']}")
     kinds = [tuple(kind) for kind in about["layers"]]
-    if (error := gone(kinds[0][0])) is not None:
+    if (error := removed_cell_error(kinds[0][0])) is not None:
         raise CheckpointError(error.message, **error.values)
     wanted_kinds = {name: "f" for name in there if name.startswith("weights.")} | {"text": "u"}
     for name, kind in wanted_kinds.items():

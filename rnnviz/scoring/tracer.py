@@ -18,26 +18,26 @@ import numpy as np
 
 from rnnviz.arrays import Array, Arrays, Floats, Ids, Integers
 from rnnviz.checks import checked
-from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
+from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, CharScorer, Done, NumpyEngine
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, Weights, combined
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NO_CHANGES, Changes, StateChange, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.progress import mapped
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import TextOrPath, text_of
-from rnnviz.text.vocabulary import UNKNOWN
+from rnnviz.text.vocabulary import UNKNOWN_ID
 
-FIRST_CAPACITY = 256
+FIRST_CAPACITY_ROWS = 256
 
-PIECE = 1_000
+PROGRESS_CHARS = 1_000
 """Characters between two steps of progress."""
 
-ENTRIES = 1 << 24
+MAX_BATCH_ENTRIES = 1 << 24
 """Entries of a batch's states, (T, B, L, H), at most: 64 MiB."""
 
-ROWS = 64
+MAX_BATCH_TEXTS = 64
 """Texts side by side, at most."""
 
 
@@ -76,7 +76,11 @@ def trace(
     [7, 0, 8]
     """
     if isinstance(text, Iterable) and not isinstance(text, str | bytes | bytearray):
-        return _many(model, text) if change is None else [trace(model, one, change=change) for one in text]
+        return (
+            _trace_batch(model, text)
+            if change is None
+            else [trace(model, one, change=change) for one in text]
+        )
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)
     return Tracer(model, changes).extend(text_of(text, model.vocabulary.characters))
 
@@ -88,7 +92,7 @@ def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
     `rnnviz.networks.batched_scoring`.
     """
     tracer, weights = Tracer(model), weights_of(model)
-    if len(text) >= LEAST and weights.cell in CELLS and CELLS[weights.cell].mixes:
+    if len(text) >= MIN_SPLIT_CHARS and weights.cell in CELLS and CELLS[weights.cell].mixes:
         text = normalise(text, model.normaliser)
         scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
         ids = np.append(model.vocabulary.encode(text), 0)  # a scorer doesn't read the last symbol
@@ -96,7 +100,7 @@ def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
         hidden, *cell = yield from mapped(scorer.states(ids), share)
         return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
     traced = tracer.extend("")
-    for end in range(PIECE, len(text) + PIECE, PIECE):
+    for end in range(PROGRESS_CHARS, len(text) + PROGRESS_CHARS, PROGRESS_CHARS):
         traced = tracer.extend(text[:end])
         yield min(1.0, end / max(1, len(text)))
     return traced
@@ -142,7 +146,7 @@ class Tracer:
             "rank": np.zeros(1, np.int64),
             "entropy": entropy(*self._ahead).astype(np.float64),
         }
-        self._rows = _longer(first, 1, FIRST_CAPACITY)
+        self._rows = _longer(first, 1, FIRST_CAPACITY_ROWS)
         self._lent: list[tuple[int, ref[Array]]] = []  # views that were given away, and their rows
 
     def extend(self, text: str) -> Trace:
@@ -179,7 +183,7 @@ class Tracer:
         end = kept + len(ids)
         new = {name: values[kept + 1 : end + 1] for name, values in rows.items()}
         new["inputs"][:] = ids
-        new["known"][:] = ids != UNKNOWN
+        new["known"][:] = ids != UNKNOWN_ID
         if states is None:
             cell = rows["cell"][kept : end + 1] if "cell" in rows else None
             weights.run(ids, rows["hidden"][kept : end + 1], cell, self._changes, kept + 1)
@@ -187,10 +191,10 @@ class Tracer:
             for name, values in zip(("hidden", "cell"), states, strict=True):
                 if values is not None:
                     new[name][:] = values
-        block = max(1, LOGITS // self._vocabulary.size)
+        block = max(1, LOGITS_ENTRIES // self._vocabulary.size)
         for begin in range(kept, end, block):
             self._score(begin, min(begin + block, end))
-        new["nll"][ids == UNKNOWN] += self._vocabulary.unknown_cost
+        new["nll"][ids == UNKNOWN_ID] += self._vocabulary.unknown_cost
         np.cumsum(new["nll"], out=new["total"])
         new["total"] += rows["total"][kept]
         with np.errstate(over="ignore"):
@@ -264,7 +268,7 @@ def common_prefix(old: str, new: str) -> int:
     return low
 
 
-def _many(model: Network, texts: Iterable[TextOrPath]) -> list[Trace]:
+def _trace_batch(model: Network, texts: Iterable[TextOrPath]) -> list[Trace]:
     """The Trace of each text, read side by side."""
     weights = weights_of(model)
     known = model.vocabulary.characters
@@ -285,7 +289,7 @@ def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
     """The texts' numbers in batches, the longest first: texts of a batch are then about as long."""
     order = sorted(range(len(lengths)), key=lambda n: -lengths[n])
     while order:
-        size = max(1, min(ROWS, ENTRIES // max(1, lengths[order[0]] * units)))
+        size = max(1, min(MAX_BATCH_TEXTS, MAX_BATCH_ENTRIES // max(1, lengths[order[0]] * units)))
         yield order[:size]
         order = order[size:]
 

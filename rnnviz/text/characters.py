@@ -99,13 +99,13 @@ def normalise(text: str, name: str = "newlines") -> str:
     return Normaliser(name).read(check_text(text).replace("\r\n", "\r"))
 
 
-def after(given: str, text: str) -> str:
+def after(context: str, text: str) -> str:
     """A text that follows another, without a LF that belongs to the other one's last line end.
 
     >>> after("one\\r", "\\ntwo"), after("one", "\\ntwo")
     ('two', '\\ntwo')
     """
-    return text.removeprefix("\n") if given.endswith("\r") else text
+    return text.removeprefix("\n") if context.endswith("\r") else text
 
 
 # A text rewritten: another text, which a model may know better.

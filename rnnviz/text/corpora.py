@@ -37,10 +37,10 @@ from rnnviz.text.vocabulary import code_points
 
 Progress = Callable[[int, int], None]  # bytes received, bytes expected
 
-STALL, TOTAL = 20.0, 600.0
+STALL_S, TOTAL_S = 20.0, 600.0
 """Seconds that a download may take: between two arrivals of bytes, and altogether."""
 
-BLOCK = 1 << 12
+DOWNLOAD_BLOCK_BYTES = 1 << 12
 """Bytes of a download between two looks at the clock."""
 
 
@@ -58,13 +58,13 @@ def _download(url: str, remote: Remote, progress: Progress | None) -> bytes:
     """
     import requests  # costs 0.1 s, and most runs download nothing
 
-    deadline, data = time.monotonic() + TOTAL, b""
+    deadline, data = time.monotonic() + TOTAL_S, b""
     # Compression would make the size on the way differ from the size of the file.
     headers = {"Accept-Encoding": "identity", "User-Agent": "rnnviz"}
     try:
-        with requests.get(url, stream=True, timeout=STALL, headers=headers) as response:
+        with requests.get(url, stream=True, timeout=STALL_S, headers=headers) as response:
             response.raise_for_status()
-            for part in response.iter_content(BLOCK):
+            for part in response.iter_content(DOWNLOAD_BLOCK_BYTES):
                 data += part
                 if progress is not None:
                     progress(len(data), remote.bytes)
@@ -475,13 +475,13 @@ def named_or_file(
 
     Raises as `read` and `from_file` do.
     """
-    given = name_or_path
-    if isinstance(given, str):
-        if given in names() or not os.path.exists(given):
-            _check(given)
+    source = name_or_path
+    if isinstance(source, str):
+        if source in names() or not os.path.exists(source):
+            _check(source)
         else:
-            given = Path(given)
-    return open_corpus(given, title=title, language=language, licence=licence)
+            source = Path(source)
+    return open_corpus(source, title=title, language=language, licence=licence)
 
 
 def source_url() -> str:

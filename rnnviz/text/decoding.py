@@ -29,7 +29,7 @@ from rnnviz.checks import check_path, check_text
 from rnnviz.errors import ConfigError, DecodingError, TextError
 from rnnviz.text.characters import NORMALISERS, Normaliser, after
 from rnnviz.text.files import packing, unpacked
-from rnnviz.text.guessing import SAMPLE, guesses
+from rnnviz.text.guessing import SAMPLE_BYTES, guesses
 from rnnviz.text.vocabulary import code_points
 
 # Bytes that are not UTF-8: another encoding, or no text at all.
@@ -79,30 +79,30 @@ def binary_format(head: bytes) -> str | None:
         if pattern.match(head):
             return name
     # Some of filetype's signatures are two letters: a file must also have a byte that no text has.
-    found = filetype.guess(head) if head.translate(None, _IN_TEXTS) else None
-    return found and found.extension.upper()
+    kind = filetype.guess(head) if head.translate(None, _IN_TEXTS) else None
+    return kind and kind.extension.upper()
 
 
 def refuse_binary(head: bytes, name: str) -> None:
     """Raise DecodingError if the file called `name`, which begins with `head`, is no text."""
-    found = binary_format(head)
-    if found is None:
+    kind = binary_format(head)
+    if kind is None:
         return
-    if found in _ARCHIVES:
+    if kind in _ARCHIVES:
         raise DecodingError(
             "{name} is not a text file: it looks like an archive ({format}); unpack it and choose a text "
             "file inside",
             name=name,
-            format=found,
+            format=kind,
         )
-    if found in _DOCUMENTS:
+    if kind in _DOCUMENTS:
         raise DecodingError(
             "{name} is not a text file: it looks like a document ({format}); open it in its own program and "
             "save it as plain text (.txt)",
             name=name,
-            format=found,
+            format=kind,
         )
-    if found == "safetensors":
+    if kind == "safetensors":
         raise DecodingError(
             "{name} is not a text file: it looks like a model (safetensors); choose it as the model, and "
             "a text file as the text",
@@ -111,7 +111,7 @@ def refuse_binary(head: bytes, name: str) -> None:
     raise DecodingError(
         "{name} is not a text file: it looks like {format} data; choose a text file",
         name=name,
-        format=found,
+        format=kind,
     )
 
 
@@ -120,7 +120,7 @@ Source = str | os.PathLike[str] | BinaryIO
 TextOrPath = str | os.PathLike[str]
 S = TypeVar("S", bound=Source)
 
-CHUNK = 1 << 16  # bytes read at a time
+CHUNK_BYTES = 1 << 16  # bytes read at a time
 
 # UTF-32 first: its little-endian mark begins with UTF-16's.
 _MARKS = (
@@ -170,9 +170,9 @@ def open_text(
     source: Source,
     *,
     encoding: str | None = None,
-    chunk: int = CHUNK,
+    chunk: int = CHUNK_BYTES,
     name: str | None = None,
-    known: Collection[str] = (),
+    model_characters: Collection[str] = (),
 ) -> TextStream:
     """Find the encoding of a file, a path or a seekable binary file object, and return its text as a stream.
 
@@ -181,7 +181,7 @@ def open_text(
     encoding  declares the encoding; None: found from the file
     chunk     bytes decoded at a time
     name      stands for the file in messages
-    known     the characters of the model that is to read the text, for a guess
+    model_characters  those of the model that is to read the text, for a guess
 
     Raises TextError for a path that can't be read, DecodingError for a file that is no text or not in
     `encoding`, ConfigError for an unknown encoding.
@@ -198,12 +198,12 @@ def open_text(
             # The names "utf-16" and "utf-32" leave the byte order to the mark.
             if mark is not None and declared in ("utf-16", "utf-32") and mark.startswith(declared):
                 declared = mark
-            found: tuple[str, Certainty] = (declared, "declared")
+            encoding_found: tuple[str, Certainty] = (declared, "declared")
         elif mark is not None:
-            found = (mark, "declared")
+            encoding_found = (mark, "declared")
         else:
-            found = _find(file, name, head, size, known)
-    return TextStream(source, name, size, *found, chunk)
+            encoding_found = _find(file, name, head, size, model_characters)
+    return TextStream(source, name, size, *encoding_found, chunk)
 
 
 def marked(head: bytes) -> str | None:
@@ -214,25 +214,28 @@ def marked(head: bytes) -> str | None:
 def warn_of_guess(name: str, encoding: str | None, certainty: str | None) -> None:
     """Warn a caller in Python of a guessed encoding: a wrong one gives plausible figures too."""
     if certainty == "guessed":
-        said = (
+        sentence = (
             f"{name} is not UTF-8 and says no other encoding; it is read as {encoding}, a guess; if that is "
             "wrong, read it with Path.read_text(encoding=…)"
         )
-        warnings.warn(said, UserWarning, stacklevel=3)
+        warnings.warn(sentence, UserWarning, stacklevel=3)
 
 
-def text_of(given: TextOrPath, known: Collection[str] = ()) -> str:
-    """A str as it is; all the text of the file at a `pathlib.Path`, whose encoding is found; `known` is as in
-    `open_text`. Raises TextError, and the errors of `open_text`.
+def text_of(text_or_path: TextOrPath, model_characters: Collection[str] = ()) -> str:
+    """A str as it is; all the text of the file at a `pathlib.Path`, whose encoding is found.
+
+    `model_characters` as in `open_text`. Raises TextError, and the errors of `open_text`.
     """
-    if not isinstance(given, os.PathLike):
-        return check_text(given)
-    stream = open_text(given, known=known)
+    if not isinstance(text_or_path, os.PathLike):
+        return check_text(text_or_path)
+    stream = open_text(text_or_path, model_characters=model_characters)
     warn_of_guess(stream.name, stream.encoding, stream.certainty)
     return "".join(stream)
 
 
-def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[str]) -> tuple[str, Certainty]:
+def _find(
+    file: BinaryIO, name: str, head: bytes, size: int, model_characters: Collection[str]
+) -> tuple[str, Certainty]:
     """The encoding of a file without a mark, by reading all of it."""
     refuse_binary(head, name)
     nul = _first_nul(file, name)
@@ -246,9 +249,9 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
         if not _ENDS_A_WORD.fullmatch(_read(file, 4, name)):
             raise bad
     # UTF-16 has other line ends: what may be in it is taken as it stands.
-    whole = nul is not None or size <= SAMPLE
+    whole = nul is not None or size <= SAMPLE_BYTES
     sample = _stretch(file, name, position, size) if whole else _lines_beyond_ascii(file, name, position)
-    for rank, candidate in enumerate(guesses(sample, known)):
+    for rank, candidate in enumerate(guesses(sample, model_characters)):
         if nul is not None and not candidate.startswith(("utf-16", "utf-32")):
             break
         if candidate == "utf-8":
@@ -270,7 +273,7 @@ def _find(file: BinaryIO, name: str, head: bytes, size: int, known: Collection[s
             "all of it; say which encoding it is in, or save it as UTF-8",
             **where,
         )
-    if (rest := sample.replace(b"\0", b"")) and guesses(rest, known):
+    if (rest := sample.replace(b"\0", b"")) and guesses(rest, model_characters):
         raise DecodingError(
             "{name} is a text but for NUL characters, which nobody types: byte {position:,} is NUL (0x00); "
             "remove them, or name its encoding to read them as they are",
@@ -291,7 +294,7 @@ def _first_nul(file: BinaryIO, name: str) -> int | None:
     """The place of the first NUL byte; None without one."""
     file.seek(0)
     offset = 0
-    while data := _read(file, CHUNK, name):
+    while data := _read(file, CHUNK_BYTES, name):
         if (nul := data.find(0)) >= 0:
             return offset + nul
         offset += len(data)
@@ -302,7 +305,7 @@ def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
     """The error of decoding the whole file; None if all of it is in the encoding."""
     file.seek(0)
     try:
-        for _ in decoded(file, name, encoding, CHUNK):
+        for _ in decoded(file, name, encoding, CHUNK_BYTES):
             pass
     except DecodingError as error:
         return error
@@ -311,23 +314,23 @@ def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
 
 def _stretch(file: BinaryIO, name: str, position: int, size: int) -> bytes:
     """All of a short file, else a stretch around a byte that begins where a character of four bytes may."""
-    start = 0 if size <= SAMPLE else max(position - SAMPLE // 2, 0) // 4 * 4
+    start = 0 if size <= SAMPLE_BYTES else max(position - SAMPLE_BYTES // 2, 0) // 4 * 4
     file.seek(start)
-    return _read(file, SAMPLE, name)
+    return _read(file, SAMPLE_BYTES, name)
 
 
 def _lines_beyond_ascii(file: BinaryIO, name: str, bad: int) -> bytes:
     """Lines that are not ASCII, from the beginning and from around the first byte that is not UTF-8."""
     file.seek(0)
-    head = _read(file, 4 * SAMPLE, name)
+    head = _read(file, 4 * SAMPLE_BYTES, name)
     start = max(bad - 2000, 0)
     file.seek(start)
-    around = _read(file, 4 * SAMPLE, name)
+    around = _read(file, 4 * SAMPLE_BYTES, name)
     around = around[around.find(b"\n", 0, bad - start) + 1 :]
-    most = SAMPLE // 2
-    found = [b"".join(_BEYOND_ASCII.findall(part))[:most] for part in (head, around)]
+    size = SAMPLE_BYTES // 2
+    samples = [b"".join(_BEYOND_ASCII.findall(part))[:size] for part in (head, around)]
     # Cut after a line, else inside a character.
-    return b"".join(part[: part.rfind(b"\n") + 1] or part for part in found)
+    return b"".join(part[: part.rfind(b"\n") + 1] or part for part in samples)
 
 
 _BEYOND_ASCII = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
@@ -413,11 +416,11 @@ def _unpacked(source: Source, name: str) -> Source:
     if not packing(name):
         return source
     with opened_source(source, name) as file:
-        found = binary_format(_read(file, 512, name))
+        kind = binary_format(_read(file, 512, name))
         file.seek(0)
-        if found == {".gz": "GZ", ".zst": "ZST"}[packing(name)]:
+        if kind == {".gz": "GZ", ".zst": "ZST"}[packing(name)]:
             return copied(unpacked(file, name), name)
-    if found is None:
+    if kind is None:
         raise DecodingError(
             "{name} has the ending of a compressed file, but begins as a text does; fetch it again, or "
             "give it a text's ending, such as .txt",
@@ -429,7 +432,7 @@ def _unpacked(source: Source, name: str) -> Source:
 def copied(file: BinaryIO, name: str) -> BinaryIO:
     """A seekable copy of a stream, which moves to disk once it is large."""
     copy = _Copy(max_size=1 << 24)
-    while data := _read(file, CHUNK, name):
+    while data := _read(file, CHUNK_BYTES, name):
         copy.write(data)
     copy.seek(0)
     return cast(BinaryIO, copy)
@@ -505,7 +508,7 @@ CRLF = "\udc0d"
 holds."""
 
 # Bytes of a file, or characters of a text, at a time: few, so that `bytes_read` keeps pace with the model.
-PIECE = 1 << 13
+PIECE_BYTES = 1 << 13
 
 
 class SourceText:
@@ -524,19 +527,24 @@ class SourceText:
         encoding: str | None,
         name: str | None,
         normaliser: str,
-        known: Collection[str] = (),
-        given: str = "",
+        model_characters: Collection[str] = (),
+        context: str = "",
     ) -> None:
         if path is None and text is None:
             raise ConfigError("give either a file or text=…; received neither")
         if path is not None and text is not None:
             raise ConfigError("give either a file or text=…; received both")
-        self.normaliser, self.bytes, self._given = Normaliser(normaliser), 0, given
+        self.normaliser, self.bytes, self._given = Normaliser(normaliser), 0, context
         self._stream: TextStream | None = None
         self._text, self._read = text if isinstance(text, str) else "", 0
         if path is not None:
-            known = [*known, *NORMALISERS[normaliser]]  # what is folded is known as what it becomes
-            self._stream = open_text(path, encoding=encoding, chunk=PIECE, known=known)
+            model_characters = [
+                *model_characters,
+                *NORMALISERS[normaliser],
+            ]  # what is folded is known as what it becomes
+            self._stream = open_text(
+                path, encoding=encoding, chunk=PIECE_BYTES, model_characters=model_characters
+            )
             self.encoding: str | None = self._stream.encoding
             self.certainty: str | None = self._stream.certainty
             self.bytes_total = self._stream.bytes_total
@@ -560,22 +568,22 @@ class SourceText:
         if self._stream is not None:
             yield from self._stream
             return
-        for start in range(0, len(self._text), PIECE):
-            chunk = self._text[start : start + PIECE]
+        for start in range(0, len(self._text), PIECE_BYTES):
+            chunk = self._text[start : start + PIECE_BYTES]
             self._read += len(chunk.encode("utf-8"))
             yield chunk
 
     def pieces(self, length: int) -> Iterator[str]:
         """The normalised text, `length` characters at a time; the last piece may be shorter."""
-        for own in self.own(length):
-            self.bytes += len(own.replace(CRLF, "\r\n").encode())
-            yield self.normaliser.read(own.replace(CRLF, "\r"))
+        for piece in self.raw_pieces(length):
+            self.bytes += len(piece.replace(CRLF, "\r\n").encode())
+            yield self.normaliser.read(piece.replace(CRLF, "\r"))
 
-    def own(self, length: int) -> Iterator[str]:
+    def raw_pieces(self, length: int) -> Iterator[str]:
         """The text's own characters, with CRLF as one, cut as `pieces` are."""
-        buffer, waiting, given = "", "", self._given  # a CR at the end of a chunk waits for the next one
+        buffer, waiting, context = "", "", self._given  # a CR at the end of a chunk waits for the next one
         for chunk in self._chunks():
-            rest, given = after(given, chunk), ""
+            rest, context = after(context, chunk), ""
             self.bytes += len(chunk) - len(rest)
             rest = waiting + rest
             waiting = "\r" if rest.endswith("\r") else ""

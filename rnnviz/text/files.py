@@ -35,7 +35,7 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
         raise
 
 
-def read(path: str | os.PathLike[str], most: int) -> bytes:
+def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """The content of a regular file of at most `most` bytes. Raises OSError for everything else.
 
     >>> import tempfile
@@ -45,14 +45,14 @@ def read(path: str | os.PathLike[str], most: int) -> bytes:
     b'text'
     """
     with opened(path) as file:
-        huge = os.fstat(file.fileno()).st_size > most
-        data = b"" if huge else file.read(most + 1)
-    if huge or len(data) > most:
-        raise OSError(errno.EFBIG, Phrase("it has more than {most:,} bytes", most=most), str(path))
+        huge = os.fstat(file.fileno()).st_size > max_bytes
+        data = b"" if huge else file.read(max_bytes + 1)
+    if huge or len(data) > max_bytes:
+        raise OSError(errno.EFBIG, Phrase("it has more than {most:,} bytes", most=max_bytes), str(path))
     return data
 
 
-LONGEST_NAME = 100
+MAX_NAME_CHARS = 100
 """Characters of a name or title that are shown."""
 
 _JOINERS = "\u200c\u200d"  # Persian and emoji need these, and neither hides or reverses its neighbours
@@ -128,10 +128,10 @@ BEGINNINGS = {
 TEXTS = (".csv", ".json", ".jsonl")
 """Of these, a file of that name is one however it begins."""
 
-OWN = (".csv", ".json", ".npy", ".parquet")
+SELF_EVIDENT = (".csv", ".json", ".npy", ".parquet")
 """Of these, a file of another name is one if it begins so: nothing else does."""
 
-LONGEST_FILE_NAME = 240
+MAX_FILE_NAME_BYTES = 240
 """Bytes of a name, at most: most systems take 255, and the temporary file's name is longer."""
 
 
@@ -148,7 +148,7 @@ def check_output(output: str | os.PathLike[str], kind: str, *read: object, paren
     path = Path(check_path(output))
     try:
         absent = path.is_dir() or not (parents or path.absolute().parent.is_dir())
-        if absent or "\0" in path.name or len(os.fsencode(path.name)) > LONGEST_FILE_NAME:
+        if absent or "\0" in path.name or len(os.fsencode(path.name)) > MAX_FILE_NAME_BYTES:
             raise no_place(path)
     except (OSError, ValueError):  # too long a path, or half a surrogate pair
         raise no_place(path) from None
@@ -157,16 +157,16 @@ def check_output(output: str | os.PathLike[str], kind: str, *read: object, paren
         raise ExportError("{path} is no name for a {kind} file; let it end in {kind}", path=path, kind=kind)
     if not path.is_file():
         return path
-    for one in (getattr(one, "name", one) for one in read):
-        if isinstance(one, str | os.PathLike) and os.path.exists(one) and path.samefile(one):
+    for source in (getattr(source, "name", source) for source in read):
+        if isinstance(source, str | os.PathLike) and os.path.exists(source) and path.samefile(source):
             raise ExportError("{path} is read here, and would be written over; name another file", path=path)
     try:
         with opened(path) as file:
-            there = file.read(20)
+            head = file.read(20)
     except OSError:  # not ours to read, so not to be replaced
-        there = b"?"
-    alike = there.startswith(BEGINNINGS[kind]) and (named or kind in OWN)
-    if there and not alike and not (named and kind in TEXTS):
+        head = b"?"
+    alike = head.startswith(BEGINNINGS[kind]) and (named or kind in SELF_EVIDENT)
+    if head and not alike and not (named and kind in TEXTS):
         raise ExportError(
             "{path} is there already and is another kind of file than {kind}; name another, or remove it",
             path=path,
@@ -189,7 +189,7 @@ def private(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def printable(name: str | os.PathLike[str], most: int | None = None) -> str:
+def printable(name: str | os.PathLike[str], max_chars: int | None = None) -> str:
     """A name from a stranger or a file, safe to show or send.
 
     Escapes replace bytes that are no text, and control and format characters, which could hide or reverse
@@ -199,15 +199,15 @@ def printable(name: str | os.PathLike[str], most: int | None = None) -> str:
     >>> printable(os.fsdecode(b"b\\xff.txt")), printable("gp\u202ej.txt"), printable("a" * 99 + ".txt", 10)
     ('b\\\\udcff.txt', 'gp\\\\u202ej.txt', 'aaaaa….txt')
     """
-    shown = "".join(
+    escaped = "".join(
         c.encode("unicode_escape").decode()
         if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in _JOINERS
         else c
         for c in os.fspath(name)
     )
-    if most is None or len(shown) <= most:
-        return shown
-    return f"{shown[: most // 2]}…{shown[len(shown) - (most - most // 2 - 1) :]}"
+    if max_chars is None or len(escaped) <= max_chars:
+        return escaped
+    return f"{escaped[: max_chars // 2]}…{escaped[len(escaped) - (max_chars - max_chars // 2 - 1) :]}"
 
 
 def without_folders(command: str) -> str:
@@ -245,12 +245,12 @@ def is_shown(path: Path) -> bool:
 
 # Files packed with gzip or Zstandard, unpacked while they are read.
 #
-# Memory stays at a few pieces. A file that unpacks to more than FREE bytes and RATIO times its size counts
-# as a decompression bomb. pyarrow unpacks Zstandard, as its reader notices a file that was cut off.
+# Memory stays at a few pieces. A file that unpacks to more than FREE_BYTES and MAX_UNPACK_RATIO times its
+# size counts as a decompression bomb. pyarrow unpacks Zstandard: its reader notices a file that was cut off.
 
 
-RATIO = 300
-FREE = 64 << 20
+MAX_UNPACK_RATIO = 300
+FREE_BYTES = 64 << 20
 
 PACKINGS = (".gz", ".zst")
 
@@ -280,12 +280,12 @@ def unpacked(file: BinaryIO, name: str) -> BinaryIO:
 
 def check(name: str, size: int, packed: int) -> None:
     """Raise TextError if `packed` bytes that unpack to `size` bytes are a decompression bomb."""
-    if size > FREE and size > RATIO * packed:
+    if size > FREE_BYTES and size > MAX_UNPACK_RATIO * packed:
         raise TextError(
             "{name} unpacks to more than {ratio} times its size; if that is meant, unpack it and give "
             "the unpacked file",
             name=name,
-            ratio=RATIO,
+            ratio=MAX_UNPACK_RATIO,
         )
 
 
@@ -354,16 +354,16 @@ def gathered(named: str) -> list[str]:
     Raises TextError for a folder or a pattern without files.
     """
     if os.path.isdir(named):
-        found = sorted(_below(named))
-        if not found:
+        paths = sorted(_below(named))
+        if not paths:
             raise TextError("{folder} is a folder without files; name another", folder=named)
-        return found
+        return paths
     if os.path.lexists(named) or not glob.has_magic(named):
         return [named]
-    found = sorted(path for path in glob.glob(named, recursive=True) if os.path.isfile(path))
-    if not found:
+    paths = sorted(path for path in glob.glob(named, recursive=True) if os.path.isfile(path))
+    if not paths:
         raise TextError("no file fits {pattern}; check the folder that it begins with", pattern=named)
-    return found
+    return paths
 
 
 def _below(folder: str) -> Iterator[str]:

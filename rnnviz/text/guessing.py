@@ -21,7 +21,7 @@ from pathlib import Path
 Costs = dict[str, float]
 """The bits of a language's characters."""
 
-SAMPLE = 1 << 14
+SAMPLE_BYTES = 1 << 14
 """Bytes that are weighed, at most."""
 
 _COMMON = Path(__file__).with_name("shipped") / "characters.txt"  # shipped/README.md says where it is from
@@ -110,16 +110,20 @@ _CODES = {
 def _languages() -> dict[str, list[Costs]]:
     """The languages by their names in `_ENCODINGS`; under "all", all of them and the letters of others."""
     small = dict.fromkeys("abcdefghijklmnopqrstuvwxyz", 6.5)  # in scripts that are not Latin
-    found = {name: [small | _ranked(one) for one in many] for name, many in _ALPHABETS.items()}
+    costs_by_name = {
+        name: [small | _ranked(alphabet) for alphabet in alphabets] for name, alphabets in _ALPHABETS.items()
+    }
     common = dict(line.split(": ") for line in _COMMON.read_text("utf-8").splitlines())
     for name, (codec, usual, rare) in _CODES.items():
         costs = dict.fromkeys(_written(codec, rare), 17.0) | dict.fromkeys(_written(codec, usual), 14.0)
         costs |= {c: 5.5 + math.log2(1 + rank / 6) for rank, c in enumerate(common[name])}
-        found[name] = [small | costs | dict.fromkeys(_WIDE, 5.5)]
-    found["japanese"][0] |= _ranked(common["kana"])
+        costs_by_name[name] = [small | costs | dict.fromkeys(_WIDE, 5.5)]
+    costs_by_name["japanese"][0] |= _ranked(common["kana"])
     letters = [chr(c) for c in range(0x250, 0x3000) if unicodedata.category(chr(c))[0] in "LM"]
-    found["all"] = [each for many in found.values() for each in many] + [dict.fromkeys(letters, 7.0)]
-    return found
+    costs_by_name["all"] = [language for alphabets in costs_by_name.values() for language in alphabets] + [
+        dict.fromkeys(letters, 7.0)
+    ]
+    return costs_by_name
 
 
 def _ranked(letters: str) -> Costs:
@@ -191,29 +195,29 @@ def _foreign(before: Kind, after: Kind) -> float:
     return 3.0 if {"Han", "Hangul"} & {before[0], after[0]} else 5.0
 
 
-def bits(text: str, languages: list[Costs], known: Collection[str] = ()) -> float:
-    """The cost of a text in the likeliest of these languages; a model's `known` characters cost less."""
+def bits(text: str, languages: list[Costs], model_characters: Collection[str] = ()) -> float:
+    """The cost of a text in the likeliest of these languages; `model_characters` cost less."""
     counts, kinds = Counter(text), [_kind(c) for c in text]
     shared = sum(n * _avoided(*pair) for pair, n in Counter(pairwise(kinds)).items())
     letters = pairwise(kind for kind in kinds if kind[0])
     shared += sum(n * _foreign(*pair) for pair, n in Counter(letters).items())
-    shared -= sum(3.0 * n for c, n in counts.items() if c in known and not c.isascii())
+    shared -= sum(3.0 * n for c, n in counts.items() if c in model_characters and not c.isascii())
 
     def cost(character: str, costs: Costs) -> float:
-        if (found := costs.get(character)) is not None:
-            return found
+        if (listed := costs.get(character)) is not None:
+            return listed
         small = character.lower()
         return costs[small] + 3.0 if small in costs else _usual(character)
 
     return shared + min(sum(n * cost(c, costs) for c, n in counts.items()) for costs in languages)
 
 
-def guesses(sample: bytes, known: Collection[str] = ()) -> list[str]:
+def guesses(sample: bytes, model_characters: Collection[str] = ()) -> list[str]:
     """The encodings that read `sample` as a text, the likeliest first; "utf-8" is one for damaged UTF-8.
 
-    known  the characters of the model that is to read the text: where much is possible, those are likelier
+    model_characters  those of the model that is to read the text: where much is possible, they are likelier
     """
-    costs, known = {}, frozenset(known)
+    costs, model_characters = {}, frozenset(model_characters)
     for encoding, (languages, rarity) in _candidates().items():
         decoder = codecs.getincrementaldecoder(encoding)("replace" if encoding == "utf-8" else "strict")
         try:
@@ -226,9 +230,9 @@ def guesses(sample: bytes, known: Collection[str] = ()) -> list[str]:
             absent = "\0" in text  # zeros are no letters, whatever their width
         if absent:
             continue
-        left = len(decoder.getstate()[0])
-        cut = 8.0 * (left + bool(left))
-        cost = rarity + cut + bits(text, languages, known)
+        pending = len(decoder.getstate()[0])
+        cut = 8.0 * (pending + bool(pending))
+        cost = rarity + cut + bits(text, languages, model_characters)
         if cost < (6 if encoding.startswith(("utf-16", "utf-32")) else 7) * len(sample) + 16:
             costs[encoding] = cost
     return sorted(costs, key=costs.__getitem__)
@@ -237,8 +241,8 @@ def guesses(sample: bytes, known: Collection[str] = ()) -> list[str]:
 @cache
 def _candidates() -> dict[str, tuple[list[Costs], float]]:
     """By encoding, the languages written in it, and the bits that its rarity costs."""
-    found = _languages()
-    return {e: (found["all"], rarity) for e, rarity in _UNICODE.items()} | {
-        e: ([each for name in names.split() for each in found[name]], rarity)
+    languages_by_name = _languages()
+    return {e: (languages_by_name["all"], rarity) for e, rarity in _UNICODE.items()} | {
+        e: ([language for name in names.split() for language in languages_by_name[name]], rarity)
         for e, (names, rarity) in _ENCODINGS.items()
     }

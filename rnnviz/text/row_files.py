@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple
 from rnnviz.checks import check_path
 from rnnviz.errors import ConfigError, TextError, install
 from rnnviz.text.decoding import (
-    CHUNK,
+    CHUNK_BYTES,
     Source,
     canonical,
     decoded,
@@ -40,16 +40,16 @@ ENDINGS: dict[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet",
 }  # fmt: skip
 
-ROWS, CHARACTERS = 1024, 1 << 20
+BATCH_ROWS, BATCH_CHARS = 1024, 1 << 20
 """Rows and characters handed on together, at most; a longer row comes alone."""
 
-LONGEST = 1 << 24
+MAX_ROW_CHARS = 1 << 24
 """Characters of a row's text, and of a line of the file, at most."""
 
-FIELDS = 1000
+MAX_COLUMNS = 1000
 """Columns of a CSV file at most, and columns of JSON Lines among which that of the texts is found."""
 
-SAMPLE = 1000
+SAMPLE_ROWS = 1000
 """Rows that the choice of a column looks at."""
 
 Row = dict[str, Any]
@@ -71,8 +71,8 @@ def format_of(name: str) -> Format | None:
     bare = name.lower()
     kind = packing(bare)
     ending = os.path.splitext(bare.removesuffix(kind))[1]
-    found = ENDINGS.get(ending)
-    return None if kind and found == "parquet" else found
+    format = ENDINGS.get(ending)
+    return None if kind and format == "parquet" else format
 
 
 def is_packed_rows(source: Source, name: str | None = None) -> bool:
@@ -92,23 +92,24 @@ def _called(source: Source, name: str | None) -> str:
 class Rows:
     """Consecutive rows of a file; the first is row number `start`, counted from 0.
 
-    texts, given  each row's text and its context; empty where the row has a fault
-    faults        each row's Fault, or None
-    own           all columns: a list of dicts, or pyarrow's RecordBatch; None unless asked for
+    texts, contexts  each row's text and its context; empty where the row has a fault
+    faults           each row's Fault, or None
+    full_rows        all columns: a list of dicts, or pyarrow's RecordBatch; None unless asked for
     """
 
     start: int
     texts: list[str]
-    given: list[str]
+    contexts: list[str]
     faults: list[Fault | None]
-    own: Any = None
+    full_rows: Any = None
 
 
 class RowFile:
     """A file of rows. Make one with `open_rows`.
 
-    columns              the names of the columns, as far as the first rows show; of JSON Lines at most FIELDS
-    column, given        the column of the texts, and the column of their contexts or None
+    columns              the names of the columns, as far as the first rows show; at most MAX_COLUMNS
+                         of JSON Lines
+    column, context_column  the column of the texts, and the column of their contexts or None
     found                whether `column` was found rather than named
     encoding, certainty  as of a text; None for Parquet
     bytes_read           bytes read of the file as it is stored, out of `bytes_total`
@@ -124,17 +125,17 @@ class RowFile:
         self.certainty: str | None = "verified" if encoding is None else "declared"
         self.columns: tuple[str, ...] = ()
         self.column, self.found = "", False
-        self.given: str | None = None
+        self.context_column: str | None = None
         with opened_source(self.source, name) as file:
             self.bytes_total = size_of(file, name)
         self._open(encoding)
-        self._first: Any = next(self.tables(most=LONGEST), [])
+        self._first: Any = next(self.tables(max_chars=MAX_ROW_CHARS), [])
 
     def _open(self, encoding: str | None) -> None:
         """Read the part before the rows: a CSV file's head, a Parquet file's schema."""
 
     def tables(
-        self, columns: Sequence[str] = (), *, whole: bool = False, most: int = CHARACTERS
+        self, columns: Sequence[str] = (), *, whole: bool = False, max_chars: int = BATCH_CHARS
     ) -> Iterator[Any]:
         """Tables of consecutive rows, from the beginning.
 
@@ -150,8 +151,8 @@ class RowFile:
         """The cells of a table's rows in a column: a value each, or a Fault, or MISSING."""
         raise NotImplementedError
 
-    def own(self, table: Any) -> Any:
-        """A table in the form of `Rows.own`."""
+    def full_rows(self, table: Any) -> Any:
+        """A table in the form of `Rows.full_rows`."""
         return table
 
     def _candidates(self, columns: Iterable[str]) -> list[str]:
@@ -160,18 +161,18 @@ class RowFile:
         """
         prose = {}
         for column in columns:
-            cells = self.cells(self._first, column)[:SAMPLE]
+            cells = self.cells(self._first, column)[:SAMPLE_ROWS]
             strings = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
             if strings:
                 prose[column] = 2 * sum(map(_is_prose, strings)) > len(strings)
         return [column for column in prose if prose[column]] or list(prose)
 
-    def choose(self, column: str | None, given: str | None) -> None:
-        """Read the texts from `column` (None: the only one with texts), and their contexts from `given`.
+    def choose(self, column: str | None, context: str | None) -> None:
+        """Read the texts from `column` (None: the only one with texts), and their contexts from `context`.
 
         Raises ConfigError for an absent column, and if `column` is None and several hold texts, or none.
         """
-        for named in filter(None, (column, given)):
+        for named in filter(None, (column, context)):
             if named not in self.columns and self.format != "jsonl":  # where any later line may have it
                 raise ConfigError(
                     "{name} has no column {column!r}; it has {columns}",
@@ -179,48 +180,48 @@ class RowFile:
                     column=named,
                     columns=_listed(self.columns),
                 )
-        self.column = column if column is not None else self._only(given)
-        self.given, self.found = given, column is None
+        self.column = column if column is not None else self._only_text_column(context)
+        self.context_column, self.found = context, column is None
 
-    def _only(self, given: str | None) -> str:
-        """The one column beside `given` that may hold the texts."""
-        others = [each for each in self.columns if each != given]
-        found = self._candidates(others)
-        if len(found) == 1:
-            return found[0]
-        if not found:
+    def _only_text_column(self, context: str | None) -> str:
+        """The one column beside `context` that may hold the texts."""
+        columns = [column for column in self.columns if column != context]
+        candidates = self._candidates(columns)
+        if len(candidates) == 1:
+            return candidates[0]
+        if not candidates:
             raise ConfigError(
                 "{name} has no column of texts; it has {columns}. Score it as one text, or name another file",
                 name=self.name,
-                columns=_listed(others),
+                columns=_listed(columns),
             )
         raise ConfigError(
             "{name} has more than one column of texts: {columns}; say which with --column "
             "(column=… in Python)",
             name=self.name,
-            columns=_listed(found),
+            columns=_listed(candidates),
         )
 
-    def batches(self, *, own: bool = False) -> Iterator[Rows]:
-        """The rows from the beginning, at most CHARACTERS characters together; `own` keeps all columns.
+    def batches(self, *, full: bool = False) -> Iterator[Rows]:
+        """The rows from the beginning, at most BATCH_CHARS characters together; `full` keeps all columns.
 
         Raises TextError where the file is damaged, after the rows before the damage.
         """
         start = 0
-        wanted = [name for name in dict.fromkeys((self.column, self.given)) if name is not None]
-        for table in self.tables(wanted, whole=own):
+        columns = [name for name in dict.fromkeys((self.column, self.context_column)) if name is not None]
+        for table in self.tables(columns, whole=full):
             texts = _texts(self.cells(table, self.column), self.column)
-            given: list[str | Fault] = [""] * len(texts)
-            if self.given is not None:
-                given = _texts(self.cells(table, self.given), self.given)
-            rows = list(map(_row, texts, given))
+            before: list[str | Fault] = [""] * len(texts)
+            if self.context_column is not None:
+                before = _texts(self.cells(table, self.context_column), self.context_column)
+            rows = list(map(_row, texts, before))
             begin = size = 0
-            for end, (text, before, _fault) in enumerate(rows, start=1):
-                size += len(text) + len(before)
-                if size >= CHARACTERS or end == len(rows):
-                    kept = self.own(table[begin:end]) if own else None
-                    here, contexts, faults = map(list, zip(*rows[begin:end], strict=True))
-                    yield Rows(start + begin, here, contexts, faults, kept)
+            for end, (text, context, _fault) in enumerate(rows, start=1):
+                size += len(text) + len(context)
+                if size >= BATCH_CHARS or end == len(rows):
+                    all_columns = self.full_rows(table[begin:end]) if full else None
+                    texts_of_batch, contexts, faults = map(list, zip(*rows[begin:end], strict=True))
+                    yield Rows(start + begin, texts_of_batch, contexts, faults, all_columns)
                     begin, size = end, 0
             start += len(rows)
 
@@ -232,8 +233,8 @@ def _is_prose(value: str) -> bool:
 
 def _listed(columns: Sequence[str]) -> str:
     """The names of columns, for a sentence."""
-    shown = ", ".join(repr(c if len(c) <= 40 else c[:40] + "…") for c in columns[:10])
-    return f"{shown} …" if len(columns) > 10 else shown or "none"
+    names = ", ".join(repr(c if len(c) <= 40 else c[:40] + "…") for c in columns[:10])
+    return f"{names} …" if len(columns) > 10 else names or "none"
 
 
 MISSING = object()
@@ -246,7 +247,7 @@ def _texts(cells: Sequence[Any], column: str) -> list[str | Fault]:
 def _text(cell: Any, column: str) -> str | Fault:
     """A cell that is a text to score; else its Fault."""
     if isinstance(cell, str):
-        if len(cell) > LONGEST:
+        if len(cell) > MAX_ROW_CHARS:
             return _too_long()
         try:
             code_points(cell)
@@ -265,12 +266,12 @@ def _text(cell: Any, column: str) -> str | Fault:
     return Fault("type", TextError("its {column} is {received}, no text", column=column, received=received))
 
 
-def _row(text: str | Fault, given: str | Fault) -> tuple[str, str, Fault | None]:
+def _row(text: str | Fault, context: str | Fault) -> tuple[str, str, Fault | None]:
     """A row's text, its context and its fault."""
-    for part in (text, given):
+    for part in (text, context):
         if isinstance(part, Fault):
             return "", "", part
-    return str(text), str(given), None
+    return str(text), str(context), None
 
 
 def _json_type(value: object) -> str:
@@ -281,10 +282,10 @@ def _json_type(value: object) -> str:
 
 
 def _too_long() -> Fault:
-    """The fault of a row whose text or line is longer than LONGEST."""
+    """The fault of a row whose text or line is longer than MAX_ROW_CHARS."""
     return Fault(
         "long",
-        TextError("it is longer than {most:,} characters; score it as a file of its own", most=LONGEST),
+        TextError("it is longer than {most:,} characters; score it as a file of its own", most=MAX_ROW_CHARS),
     )
 
 
@@ -298,16 +299,16 @@ class _Lines(RowFile):
         with opened_source(self.source, self.name) as file:
             head = unpacked(file, self.name).read(4)
         # PowerShell writes UTF-16, with a mark; a JSON object begins with { in any encoding.
-        found = marked(head) or {b"{\0": "utf-16-le", b"\0{": "utf-16-be"}.get(head[:2])
-        if encoding is None and found is not None:
-            self.encoding, self.certainty = found, "declared"
+        encoding_found = marked(head) or {b"{\0": "utf-16-le", b"\0{": "utf-16-be"}.get(head[:2])
+        if encoding is None and encoding_found is not None:
+            self.encoding, self.certainty = encoding_found, "declared"
 
     def rows(self) -> Iterator[Row | Fault]:
         """The rows one after another, from the beginning."""
         raise NotImplementedError
 
     def tables(
-        self, columns: Sequence[str] = (), *, whole: bool = False, most: int = CHARACTERS
+        self, columns: Sequence[str] = (), *, whole: bool = False, max_chars: int = BATCH_CHARS
     ) -> Iterator[list[Row | Fault]]:
         table: list[Row | Fault] = []
         size = 0
@@ -316,7 +317,7 @@ class _Lines(RowFile):
                 table.append(row)
                 cells = [] if isinstance(row, Fault) else row.values()
                 size += sum(len(cell) for cell in cells if isinstance(cell, str))
-                if len(table) == ROWS or size >= most:
+                if len(table) == BATCH_ROWS or size >= max_chars:
                     yield table
                     table, size = [], 0
         except TextError:
@@ -329,16 +330,18 @@ class _Lines(RowFile):
     def cells(self, table: list[Row | Fault], column: str) -> list[Any]:
         return [row if isinstance(row, Fault) else row.get(column, MISSING) for row in table]
 
-    def own(self, table: list[Row | Fault]) -> list[Row]:
+    def full_rows(self, table: list[Row | Fault]) -> list[Row]:
         return [{} if isinstance(row, Fault) else row for row in table]
 
     def lines(self, errors: str) -> Iterator[str]:
-        """The file's lines, each with its end. A line longer than LONGEST is cut: its beginning comes as soon
-        as it is read, and the rest is skipped. A CR alone is an end where the first line ends so.
+        """The file's lines, each with its end. A line longer than MAX_ROW_CHARS is cut: its beginning comes
+        as soon as it is read, and the rest is skipped. A CR alone is an end where the first line ends so.
         """
         with opened_source(self.source, self.name) as file:
             waiting, long, ends = "", False, None
-            for text in decoded(unpacked(file, self.name), self.name, self.encoding or "", CHUNK, errors):
+            for text in decoded(
+                unpacked(file, self.name), self.name, self.encoding or "", CHUNK_BYTES, errors
+            ):
                 self.bytes_read = file.tell()
                 if waiting.endswith("\r"):  # its LF may follow
                     waiting, text = waiting[:-1], "\r" + text
@@ -350,7 +353,7 @@ class _Lines(RowFile):
                         yield waiting + text[start : end.end()]
                     waiting, long, start = "", False, end.end()
                 waiting = text[-1:] if long else waiting + text[start:]
-                if len(waiting) > LONGEST:
+                if len(waiting) > MAX_ROW_CHARS:
                     yield waiting
                     waiting, long = "", True
             if waiting and not long:
@@ -367,8 +370,8 @@ class JsonLines(_Lines):
 
     def __init__(self, source: Source, name: str, encoding: str | None) -> None:
         super().__init__(source, name, encoding)
-        first = self.own(self._first)
-        self.columns = tuple(islice(dict.fromkeys(chain.from_iterable(first)), FIELDS))
+        first = self.full_rows(self._first)
+        self.columns = tuple(islice(dict.fromkeys(chain.from_iterable(first)), MAX_COLUMNS))
 
     def rows(self) -> Iterator[Row | Fault]:
         # Bytes outside the encoding become half surrogates, by which `_row` knows them.
@@ -377,7 +380,7 @@ class JsonLines(_Lines):
                 yield self._row(line, number)
 
     def _row(self, line: str, number: int) -> Row | Fault:
-        if len(line) > LONGEST:
+        if len(line) > MAX_ROW_CHARS:
             return _too_long()
         try:
             line.encode()
@@ -411,16 +414,20 @@ class Csv(_Lines):
         if not packing(self.name):
             stream = open_text(self.source, encoding=encoding, name=self.name)
             self.encoding, self.certainty = stream.encoding, stream.certainty
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a setting of the process: raised alone
+        csv.field_size_limit(
+            max(csv.field_size_limit(), MAX_ROW_CHARS)
+        )  # a setting of the process: raised alone
         first, size = [], 0
         with suppress(TextError):  # damage is said where the rows before it are read
-            for line in islice(self.lines("strict"), SAMPLE):
+            for line in islice(self.lines("strict"), SAMPLE_ROWS):
                 first.append(line)
-                if (size := size + len(line)) > CHARACTERS:
+                if (size := size + len(line)) > BATCH_CHARS:
                     break
-        said = re.fullmatch(r'"?sep=(.)"?[\r\n]*', first[0], re.IGNORECASE) if first else None
-        self._before = 1 if said else 0
-        self._separator = said[1] if said else "\t" if ".tsv" in self.name.lower() else _separator(first)
+        declared = re.fullmatch(r'"?sep=(.)"?[\r\n]*', first[0], re.IGNORECASE) if first else None
+        self._before = 1 if declared else 0
+        self._separator = (
+            declared[1] if declared else "\t" if ".tsv" in self.name.lower() else _separator(first)
+        )
         head = next(self._records(), [])
         if isinstance(head, Fault):
             raise TextError("{name} has no head of columns: {reason}", name=self.name, **head.error.values)
@@ -458,11 +465,11 @@ class Csv(_Lines):
                 yield record
 
     def _bounded(self, line: str) -> str:
-        if len(line) > LONGEST:
+        if len(line) > MAX_ROW_CHARS:
             raise TextError(
                 "{name} has a line longer than {most:,} characters; it is no CSV file of texts",
                 name=self.name,
-                most=LONGEST,
+                most=MAX_ROW_CHARS,
             )
         return line
 
@@ -484,30 +491,30 @@ def _separator(lines: Sequence[str]) -> str:
 
 def _distinct(head: list[str], name: str) -> list[str]:
     """The columns' names, without blanks around; a second of the same name gets a number."""
-    if len(head) > FIELDS:
+    if len(head) > MAX_COLUMNS:
         raise TextError(
             "{name} has {columns:,} columns, and at most {most:,} are read; it is no CSV file of texts",
             name=name,
             columns=len(head),
-            most=FIELDS,
+            most=MAX_COLUMNS,
         )
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for column in (c.strip() for c in head):
         number, unique = 1, column
-        while unique in found:
+        while unique in names:
             number += 1
             unique = f"{column} ({number})"
-        found[unique] = None
-    return list(found)
+        names[unique] = None
+    return list(names)
 
 
 # Rows of Parquet files, a batch at a time.
 
 
-BYTES = 1 << 26
+BATCH_BYTES = 1 << 26
 """Bytes of a batch, about at most, by the sizes of the file's row groups."""
 
-MOST = 1 << 28
+MAX_TEXT_BYTES = 1 << 28
 """Bytes of text that one batch may unpack to: a few kilobytes can stand for terabytes of the same text."""
 
 
@@ -529,8 +536,8 @@ def values(column: Any) -> list[Any]:
     after the year 9999, come as texts.
     """
     try:
-        found: list[Any] = column.to_pylist()
-        return found
+        cells: list[Any] = column.to_pylist()
+        return cells
     except (ValueError, OverflowError):
         return [_value(cell) for cell in column]
 
@@ -561,11 +568,11 @@ class Parquet(RowFile):
         self.schema, about = opened.schema_arrow, opened.metadata
         sizes = [about.row_group(n).total_byte_size for n in range(about.num_row_groups)]
         self.rows = max(1, about.num_rows)
-        self._at_once = int(max(1, min(ROWS, BYTES * self.rows / max(1, sum(sizes)))))
+        self._at_once = int(max(1, min(BATCH_ROWS, BATCH_BYTES * self.rows / max(1, sum(sizes)))))
         self.columns = tuple(self.schema.names)
 
     def tables(
-        self, columns: Sequence[str] = (), *, whole: bool = False, most: int = CHARACTERS
+        self, columns: Sequence[str] = (), *, whole: bool = False, max_chars: int = BATCH_CHARS
     ) -> Iterator[Any]:
         columns = columns or [field.name for field in self.schema if _is_text(field.type)]
         done = 0
@@ -594,7 +601,7 @@ class Parquet(RowFile):
             return pq.ParquetFile(file, read_dictionary=list(columns), pre_buffer=False)
 
     def _plain(self, batch: Any, columns: Sequence[str]) -> Any:
-        """A batch with the dictionaries of `columns` decoded. Raises TextError for more than MOST bytes."""
+        """A batch with the dictionaries of `columns` decoded. Raises TextError above MAX_TEXT_BYTES."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -604,12 +611,12 @@ class Parquet(RowFile):
             if not pa.types.is_dictionary(coded.type):
                 continue
             lengths = pc.take(pc.binary_length(coded.dictionary), coded.indices)
-            if (pc.sum(lengths.cast(pa.int64())).as_py() or 0) > MOST:
+            if (pc.sum(lengths.cast(pa.int64())).as_py() or 0) > MAX_TEXT_BYTES:
                 raise TextError(
                     "{name} unpacks to more than {size} MB of text in {rows:,} rows; write it in another "
                     "form if that is meant",
                     name=self.name,
-                    size=MOST >> 20,
+                    size=MAX_TEXT_BYTES >> 20,
                     rows=len(batch),
                 )
             batch = batch.set_column(n, self.schema.field(column), coded.cast(self.schema.field(column).type))
@@ -646,7 +653,7 @@ def open_rows(
     source: Source,
     *,
     column: str | None = None,
-    given: str | None = None,
+    context: str | None = None,
     encoding: str | None = None,
     name: str | None = None,
     format: Format | None = None,
@@ -654,7 +661,7 @@ def open_rows(
     """A file of rows, by its path or as a seekable binary file.
 
     column    the column of the texts; None: found if only one column holds texts
-    given     the column of the contexts, each read before its text and not counted
+    context   the column of the contexts, each read before its text and not counted
     encoding  the file's encoding; None: found from the file
     name      stands for the file in messages
     format    by default as the name's ending says
@@ -677,5 +684,5 @@ def open_rows(
             endings=", ".join(ENDINGS),
         )
     file = _READERS[format](source, name, encoding)
-    file.choose(column, given)
+    file.choose(column, context)
     return file

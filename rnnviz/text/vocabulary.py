@@ -25,7 +25,7 @@ from rnnviz.checks import check_text, received
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.reprs import Brief
 
-UNKNOWN = 0
+UNKNOWN_ID = 0
 UNKNOWN_SYMBOL = "<unk>"
 START_SYMBOL = "<s>"
 
@@ -33,20 +33,20 @@ START_SYMBOL = "<s>"
 UNICODE_SCALAR_VALUES = 0x110000 - 0x800
 
 
-LONG = 10_000
+LONG_TEXT_CHARS = 10_000
 """Characters of a text from which what occurs once is read as <unk>. On shorter texts in English or Python a
 5-gram model predicts the rest better when it knows every character, by 2 bits a character at 100, 0.05 at
 3,000, 0.01 at 10,000; on Chinese ones worse, by up to 0.6. From here on it is all one. What a model doesn't
 know, it can't write.
 """
 
-MUCH = 0.01
+WARNED_SHARE = 0.01
 """The share of a training text that is dropped from which Python warns; a command always says it."""
 
 
 def usual_min_count(characters: int) -> int:
     """The occurrences that a character needs in a training text of so many, to be in its vocabulary."""
-    return 2 if characters >= LONG else 1
+    return 2 if characters >= LONG_TEXT_CHARS else 1
 
 
 def code_points(text: str) -> Points:
@@ -112,16 +112,16 @@ class Vocabulary(Brief):
                 min_count=min_count,
             )
         counts, min_count = Counter(text), min_count or usual_min_count(len(text))
-        kept = [c for c, n in counts.items() if n >= min_count] or list(counts)
+        characters = [c for c, n in counts.items() if n >= min_count] or list(counts)
         if size is not None:
             if size < 2:
                 raise ConfigError(
                     "a vocabulary has at least 2 symbols, one character and <unk>; received size {size}",
                     size=size,
                 )
-            kept = sorted(kept, key=lambda c: (-counts[c], c))[: size - 1]
-        code_points("".join(kept))  # refuses surrogates with a clear message
-        return cls(tuple(sorted(kept)))
+            characters = sorted(characters, key=lambda c: (-counts[c], c))[: size - 1]
+        code_points("".join(characters))  # refuses surrogates with a clear message
+        return cls(tuple(sorted(characters)))
 
     def dropped(self, text: str) -> tuple[str, float]:
         """The characters of a training text that this vocabulary lacks, in a sentence; and their share of it.
@@ -132,9 +132,11 @@ class Vocabulary(Brief):
         different = set(text)
         if not (lost := sorted(different - set(self.characters))):
             return "", 0.0
-        shown = ", ".join(map(repr, lost[:10])) + (", …" if len(lost) > 10 else "")
-        said = f"{len(lost):,} of the text's {len(different):,} different characters are too rare and read as"
-        return f"{said} <unk>: {shown}", float(np.mean(self.encode(text) == UNKNOWN))
+        examples = ", ".join(map(repr, lost[:10])) + (", …" if len(lost) > 10 else "")
+        sentence = (
+            f"{len(lost):,} of the text's {len(different):,} different characters are too rare and read as"
+        )
+        return f"{sentence} <unk>: {examples}", float(np.mean(self.encode(text) == UNKNOWN_ID))
 
     @property
     def size(self) -> int:
@@ -165,11 +167,11 @@ class Vocabulary(Brief):
 
     def decode(self, ids: Sequence[int] | npt.NDArray[np.integer[Any]]) -> str:
         """The text of integers in 1 .. V - 1; `<unk>` comes back as U+FFFD."""
-        return "".join("\ufffd" if i == UNKNOWN else self.characters[int(i) - 1] for i in ids)
+        return "".join("\ufffd" if i == UNKNOWN_ID else self.characters[int(i) - 1] for i in ids)
 
     def symbol(self, index: int) -> str:
         """The character of one integer, `<unk>` or `<s>` spelled out."""
-        if index == UNKNOWN:
+        if index == UNKNOWN_ID:
             return UNKNOWN_SYMBOL
         return START_SYMBOL if index == self.start else self.characters[index - 1]
 

@@ -26,7 +26,7 @@ from sitting import figure, options_of, settled
 
 from rnnviz.ui.serving import start
 from rnnviz.ui.serving.room import classroom
-from rnnviz.ui.serving.room.room import Question
+from rnnviz.ui.serving.room.room import RoomQuestion
 from tests.support.serving import ROOT, free_port
 
 HONEST = 50
@@ -198,10 +198,10 @@ ATTACKS = (header, silent, unread, half, paths, forged, votes, bodies, pipelined
 def serve(port: int) -> None:
     """The app, and the room with a question that stays open."""
     options = classroom.RoomOptions("127.0.0.1", port)
-    classroom.at_start = options
+    classroom.startup_options = options
     opened = classroom.open_room("en", options)
-    opened.asks = True
-    opened.stage(Question("q", "Which?", ("a", "b", "c")))
+    opened.asks_questions = True
+    opened.stage_question(RoomQuestion("q", "Which?", ("a", "b", "c")))
     start.serve("host", {"server.headless": True, "server.port": free_port()})
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 
 import rnnviz
 from rnnviz.figures import live as figures
-from rnnviz.page.live_session import SHORT
+from rnnviz.page.live_session import BRANCH_CHARS
 from tests.browser.conftest import Live
 from tests.support.driving import make_anew, until
 from tests.support.explore_page import MODEL, OPENING, expect_bars
@@ -167,7 +167,7 @@ def test_three_ways_are_offered_side_by_side_and_one_is_taken(live: Live) -> Non
         expect(ways.first).to_be_focused()
         texts = letters.all_text_contents()
         assert len(set(texts)) == 3
-        assert {len(text) for text in texts} == {SHORT}
+        assert {len(text) for text in texts} == {BRANCH_CHARS}
         assert live.text == OPENING  # nothing is written yet
         take()
         live.reads(OPENING + texts[2])

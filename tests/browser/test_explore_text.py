@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import rnnviz
-from rnnviz.page.live_session import LIMIT
+from rnnviz.page.live_session import MAX_TEXT_CHARS
 from tests.browser.conftest import Live
 from tests.support.explore_page import MODEL, OPENING, expect_bars, perplexity
 
@@ -44,7 +44,7 @@ def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live) -> None:
     live.reads(twice)
     live.press(*10 * ["ArrowRight"], "Control+v")
     # What stood there stays, as where a field is full: of what was pasted comes what there is room for.
-    full = twice[:at] + text[: LIMIT - len(twice)] + twice[at:]
+    full = twice[:at] + text[: MAX_TEXT_CHARS - len(twice)] + twice[at:]
     live.reads(full)
     expect(live.page.get_by_role("link", name="Perplexity page")).to_be_visible()
     assert live.number("characters") == "20,000"
@@ -62,7 +62,7 @@ def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live) -> None:
 
 
 def test_a_full_field_takes_no_key_and_can_be_undone(live: Live) -> None:
-    text = (SENTENCE * 600)[: LIMIT - 1]
+    text = (SENTENCE * 600)[: MAX_TEXT_CHARS - 1]
     live.write(text)
     live.press("Control+Home", "a", "b")
     live.reads("a" + text)

@@ -145,7 +145,7 @@ def test_two_slow_clicks_delete_the_run_in_view_alone_at_once_and_its_name_is_fr
     expect(really).to_have_count(0)
     settled(view)
     assert [run.id for run in runs.listed()] == ["three", "one"]
-    make_run("two", "stopped", created=4.0, watched="<i>A machine</i>")
+    make_run("two", "stopped", created=4.0, watch_text="<i>A machine</i>")
     page.get_by_test_id("stSidebar").get_by_text("two", exact=True).click()
     expect(view).to_have_attribute("data-run", "two")
     expect(view.get_by_role("img", name="<i>A machine</i>")).to_have_text("<i>A·machine</i>")

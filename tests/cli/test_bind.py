@@ -2,15 +2,16 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import pytest
 
 from rnnviz.cli import bind
-from rnnviz.cli.bind import FieldsOf, Gone, Help, Misspelt, OneOf
+from rnnviz.cli.bind import ExclusiveGroup, FieldOptions, Help, Removed, UsageError
+from rnnviz.networks.settings import setting
 
-WHERE = OneOf(required=True)
+WHERE = ExclusiveGroup(required=True)
 GOT: list[dict[str, Any]] = []
 
 
@@ -22,11 +23,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Recipe:
-    cell: str = "gru"
-    size: Annotated[int, "how large"] = 1_000
-    rate: Annotated[float, "how fast"] = 3e-3
-    tied: Annotated[bool, "tied"] = False
-    rule: Annotated[Literal["a", "b"], "a or b"] = "a"
+    cell: str = field(default="gru", metadata=setting("which cell"))
+    size: int = field(default=1_000, metadata=setting("how large"))
+    rate: float = field(default=3e-3, metadata=setting("how fast"))
+    tied: bool = field(default=False, metadata=setting("tied"))
+    biased: bool = field(default=True, metadata=setting("without a bias", names=("--no-bias",)))
+    rule: Literal["a", "b"] = field(default="a", metadata=setting("a or b"))
+    made: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Whole(Source):
 def look(
     names: Annotated[list[str], Help("what to look for", metavar="NAME", positional=True)],
     source: Whole,
-    recipe: Annotated[dict[str, Any], FieldsOf(Recipe, "recipe", but=["cell"])],
+    recipe: Annotated[dict[str, Any], FieldOptions(Recipe, "recipe", but=["cell"])],
     *,
     model: Annotated[str, Help("a model", "-m")],
     quantity: Annotated[list[str] | None, "again for more"] = None,
@@ -48,7 +51,7 @@ def look(
         tuple[int, ...], Help("units", convert=lambda said: tuple(map(int, said.split(","))))
     ] = (),
     as_json: Annotated[bool, Help("print JSON", "--json")] = False,
-    gone: Annotated[str | None, Help("write quantity", "--value", action=Gone)] = None,
+    gone: Annotated[str | None, Help("write quantity", "--value", action=Removed)] = None,
 ) -> int:
     """Look for something.
 
@@ -56,14 +59,14 @@ def look(
       look 100 %
     """
     if until == "line" and as_json:
-        raise Misspelt("lines are no JSON")
+        raise UsageError("lines are no JSON")
     GOT.append({**locals()})
     return 3
 
 
 def main(words: str) -> int:
     parser = argparse.ArgumentParser(prog="rnnviz")
-    bind.add(parser.add_subparsers(), look)
+    bind.add_command(parser.add_subparsers(), look)
     given = parser.parse_args(words.split())
     run: Callable[[argparse.Namespace], int] = given.run
     return run(given)
@@ -107,8 +110,8 @@ def test_what_argparse_takes_is_taken(words: str, name: str, value: object) -> N
 
 def test_of_a_recipe_what_was_given_is_passed_on() -> None:
     assert got(LEAST)["recipe"] == {}
-    found = got(f"{LEAST} --size 1000 --tied --rule c")  # what a field may be its dataclass says
-    assert found["recipe"] == {"size": 1_000, "tied": True, "rule": "c"}
+    found = got(f"{LEAST} --size 1000 --tied --no-bias --rule c")  # what a field may be its dataclass says
+    assert found["recipe"] == {"size": 1_000, "tied": True, "biased": False, "rule": "c"}
 
 
 @pytest.mark.parametrize(
@@ -142,4 +145,6 @@ def test_the_help_is_the_docstring_and_the_annotations(capsys: Any) -> None:
     flat = " ".join(said.split())
     assert "how many (default: 1,000)" in flat
     assert "recipe: --size SIZE how large (default: 1,000) --rate RATE how fast (default: 0.003)" in flat
+    assert "--no-bias without a bias --rule" in flat
+    assert "--made" not in said, "no setting"
     assert "--value" not in said

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rnnviz import cli
-from rnnviz.cli.output import as_json
+from rnnviz.cli.output import json_line
 from tests.support import needs
 from tests.support.commands import ROOT, Run, process
 
@@ -20,7 +20,7 @@ ENDLESS = "sample -m tiny-gru --length 100000000"
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    (names,) = (a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction))
+    (names,) = (a for a in cli._build_parser()._actions if isinstance(a, argparse._SubParsersAction))
     return dict(names.choices)
 
 
@@ -143,7 +143,7 @@ def test_ctrl_c_is_a_short_sentence(command_environment: dict[str, str]) -> None
     assert started.stdout.read(1)  # it is writing
     started.send_signal(signal.SIGINT)
     _, complaint = started.communicate(timeout=60)
-    assert started.returncode == cli.STOPPED
+    assert started.returncode == cli.EXIT_INTERRUPTED
     assert complaint.decode().strip().endswith("rnnviz: stopped")
     assert b"Traceback" not in complaint
 
@@ -168,7 +168,7 @@ def test_help_into_a_closed_pipe_is_no_error(command_environment: dict[str, str]
 
 
 def test_numbers_that_json_lacks_become_null() -> None:
-    values = json.loads(as_json({"a": math.inf, "b": {"c": [math.nan, 1.5]}}))
+    values = json.loads(json_line({"a": math.inf, "b": {"c": [math.nan, 1.5]}}))
     assert values == {"a": None, "b": {"c": [None, 1.5]}}
 
 

@@ -105,8 +105,8 @@ def test_models_are_compared_on_every_file(scored: Run, models_folder: Path, tmp
 def test_one_file_is_told_at_length_and_several_in_a_line_each(
     scored: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "told", lambda value: getattr(value, "code", str(value)))
-    monkeypatch.setattr("rnnviz.cli.perplexity.told", output.told)
+    monkeypatch.setattr(output, "terminal_text", lambda value: getattr(value, "code", str(value)))
+    monkeypatch.setattr("rnnviz.cli.perplexity.terminal_text", output.terminal_text)
     one = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
     assert one[0] == "score.text"
     told = {"score.under", "tiny-3gram", "score.kind.compressor", "score.worse-than-guessing", "score.made"}

@@ -61,7 +61,7 @@ def test_tables_of_values_are_those_of_states_frame(
     model: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(command, "ROWS", rows)
+    monkeypatch.setattr(command, "ROWS_PER_CHUNK", rows)
     chosen = [] if layer is None else ["--layer", str(layer)]
     out = model.with_name(f"states.{ending}")
     done = run("trace", text, "-m", str(model), *STATES, *chosen, "--output", str(out))

@@ -101,7 +101,7 @@ def test_a_step_of_the_lecture(row: list[str]) -> None:
 @pytest.mark.parametrize("row", FILES, ids=itemgetter(0))
 def test_an_address_beside_the_pages(row: list[str]) -> None:
     address, kind, found = row
-    with TestClient(Starlette(routes=entry.parts()["routes"]), follow_redirects=False) as browser:
+    with TestClient(Starlette(routes=entry.app_parts()["routes"]), follow_redirects=False) as browser:
         answer = browser.get(address)
     if kind == "redirect":
         assert (answer.is_redirect, answer.headers["location"]) == (True, found)

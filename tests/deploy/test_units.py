@@ -37,7 +37,7 @@ def hosting(words: list[str]) -> argparse.Namespace:
     """What `rnnviz host` understands of a command."""
     assert words[1:4] == ["-m", "rnnviz", "host"]
     parser = argparse.ArgumentParser()
-    bind.add(parser.add_subparsers(), host)
+    bind.add_command(parser.add_subparsers(), host)
     return parser.parse_args(words[3:])
 
 
@@ -65,7 +65,7 @@ def test_the_app_is_reached_by_the_login_alone_and_the_room_without() -> None:
 def test_the_proxy_bounds_what_comes_in_and_keeps_no_addresses() -> None:
     said = CADDY.read_text("utf-8")
     assert f"max_header_size {http_protocol.BoundedHeaders.longest // 1024}KB\n" in said
-    assert f"read_header {http_protocol.PATIENCE:.0f}s\n" in said
+    assert f"read_header {http_protocol.HEADER_TIMEOUT_S:.0f}s\n" in said
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert f"max_size {config['server']['maxUploadSize'] + 1}MiB\n" in said  # and what is around a file
     assert re.findall(r"\blog\b[^}]*}", re.sub("#.*", "", said)) == [

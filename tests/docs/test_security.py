@@ -120,9 +120,9 @@ def test_numbers_are_the_codes() -> None:
     assert (modelfile.MAX_HEADER, modelfile.MAX_CARD, modelfile.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert config["server"]["maxUploadSize"] == 200
-    assert (listener.PhoneLine.longest, http_protocol.PATIENCE) == (2**14, 10.0)
-    assert (phones.BODY, phones.PATIENCE, listener.STALLED) == (4_096, 10.0, 30.0)
-    assert (listener.CONNECTIONS, listener.FROM_ONE_ADDRESS) == (3_200, 1_500)
+    assert (listener.PhoneConnection.max_header_bytes, http_protocol.HEADER_TIMEOUT_S) == (2**14, 10.0)
+    assert (phones.MAX_BODY_BYTES, phones.BODY_TIMEOUT_S, listener.STALLED_TIMEOUT_S) == (4_096, 10.0, 30.0)
+    assert (listener.MAX_CONNECTIONS, listener.MAX_CONNECTIONS_PER_ADDRESS) == (3_200, 1_500)
 
 
 RUNS = {"eval", "exec", "compile", "__import__"}
@@ -177,7 +177,7 @@ def test_the_one_pickle_that_is_read_lies_where_the_page_says(
     places = {None: tmp_path / "compiled", str(tmp_path / "own"): tmp_path / "own"}
     for named, place in places.items():
         monkeypatch.setattr(numba.config, "CACHE_DIR", named or "")
-        with compiled._kept(numba):
+        with compiled._cached_code(numba):
             assert Path(numba.config.CACHE_DIR).parent == place
     assert "in `compiled` in the folder of downloads" in PAGE
     assert "`NUMBA_CACHE_DIR`" in PAGE

@@ -5,7 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from rnnviz.cli import LISTED
+from rnnviz.cli import COMMANDS_HELP
 from rnnviz.ui.serving import guard
 from tests.support.written import ROOT
 
@@ -19,7 +19,7 @@ def first_cells(rows: str) -> list[str]:
 
 
 def test_the_page_of_the_command_line_begins_with_all_commands() -> None:
-    lines = (line.strip() for line in LISTED.splitlines())
+    lines = (line.strip() for line in COMMANDS_HELP.splitlines())
     listed = [found[1] for line in lines if (found := re.match(r"(?:\w+ +)?(\w+) {2,}", line))]
     assert first_cells(PAGE[: PAGE.index("```")]) == listed != []
 
@@ -31,7 +31,7 @@ def test_it_ends_with_all_variables_of_the_environment() -> None:
     ]
     read = [path for path in files if path.suffix in (".py", ".yaml", ".service", "") and path.is_file()]
     named = {name for path in read for name in VARIABLE.findall(path.read_text("utf-8"))}
-    known = named - {"RNNVIZ_REQUIRE", *guard.GONE}
+    known = named - {"RNNVIZ_REQUIRE", *guard.REMOVED_VARIABLES}
     assert sorted(said) == sorted(known)
     assert not VARIABLE.findall(PAGE.rpartition("|")[2])  # nothing comes after the table
 

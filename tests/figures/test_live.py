@@ -6,6 +6,7 @@ import pytest
 import rnnviz
 from rnnviz.figures import live
 from rnnviz.figures.themes import CELL, DARK, GATE, LIGHT, RELU, TANH, Theme
+from rnnviz.networks.cells import CELLS
 from rnnviz.text.characters import visible
 from tests.support.closeness import assert_states
 from tests.support.models import tiny
@@ -22,11 +23,12 @@ def test_the_view_begins_with_a_valid_figure_and_a_uniform_guess(theme: Theme) -
     assert drawn["layout"]["yaxis2"]["range"] == [0, 4]
 
 
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_every_quantity_of_every_cell_lies_within_its_scale(cell: str) -> None:
-    trace = rnnviz.trace(tiny(cell, layers=2), TEXT)
+    model = tiny(cell, layers=2)
+    trace = rnnviz.trace(model, TEXT)
     for quantity in live.quantities(cell):
-        values, fixed = live.plane(trace, quantity, 1, 5, 20), live.scale(quantity)
+        values, fixed = live.plane(trace, quantity, 1, 5, 20), live.scale(quantity, model.config.span)
         assert values.shape == (15, 12)
         assert fixed.low <= values.min() <= values.max() <= fixed.high
         assert_states(values, live.plane(trace, quantity, 1, 0, len(TEXT))[5:20])

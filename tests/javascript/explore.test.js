@@ -258,7 +258,7 @@ test("network and counts are compared only where one is clearly ahead", () => {
     const [predicted, counted] = [new Running(), new Running()];
     predicted.put(0, [1, 2]);
     counted.put(0, [1 + Math.log(ratio) / 2, 2 + 1.5 * Math.log(ratio)]);
-    const store = { fixed: { cell, order: 6 }, head: { numbers: { foreign } }, length, counted, predicted };
+    const store = { fixed: { cell, order: 6 }, head: { foreign }, length, counted, predicted };
     return controls.besideCounts(/** @type {any} */ (store), words);
   };
   assert.equal(said(1.06), "notice.ahead 6 5");

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.build import TEMPERATURE, parts
-from rnnviz.page.live_session import Ask, LiveSession
+from rnnviz.page.build import START_TEMPERATURE, page_parts
+from rnnviz.page.live_session import LiveAsk, LiveSession
 from rnnviz.page.payload import pack
 from tests.support.models import TEXT, tiny
 
@@ -75,19 +75,21 @@ def write(folder: Path) -> None:
         checkpoint.save(replace(model, normaliser="typography" if name == "tied" else "newlines"), path)
         info = checkpoint.read_info(path)
         yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
-        header, arrays = parts(info, yardstick)
-        session = LiveSession(cast(Any, checkpoint.load_numpy(path)), yardstick)
+        header, arrays = page_parts(info, yardstick)
+        digest = header["made"]["digest"]
+        network = cast(Any, checkpoint.load_numpy(path))
+        session = LiveSession(network, yardstick, temperature=START_TEMPERATURE, static=({}, digest))
         blocks = [pack({"made": header["made"]}, arrays)]
         for n, asked in enumerate(ASKS):
             # Some views hold what was answered before, some hold nothing.
             ask = {
                 "client": "c",
                 "seq": n,
-                "static": header["made"]["digest"],
+                "static": digest,
                 "base": n if n % 5 else 0,
                 **asked,
             }
-            answer = session.answer(Ask.from_json(ask), {}, header["made"]["digest"], temperature=TEMPERATURE)
+            answer = session.answer(LiveAsk.from_json(ask))
             blocks += [json.dumps(ask).encode(), answer]
         (folder / f"{name}.golden").write_bytes(b"".join(struct.pack("<I", len(b)) + b for b in blocks))
 

@@ -74,7 +74,7 @@ def test_guesses_are_counted_and_bound_the_entropy() -> None:
 
 
 def test_a_class_has_a_distribution_and_pays_for_it() -> None:
-    letter = Lecture({"step": "shannon", "history": "h"}).asked()
+    letter = Lecture({"step": "shannon", "history": "h"}).room_question()
     assert letter.told is not None
     assert letter.letters
     assert letter.options[letter.right or 0] == "a"
@@ -87,4 +87,4 @@ def test_a_class_has_a_distribution_and_pays_for_it() -> None:
     assert table["rows"][0][1:] == [fixed(this), fixed((this + before) / 2)]
     (matrix,) = nodes_of(told["picture"], "matrix")
     assert np.sum(matrix["values"][0]) == pytest.approx(1, abs=0.2)
-    assert Lecture({"step": "shannon", "history": scene.SENTENCES[0][1]}).asked() is None
+    assert Lecture({"step": "shannon", "history": scene.SENTENCES[0][1]}).room_question() is None

@@ -10,12 +10,19 @@ import pytest
 
 from rnnviz.arrays import Ids
 from rnnviz.networks import batched_scoring, threads
-from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, NumpyEngine
+from rnnviz.networks.batched_scoring import (
+    CHUNK_STEPS,
+    MAX_ROWS,
+    MIN_SPLIT_CHARS,
+    MIN_STRETCH_CHARS,
+    NumpyEngine,
+)
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring import perplexity as scoring
 from tests.support.long_texts import (
-    CELLS,
     LENGTH,
+    STRETCHED,
     VOCABULARY,
     assert_as_in_sequence,
     in_sequence,
@@ -57,11 +64,11 @@ def text(n: int, seed: int = 0) -> str:
 def read_again(network: NumpyModel, ids: Ids) -> int:
     """How many characters the seams made it read twice, in stretches."""
     scorer = network.scorer()
-    scorer.advance(ids[: len(ids) - len(ids) % (len(ids) // SHORTEST)])
+    scorer.advance(ids[: len(ids) - len(ids) % (len(ids) // MIN_STRETCH_CHARS)])
     return scorer.read_again
 
 
-@pytest.mark.parametrize("settings", CELLS, ids=lambda s: "-".join(map(str, s.values())))
+@pytest.mark.parametrize("settings", STRETCHED, ids=lambda s: "-".join(map(str, s.values())))
 def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(settings: dict[str, Any]) -> None:
     network = reader(scale=8.0, **settings)
     assert_as_in_sequence(network, NumpyEngine(network.weights))
@@ -97,7 +104,7 @@ def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> Non
     wild, calm, slow = never_settles().scorer(), reader(cell="gru").scorer(), almost_forgets().scorer()
     ours = wild.advance(ids)
     assert np.abs(ours - in_sequence(never_settles(), ids).log_p).max() > 1e-2  # that is why
-    rows = LENGTH // SHORTEST
+    rows = LENGTH // MIN_STRETCH_CHARS
     assert wild.unsettled == (rows - 1) * (LENGTH // rows)  # all but the first stretch
     calm.advance(ids)
     slow.advance(ids)
@@ -107,12 +114,12 @@ def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> Non
     assert scoring.perplexity(never_settles(), text=text(LENGTH), precise=True).unsettled == 0
 
 
-@pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
+@pytest.mark.parametrize("cell", [name for name, kind in CELLS.items() if kind.mixes])
 def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
     network = reader(cell=cell, scale=8.0)
     ids = np.random.default_rng(2).integers(0, VOCABULARY.size, 2 * LENGTH)
     whole = network.scorer().advance(ids)
-    for cuts in ([0, 100], [LEAST + 5], [7, LENGTH, LENGTH + 1]):  # a piece of nothing among them
+    for cuts in ([0, 100], [MIN_SPLIT_CHARS + 5], [7, LENGTH, LENGTH + 1]):  # a piece of nothing among them
         scorer = network.scorer()
         parts = [scorer.advance(part) for part in np.split(ids, cuts)]
         np.testing.assert_allclose(np.concatenate(parts), whole, rtol=0, atol=1e-4)
@@ -131,7 +138,7 @@ def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPat
     assert steps[len(steps) // 2].perplexity == pytest.approx(score.perplexity, rel=0.1)
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "mingru"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_reading_goes_on_from_a_state_that_was_kept(cell: str) -> None:
     ids, first, second = symbols(200), tiny(cell).scorer(), tiny(cell).scorer()
     first.advance(ids[:120])
@@ -164,18 +171,16 @@ def test_no_more_threads_than_the_environment_says(
 def test_states_differ_where_any_part_does() -> None:
     h, c = np.zeros((2, 4, 3), np.float32), np.full((2, 4, 3), 100, np.float32)
     other, cell = h.copy(), c.copy()
-    other[1, 1, 2] = 2 * batched_scoring.TOLERANCE  # a row's H
-    cell[0, 3, 0] += 200 * batched_scoring.TOLERANCE  # another's C, in relative terms
-    cell[0, 2, 0] += 50 * batched_scoring.TOLERANCE  # too little
+    other[1, 1, 2] = 2 * batched_scoring.STATE_TOLERANCE  # a row's H
+    cell[0, 3, 0] += 200 * batched_scoring.STATE_TOLERANCE  # another's C, in relative terms
+    cell[0, 2, 0] += 50 * batched_scoring.STATE_TOLERANCE  # too little
     assert batched_scoring._differ((other, cell), (h, c)).tolist() == [1, 3]
 
 
 SHORT: list[tuple[str, dict[str, Any]]] = [
-    ("mlp", {}),
-    ("rnn", {"activation": "relu", "layers": 2}),
-    ("gru", {"layers": 2, "embedding_size": 0}),
-    ("lstm", {"layers": 2}),
-    ("mingru", {"layers": 2}),
+    *((cell, {"layers": 2}) for cell in CELLS),
+    ("rnn", {"activation": "relu"}),
+    ("gru", {"embedding_size": 0}),
     ("gru", {"tied": True, "embedding_size": 12}),
 ]
 
@@ -188,9 +193,9 @@ def some(count: int, longest: int, size: int) -> list[Ids]:
 @pytest.mark.parametrize(("cell", "options"), SHORT)
 def test_each_text_costs_what_it_costs_alone(cell: str, options: dict[str, Any]) -> None:
     network = tiny(cell, **options)
-    texts = some(2 * ROWS + 3, 3 * CHUNK, network.vocabulary.size)
-    texts[:2] = np.empty(0, np.int64), np.ones(LEAST, np.int64)
-    found = list(zip(texts, network.scorer().each(texts), strict=True))
+    texts = some(2 * MAX_ROWS + 3, 3 * CHUNK_STEPS, network.vocabulary.size)
+    texts[:2] = np.empty(0, np.int64), np.ones(MIN_SPLIT_CHARS, np.int64)
+    found = list(zip(texts, network.scorer().score_texts(texts), strict=True))
     for ids, log_p in (found[1], *found[::5]):
         np.testing.assert_allclose(log_p, network.scorer().advance(ids), rtol=1e-4, atol=1e-4)
-    assert network.scorer().each([]) == []
+    assert network.scorer().score_texts([]) == []

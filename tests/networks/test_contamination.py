@@ -64,7 +64,7 @@ def test_every_shipped_model_has_one_and_its_example_is_our_own() -> None:
     for info in models:
         sketch = modelfile.read_sketch(info.path)
         assert sketch is not None, info.name
-        assert 10_000 < len(sketch.hashes) <= contamination.LARGEST
+        assert 10_000 < len(sketch.hashes) <= contamination.MAX_HASHES
         assert contamination.share(OTHER, sketch).share < 0.001
 
 
@@ -92,7 +92,7 @@ def test_where_a_text_is_cut_changes_nothing(cuts: list[int], text: str) -> None
 def test_the_sketch_is_small_whatever_the_text() -> None:
     for text in (TRAINING, words(3, 150_000), "".join(map(chr, range(0x20, 0xD7FF)))):
         sketch = contamination.sketch(text)
-        assert contamination.LARGEST * 0.8 < len(sketch.hashes) <= contamination.LARGEST
+        assert contamination.MAX_HASHES * 0.8 < len(sketch.hashes) <= contamination.MAX_HASHES
         assert sketch.hashes.dtype == np.uint32
         assert (np.diff(sketch.hashes.astype(np.int64)) > 0).all()
 

@@ -143,7 +143,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = ids[:50]
     whole, (_, ranks, entropies) = model.predictions(ids), model.ranked(ids)
     np.testing.assert_array_equal(model.predictions(ids[3:], ids[:3]), whole[3:])
-    monkeypatch.setattr(ngram, "_DENSE", 7 * model.vocabulary.size)
+    monkeypatch.setattr(ngram, "_DENSE_ENTRIES", 7 * model.vocabulary.size)
     np.testing.assert_array_equal(model.predictions(ids), whole)
     np.testing.assert_array_equal(model.ranked(ids)[1], ranks)
     np.testing.assert_array_equal(model.ranked(ids)[2], entropies)

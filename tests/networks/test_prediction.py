@@ -75,7 +75,7 @@ def test_nothing_is_more_likely_where_all_is_equally_likely() -> None:
     assert part.entropy.tolist() == pytest.approx([math.log(3)] * 3)
 
 
-@pytest.mark.parametrize("cell", ["mlp", "gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_equals_share_a_rank_however_the_text_is_read(cell: str, tmp_path: Path) -> None:
     """A readout of nothing but three different biases: whole groups of characters are equally likely."""
     places = np.arange(tiny(cell).vocabulary.size)

@@ -11,7 +11,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.page.live_session import LIMIT, Ask, LiveSession
+from rnnviz.page.live_session import MAX_TEXT_CHARS, LiveAsk, LiveSession
 from rnnviz.page.payload import unpack
 from tests.support.closeness import assert_states, close
 from tests.support.models import TEXT, tiny, tiny_card
@@ -38,18 +38,17 @@ class Hearer:
 
 
 def test_the_kernel_answers_as_the_apps_server_does() -> None:
-    here, there = Hearer(), LiveSession(MODEL)
+    here = Hearer()
     first, _ = here.ask(client="a", seq=1, fresh=True)
+    there = LiveSession(MODEL, static=({}, first["digest"]))
     assert first["text"] == here.widget.text == "The Time Traveller"
-    there.answer(Ask(text=first["text"]), {}, "", temperature=0.8)
+    there.answer(LiveAsk(text=first["text"]))
     for ask in (
         {"text": "The Time Traveller s", "base": 1, "static": first["digest"], "quantity": "update"},
         {"text": "The Time Traveller", "base": 2, "static": first["digest"], "unit": 3, "order": "index"},
     ):
         header, arrays = here.ask(client="a", seq=2, **ask)
-        expected, wanted = unpack(
-            there.answer(Ask.from_json({"client": "a", "seq": 2, **ask}), {}, first["digest"], temperature=1)
-        )
+        expected, wanted = unpack(there.answer(LiveAsk.from_json({"client": "a", "seq": 2, **ask})))
         assert close(header, expected)
         assert arrays.keys() == wanted.keys()
         for name, values in arrays.items():
@@ -83,7 +82,7 @@ def test_python_reads_and_writes_the_text() -> None:
     assert header["offer"] != offer
     assert repr(here.widget) == "<Live view of tiny-gru: 7 characters>"
     with pytest.raises(ConfigError, match="at most 20,000 characters; received 20,001"):
-        here.widget.text = "x" * (LIMIT + 1)
+        here.widget.text = "x" * (MAX_TEXT_CHARS + 1)
     assert here.widget.text == "another"
     here.ask(client="b", fresh=True)
     here.sent.clear()
@@ -108,9 +107,9 @@ def test_plotly_comes_from_the_kernel() -> None:
 
 def test_the_ngram_model_of_the_card_stands_beside_it(only_tiny_models: object) -> None:
     model = tiny("gru", name="tiny-gru", card=tiny_card())
-    assert rnnviz.live(model)._fixed[0]["ngram"] == "3-gram"
-    assert rnnviz.live(MODEL)._fixed[0]["ngram"] is None
-    assert rnnviz.live(tiny("gru", card=tiny_card(ngram="gone")))._fixed[0]["ngram"] is None
+    assert rnnviz.live(model)._static[0]["ngram"] == "3-gram"
+    assert rnnviz.live(MODEL)._static[0]["ngram"] is None
+    assert rnnviz.live(tiny("gru", card=tiny_card(ngram="gone")))._static[0]["ngram"] is None
 
 
 def test_what_has_no_state_to_show_is_refused() -> None:

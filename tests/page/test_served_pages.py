@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.page import CELLS, serving
-from rnnviz.page.responses import PIECE, Packed, pack
+from rnnviz.page.responses import CHUNK_BYTES, PackedFile, pack_file
 from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.serving import entry
 
@@ -25,15 +25,15 @@ def info(only_tiny_models: Path) -> ModelInfo:
 
 def test_the_app_gives_the_page_compressed_and_once(info: ModelInfo) -> None:
     with TestClient(Starlette(routes=[*serving.routes()])) as browser:
-        given = browser.get(serving.address("tiny-gru", "gru"))
+        given = browser.get(serving.page_address("tiny-gru", "gru"))
         assert (given.status_code, given.headers["content-encoding"]) == (200, "gzip")
         assert "<title>tiny-gru · rnnviz</title>" in given.text
         known = {"If-None-Match": given.headers["etag"]}
-        assert browser.get(serving.address("tiny-gru", "gru"), headers=known).status_code == 304
+        assert browser.get(serving.page_address("tiny-gru", "gru"), headers=known).status_code == 304
         assert browser.get("/page/tiny-gru.html?lang=zh", headers=known).status_code == 200
-        plain = browser.get(serving.address("tiny-gru", "gru"), headers={"Accept-Encoding": "identity"})
+        plain = browser.get(serving.page_address("tiny-gru", "gru"), headers={"Accept-Encoding": "identity"})
         assert (plain.text, "content-encoding" in plain.headers) == (given.text, False)
-        assert int(plain.headers["content-length"]) == len(plain.content) > PIECE
+        assert int(plain.headers["content-length"]) == len(plain.content) > CHUNK_BYTES
         typed = browser.get("/page/tiny-gru.html", headers={"Accept-Language": "zh-CN,zh;q=0.9"})
         assert '<html lang="zh">' in typed.text
         assert "Accept-Language" in typed.headers["vary"]
@@ -44,27 +44,27 @@ def test_the_app_gives_the_page_compressed_and_once(info: ModelInfo) -> None:
 def test_a_page_of_each_shipped_network_is_kept_in_each_language() -> None:
     shipped = checkpoint.folders()[-1]
     found = [one for one in checkpoint.available()[0] if one.kind in CELLS and one.path.parent == shipped]
-    assert 0 < len(found) * len(LANGUAGES) <= serving.KEPT
+    assert 0 < len(found) * len(LANGUAGES) <= serving.MAX_CACHED_PAGES
 
 
 def test_what_a_page_fails_at_names_no_folder(
     info: ModelInfo, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def gone(*given: object) -> Packed:
+    def gone(*given: object) -> PackedFile:
         raise FileNotFoundError(2, "No such file", str(info.path))
 
-    monkeypatch.setattr(serving, "made", gone)
+    monkeypatch.setattr(serving, "network_page", gone)
     with TestClient(Starlette(routes=[*serving.routes()])) as browser:
-        given = browser.get(serving.address("tiny-gru", "gru"))
+        given = browser.get(serving.page_address("tiny-gru", "gru"))
     assert given.status_code == 404
     assert str(info.path.parent) not in given.text
     assert str(info.path) in caplog.text
 
 
 def test_those_who_wait_for_a_page_take_no_threads(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, at_work, most = pack(b"", "a.html"), 0, 0
+    made, at_work, most = pack_file(b"", "a.html"), 0, 0
 
-    def slowly(*given: object) -> Packed:
+    def slowly(*given: object) -> PackedFile:
         nonlocal at_work, most
         at_work += 1
         most = max(most, at_work)
@@ -75,10 +75,12 @@ def test_those_who_wait_for_a_page_take_no_threads(info: ModelInfo, monkeypatch:
     async def asked() -> list[int]:
         app = Starlette(routes=[*serving.routes()])
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://here") as browser:
-            given = await asyncio.gather(*(browser.get(serving.address("tiny-gru", "gru")) for _ in range(5)))
+            given = await asyncio.gather(
+                *(browser.get(serving.page_address("tiny-gru", "gru")) for _ in range(5))
+            )
             return [one.status_code for one in given]
 
-    monkeypatch.setattr(serving, "made", slowly)
+    monkeypatch.setattr(serving, "network_page", slowly)
     assert asyncio.run(asked()) == [200] * 5
     assert most == 1
 
@@ -89,8 +91,8 @@ def test_a_page_below_a_path_knows_its_server_too(monkeypatch: pytest.MonkeyPatc
     option = st.get_option
     monkeypatch.setattr(st, "get_option", lambda name: base if name == "server.baseUrlPath" else option(name))
     below = f"/{base.strip('/')}".rstrip("/")
-    with TestClient(Starlette(routes=entry.parts(watched=False)["routes"])) as browser:
-        for page in entry.PAGES[1:]:
+    with TestClient(Starlette(routes=entry.app_parts(watched=False)["routes"])) as browser:
+        for page in entry.PAGE_NAMES[1:]:
             assert "BACKEND_BASE_URL" in browser.get(f"{below}/{page}").text
         moved = browser.get(f"{below}/Learn?step=book", follow_redirects=False)
         assert (moved.status_code, moved.headers["location"]) == (307, "./learn?step=book")

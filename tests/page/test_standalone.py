@@ -29,7 +29,10 @@ def packed(page: str, name: str) -> bytes:
 def written(tmp_path: Path, info: ModelInfo, *more: str) -> str:
     """The page of a network, as the command writes it."""
     target = tmp_path / "page.html"
-    assert cli.main(["page", "-m", str(info.path), "--output", str(target), *more], more=[command.page]) == 0
+    assert (
+        cli.main(["page", "-m", str(info.path), "--output", str(target), *more], more_commands=[command.page])
+        == 0
+    )
     return target.read_text("utf-8")
 
 
@@ -114,11 +117,11 @@ def test_counts_that_are_too_many_or_of_other_symbols_are_left_out(
     info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
-    assert build.parts(info, yardstick)[0]["made"]["fixed"]["ngram"] == "3-gram"
+    assert build.page_parts(info, yardstick)[0]["made"]["fixed"]["ngram"] == "3-gram"
     others = NgramModel.fit(TEXT + "ßßßß", order=3, name="other-3gram")
-    assert build.parts(info, others)[0]["made"]["fixed"]["ngram"] is None
-    monkeypatch.setattr(build, "TABLES", 100)
-    header, arrays = build.parts(info, yardstick)
+    assert build.page_parts(info, others)[0]["made"]["fixed"]["ngram"] is None
+    monkeypatch.setattr(build, "MAX_TABLE_BYTES", 100)
+    header, arrays = build.page_parts(info, yardstick)
     assert header["made"]["fixed"]["ngram"] is None
     assert not any(name.startswith("level:") for name in arrays)
 
@@ -128,7 +131,7 @@ def test_a_table_of_counts_has_no_page(
 ) -> None:
     target = tmp_path / "page.html"
     ngram = str(only_tiny_models / "tiny-3gram.safetensors")
-    assert cli.main(["page", "-m", ngram, "--output", str(target)], more=[command.page]) == 1
+    assert cli.main(["page", "-m", ngram, "--output", str(target)], more_commands=[command.page]) == 1
     assert "received the n-gram model tiny-3gram" in capsys.readouterr().err
     assert not target.exists()
 
@@ -142,6 +145,8 @@ def test_a_cell_that_the_engine_does_not_know_is_refused(
 
 
 def test_the_engine_knows_every_cell_that_has_a_page() -> None:
-    gates = re.search(r"const GATES = \{(.*?)\};", (build.HERE / "cells.js").read_text("utf-8"), re.DOTALL)
+    gates = re.search(
+        r"const GATES = \{(.*?)\};", (build.PAGE_FOLDER / "cells.js").read_text("utf-8"), re.DOTALL
+    )
     assert gates
     assert tuple(re.findall(r"(\w+): \[", gates[1])) == CELLS

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.networks import checkpoint
-from rnnviz.networks.contamination import FEWEST, usual, why
+from rnnviz.networks.contamination import MIN_JUDGED_CHARS, usual, why
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell.example_text import TEXTS
 
@@ -35,7 +35,7 @@ def read(name: str, text: str) -> str:
         (CARD, 20, 0, 6.1, "surprise"),
         (CHINESE, 80, 0, 10.9, ""),
         (CHINESE, 80, 0, 11.1, "surprise"),
-        (CARD, FEWEST - 1, FEWEST - 1, 30.0, ""),
+        (CARD, MIN_JUDGED_CHARS - 1, MIN_JUDGED_CHARS - 1, 30.0, ""),
         (CARD, 80, 0, None, ""),
         ({}, 80, 0, 30.0, ""),
         ({"held_out": None}, 80, 0, 30.0, ""),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.text.characters import REWRITINGS
-from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
+from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 
 KNOWN = Vocabulary(tuple(sorted(set("aeiouctrsdhwn \n\"'-.éàệ가각が\u00e7"))))
 MODEL = UniformModel(KNOWN)
@@ -59,5 +59,5 @@ def test_the_cut_makes_no_difference(text: str, piece: int) -> None:
     whole: Any = perplexity(MODEL, text=text)
     assert run(score(MODEL, text=text, piece=piece)).rewritings == whole.rewritings
     for name, rewrite in REWRITINGS.items():
-        left = int((KNOWN.encode(rewrite(text)) == UNKNOWN).sum())
+        left = int((KNOWN.encode(rewrite(text)) == UNKNOWN_ID).sum())
         assert whole.rewritings[name] == whole.unknown - left

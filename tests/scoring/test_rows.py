@@ -38,7 +38,7 @@ def pairs(count: int) -> list[dict[str, str]]:
 @pytest.mark.parametrize("given", [None, "before"])
 def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise: bool) -> None:
     rows = pairs(70)
-    found, score = score_file_rows(model, row_file(rows, given=given), precise=precise)
+    found, score = score_file_rows(model, row_file(rows, context=given), precise=precise)
     alone = [
         perplexity(model, text=row["text"], given=row["before"] if given else "", precise=precise)
         for row in rows
@@ -65,8 +65,8 @@ def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise:
 def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     model, rows, steps = tiny("gru"), pairs(40), list[Progress]()
     _, at_once = score_file_rows(model, row_file(rows))
-    monkeypatch.setattr(row_files, "ROWS", 7)
-    monkeypatch.setattr(row_files, "CHARACTERS", 900)
+    monkeypatch.setattr(row_files, "BATCH_ROWS", 7)
+    monkeypatch.setattr(row_files, "BATCH_CHARS", 900)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
     score = run(score_rows(model, row_file(rows)), steps.append)
     assert (score.file, score.model, score.encoding) == ("rows.jsonl", model.name, "utf-8")

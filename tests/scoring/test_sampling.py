@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring.sampling import sample, sampling_distribution, stream
@@ -20,7 +21,7 @@ from tests.support.traces import VOCABULARY, spread_network
 TEXT = "a cab,\na bad bead 世界 "
 
 
-NETWORKS = {cell: spread_network(cell) for cell in ("mlp", "rnn", "gru", "lstm", "mingru")}
+NETWORKS = {cell: spread_network(cell) for cell in CELLS}
 MODELS: dict[str, NumpyModel | NgramModel] = {
     **NETWORKS,
     **{f"{n}-gram": NgramModel.fit(TEXT * 3, order=n, vocabulary=VOCABULARY) for n in (1, 2, 4)},

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from rnnviz.errors import TextError
-from rnnviz.findings import Number, Said
+from rnnviz.findings import Number, Sentence
 from rnnviz.networks.contamination import Contamination
 from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.score import Averages, Compared, RowsScore, Score, averaged, best
-from rnnviz.sentences import level, tell
+from rnnviz.sentences import describe, level
 
 FIGURES = ("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
 RANGE = Interval(3.6, 3.84, 40_000, halves=(3.7, 3.72))
@@ -89,7 +89,7 @@ def test_a_range_is_said_in_two_digits_that_it_doesnt_exceed(low: float, high: f
     (one,) = (
         one for one in scored(interval=Interval(low, high, 40_000)).sentences() if one.code == "score.range"
     )
-    assert (tell(one.values["about_low"], "en"), tell(one.values["about_high"], "en")) == said
+    assert (describe(one.values["about_low"], "en"), describe(one.values["about_high"], "en")) == said
 
 
 def test_the_facts_are_the_figures_their_interval_and_what_they_are_compared_with() -> None:
@@ -127,7 +127,7 @@ def test_frequencies_known_beforehand_are_no_rival() -> None:
     table = found.table()
     assert [row[2] for row in table.rows] == ["model", "unigram", "other"]
     kinds = [row[3] for row in table.rows]
-    assert kinds == [Said("score.kind.own"), Said("score.kind.unigram"), Said("score.kind.model")]
+    assert kinds == [Sentence("score.kind.own"), Sentence("score.kind.unigram"), Sentence("score.kind.model")]
     assert table.rows[0][5] == Number(2.0)
     (panel,) = found.panels()
     assert panel.picture.chosen == 0  # type: ignore[union-attr]
@@ -160,8 +160,8 @@ def test_each_kind_of_change_has_its_own_count() -> None:
     said = {
         one.code: one for one in scored(normalised=180, replaced=177, normaliser="typography").sentences()
     }
-    assert "3 line endings converted" in tell(said["score.converted"], "en")
-    told = tell(said["score.replaced.typography"], "en")
+    assert "3 line endings converted" in describe(said["score.converted"], "en")
+    told = describe(said["score.replaced.typography"], "en")
     assert told.startswith("177 characters")
     assert "the text as read" in told
     assert "line" not in told
@@ -190,4 +190,8 @@ def test_a_comparison_of_models_that_read_a_text_differently_says_so(
 
 def test_averages_are_one_sentence() -> None:
     said = averaged(Averages(2.16, 4.66, 2, 30))
-    assert [tell(said.values[name], "en") for name in ("micro", "macro", "texts")] == ["2.16", "4.66", "2"]
+    assert [describe(said.values[name], "en") for name in ("micro", "macro", "texts")] == [
+        "2.16",
+        "4.66",
+        "2",
+    ]

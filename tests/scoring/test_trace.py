@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from rnnviz import ModelConfig
+from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.support.closeness import assert_states
 from tests.support.models import network, random_tensors
-from tests.support.traces import KINDS, TEXT, VOCABULARY, assert_same_trace, spread_network
+from tests.support.traces import TEXT, VOCABULARY, assert_same_trace, spread_network
 
 
 def test_costs_ranks_and_perplexity_as_defined() -> None:
@@ -32,7 +33,7 @@ def test_costs_ranks_and_perplexity_as_defined() -> None:
     assert [TEXT[t] for t in np.flatnonzero(~found.known)] == ["\t", "z", "z", "z"]
 
 
-@pytest.mark.parametrize("cell", KINDS)
+@pytest.mark.parametrize("cell", CELLS)
 def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
     found = trace(spread_network(cell), TEXT)
     for start, stop in ((0, 0), (0, 1), (3, 9), (len(TEXT) - 1, len(TEXT))):

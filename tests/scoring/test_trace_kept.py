@@ -9,15 +9,16 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import ConfigError
+from rnnviz.networks.cells import CELLS
 from rnnviz.scoring import tracer
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from tests.support.closeness import assert_states
-from tests.support.traces import KINDS, TEXT, assert_same_trace, spread_network
+from tests.support.traces import TEXT, assert_same_trace, spread_network
 
 
 @pytest.mark.parametrize("window", [slice(5, 12), slice(None), slice(4, 4), slice(9, 2), slice(-3, 10_000)])
-@pytest.mark.parametrize("cell", KINDS)
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str, window: slice) -> None:
     whole, part = trace(spread_network(cell), TEXT), trace(spread_network(cell), TEXT)[window]
     start, stop, _ = window.indices(len(TEXT))
@@ -86,7 +87,7 @@ def test_a_frame_has_a_row_for_each_character_with_what_was_expected_there() -> 
 
 
 @pytest.mark.parametrize("text", [TEXT, ""])
-@pytest.mark.parametrize("cell", KINDS)
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path) -> None:
     found = trace(spread_network(cell, layers=2), text)
     found.save(tmp_path / "trace")  # no ending is added
@@ -101,9 +102,9 @@ def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path
 TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]
 
 
-@pytest.mark.parametrize("cell", KINDS)
+@pytest.mark.parametrize("cell", CELLS)
 def test_many_traces_are_those_of_one_by_one(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracer, "ROWS", 3)
+    monkeypatch.setattr(tracer, "MAX_BATCH_TEXTS", 3)
     model = spread_network(cell)
     found = rnnviz.trace(model, TEXTS)
     assert [each.text for each in found] == [text.replace("\r\n", "\n") for text in TEXTS]

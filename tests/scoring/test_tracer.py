@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
+from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 from tests.support.models import with_tensors
-from tests.support.traces import ARRAYS, KINDS, TEXT, VOCABULARY, assert_same_trace, spread_network
+from tests.support.traces import ARRAYS, TEXT, VOCABULARY, assert_same_trace, spread_network
 
 CHARACTERS = st.sampled_from(
     [*"abc ,.\n\r\t", "\r\n", "é", "e\u0301", "世", "界", "龍", "😀", "👩‍🚀", "\u202eא", "z", "\x00"]
@@ -40,7 +41,7 @@ def common(old: str, new: str) -> int:
     )
 
 
-@pytest.mark.parametrize("cell", KINDS)
+@pytest.mark.parametrize("cell", CELLS)
 @given(texts=edits())
 def test_after_any_edits_a_tracer_holds_a_fresh_trace(cell: str, texts: list[str]) -> None:
     tracer, old = Tracer(spread_network(cell)), ""
@@ -65,7 +66,7 @@ def test_after_any_edits_a_tracer_holds_a_fresh_trace(cell: str, texts: list[str
             np.testing.assert_array_equal(getattr(found, name), values, err_msg=name)
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_typing_a_long_text_equals_reading_it(cell: str) -> None:
     text = (TEXT * 30)[:700]
     tracer = Tracer(spread_network(cell))

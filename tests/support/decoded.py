@@ -8,5 +8,5 @@ from rnnviz.text.decoding import open_text
 
 def decode(data: bytes, encoding: str | None = None, known: str = "") -> SimpleNamespace:
     """The whole text, its encoding, and the certainty of that."""
-    stream = open_text(io.BytesIO(data), encoding=encoding, known=known)
+    stream = open_text(io.BytesIO(data), encoding=encoding, model_characters=known)
     return SimpleNamespace(text="".join(stream), encoding=stream.encoding, certainty=stream.certainty)

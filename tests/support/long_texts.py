@@ -6,15 +6,15 @@ import numpy as np
 
 from rnnviz import ModelConfig
 from rnnviz.arrays import Ids
-from rnnviz.networks.batched_scoring import LEAST, CharScorer, Engine
+from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, CharScorer, Engine
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.networks.prediction import Scores
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.models import network, random_tensors, with_tensors
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))
-LENGTH = LEAST + 777
-CELLS: list[dict[str, Any]] = [
+LENGTH = MIN_SPLIT_CHARS + 777
+STRETCHED: list[dict[str, Any]] = [
     {"cell": "rnn", "activation": "relu"},
     {"cell": "gru", "embedding_size": 0},
     {"cell": "lstm", "layers": 2},
@@ -36,7 +36,7 @@ def symbols(n: int, lowest: int = 0) -> Ids:
 def in_sequence(network: NumpyModel, ids: Ids) -> Scores:
     """The scores by pieces that are too short to be cut into stretches."""
     scorer = network.scorer()
-    cuts = range(LEAST // 2, len(ids), LEAST // 2)
+    cuts = range(MIN_SPLIT_CHARS // 2, len(ids), MIN_SPLIT_CHARS // 2)
     return Scores.joined([scorer.advance_details(part) for part in np.split(ids, cuts)])
 
 

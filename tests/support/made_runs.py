@@ -31,7 +31,7 @@ def make_run(
     end: str | None = "finished",
     *,
     created: float = 0.0,
-    watched: str = WATCHED,
+    watch_text: str = WATCHED,
     text: str = "",
     **end_fields: Any,
 ) -> Path:
@@ -47,7 +47,7 @@ def make_run(
             corpus="" if text else "python-docs",
             text=text or None,
             title="Tiny <text>",
-            watched=watched,
+            watch_text=watch_text,
             created=created or time.time(),
         )
     )
@@ -60,7 +60,7 @@ def make_run(
     say("start", **START)
     folder.snapshots.mkdir()
     for step in (0, 1, 3, 10, 30):
-        shot = of(trace(model, watched), step=step, characters=100 * step)
+        shot = of(trace(model, watch_text), step=step, characters=100 * step)
         (folder.snapshots / f"{step:09d}.safetensors").write_bytes(to_bytes(shot, half=True))
     folder.newest.write_bytes(to_bytes(shot))
     for step in (5, 15, 30):

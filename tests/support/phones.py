@@ -6,8 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from rnnviz.ui.serving.room.listener import Listener
-from rnnviz.ui.serving.room.room import Question
+from rnnviz.ui.serving.room.listener import ClassroomServer
+from rnnviz.ui.serving.room.room import RoomQuestion
 
 SOON = 10.0  # seconds, for a socket
 
@@ -84,13 +84,13 @@ def hang_up() -> None:
         STREAMS.pop().close()
 
 
-SHUT: list[Listener] = []
+SHUT: list[ClassroomServer] = []
 
 
-def shut(listener: Listener) -> None:
+def shut(listener: ClassroomServer) -> None:
     """Close it: at the module's end all will have ended."""
     listener.close()
     SHUT.append(listener)
 
 
-COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))
+COLOURS = RoomQuestion("colour", "Which <b>colour</b>?", ("red", "green", "blue"))

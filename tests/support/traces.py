@@ -13,7 +13,6 @@ from tests.support.models import network, random_tensors
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
 ARRAYS = ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entropy")
-KINDS = ("mlp", "rnn", "gru", "lstm", "mingru")
 
 
 def spread_network(cell: str = "gru", **options: Any) -> NumpyModel:

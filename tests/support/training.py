@@ -46,7 +46,7 @@ def begin_run(home: Path, config: TrainConfig = INTERRUPTIBLE, **more: Any) -> R
     """A run's folder with nothing done yet."""
     folder = RunFolder(home / "run")
     folder.path.mkdir(parents=True)
-    folder.begin(Description("run", config, text=TRAVELLER, threads=1, watched="lit the lamp", **more))
+    folder.begin(Description("run", config, text=TRAVELLER, threads=1, watch_text="lit the lamp", **more))
     return folder
 
 

@@ -198,9 +198,9 @@ def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
     text: str, length: int, chunk: int, name: str
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnnviz.text.decoding.PIECE", chunk)
+        patch.setattr("rnnviz.text.decoding.PIECE_BYTES", chunk)
         source = source_of(text, name)
-        pieces, own = list(source.pieces(length)), list(source_of(text, name).own(length))
+        pieces, own = list(source.pieces(length)), list(source_of(text, name).raw_pieces(length))
     read = normalise(text, name)
     assert "".join(pieces) == read
     assert [len(piece) for piece in pieces[:-1]] == [length] * (len(pieces) - 1)

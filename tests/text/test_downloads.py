@@ -141,7 +141,7 @@ def test_a_download_that_fails_says_how_and_leaves_what_was_there(
     page: str, message: str, server: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if page == "stalling":  # a busy machine may answer late
-        monkeypatch.setattr(corpora, "STALL", 1.0)
+        monkeypatch.setattr(corpora, "STALL_S", 1.0)
     old = corpora.REMOTE[page].path
     old.parent.mkdir(parents=True)
     old.write_bytes(b"an older edition")
@@ -151,8 +151,10 @@ def test_a_download_that_fails_says_how_and_leaves_what_was_there(
 
 
 def test_a_slow_download_ends_at_the_limit(server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpora, "TOTAL", 0.0)
-    with pytest.raises(DownloadError, match=f"with {corpora.BLOCK:,} bytes where there should be 272,000"):
+    monkeypatch.setattr(corpora, "TOTAL_S", 0.0)
+    with pytest.raises(
+        DownloadError, match=f"with {corpora.DOWNLOAD_BLOCK_BYTES:,} bytes where there should be 272,000"
+    ):
         corpora.fetch("right", base_url=server.url)
 
 

@@ -41,7 +41,7 @@ NO_ENCODINGS = ("klingon", "", "rot13", "base64", "zlib", "idna", "utf-7", "unic
 IN_DOUBT: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"a": "two words", "b": "two words"}, {}, r"more than one column of texts: 'a', 'b'; say which"),
     ({"a": 1, "b": None}, {}, r"has no column of texts; it has 'a', 'b'"),
-    ({"a": "word"}, {"given": "a"}, r"has no column of texts"),
+    ({"a": "word"}, {"context": "a"}, r"has no column of texts"),
 ]
 NO_VOCABULARY: list[tuple[tuple[str, ...], str]] = [
     ((), "at least one character"),
@@ -223,7 +223,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             rf"{name} has no column 'body'; it has 'id', 'text'",
         )
         for name, data in (("a.csv", comma(ROWS)), ("a.parquet", parquet(ROWS)))
-        for option in ("column", "given")
+        for option in ("column", "context")
     },
     "rows in a .txt": (
         lambda _: opened_rows(b"", "a.txt"),

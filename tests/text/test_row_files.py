@@ -14,7 +14,7 @@ import pytest
 
 from rnnviz.errors import DecodingError, TextError
 from rnnviz.text import files, row_files
-from rnnviz.text.decoding import CHUNK
+from rnnviz.text.decoding import CHUNK_BYTES
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows
 from tests.support import needs
@@ -69,7 +69,7 @@ def test_the_same_rows_in_every_format(name: str, data: bytes, tmp_path: Path) -
         assert texts(file) == TEXTS
         assert texts(file) == TEXTS, "again, from the beginning"
         assert file.bytes_read <= file.bytes_total == len(data)
-        own = [row for rows in file.batches(own=True) for row in _dicts(rows.own)]
+        own = [row for rows in file.batches(full=True) for row in _dicts(rows.full_rows)]
         assert [str(row["label"]) for row in own] == [row["label"] for row in ROWS]
 
 
@@ -84,7 +84,7 @@ def _dicts(own: Any) -> list[dict[str, Any]]:
         ({"id": 3, "said": "word"}, {}, "said"),
         ({"id": "a7", "said": "two words"}, {}, "said"),
         ({"id": "a7", "said": "一二三"}, {}, "said"),
-        ({"prompt": "two words", "said": "two words"}, {"given": "prompt"}, "said"),
+        ({"prompt": "two words", "said": "two words"}, {"context": "prompt"}, "said"),
         ({"id": "a7", "said": "two words"}, {"column": "id"}, "id"),
     ],
 )
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_a_row_costs_that_row() -> None:
     assert said[4].startswith("line 9 is no JSON: Expecting")
     assert said[-1] == "line 27 is not UTF-8"
     assert all("\n" not in one and len(one) < 250 for one in said)
-    assert faults(opened_rows(b'{"text": "a", "before": null}', "a.jsonl", given="before")) == ["null"]
+    assert faults(opened_rows(b'{"text": "a", "before": null}', "a.jsonl", context="before")) == ["null"]
 
 
 def test_what_is_wrong_with_a_record_costs_that_record() -> None:
@@ -151,7 +151,7 @@ def test_line_ends_are_found_wherever_a_file_is_cut(monkeypatch: pytest.MonkeyPa
     for end in ("\r", "\n", "\r\n"):
         data = end.join(["id,text", "1,one two", '2,"a', 'b"', "3,", ""]).encode()
         for chunk in range(1, 20):
-            monkeypatch.setattr(row_files, "CHUNK", chunk)
+            monkeypatch.setattr(row_files, "CHUNK_BYTES", chunk)
             assert texts(opened_rows(data, "a.csv", column="text")) == ["one two", f"a{end}b", ""]
 
 
@@ -161,7 +161,7 @@ def test_columns_of_one_name_are_told_apart() -> None:
 
 
 def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_files, "LONGEST", 1000)
+    monkeypatch.setattr(row_files, "MAX_ROW_CHARS", 1000)
     long = {"text": "x " * 2000}
     file = opened_rows(json_lines([ROWS[0], long, ROWS[1]]), "a.jsonl")
     assert (texts(file), faults(file)) == ([TEXTS[0], "", TEXTS[1]], ["", "long", ""])
@@ -179,20 +179,20 @@ def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_long_first_row_does_not_choose_the_column_alone() -> None:
-    first, others = {"id": "x" * row_files.CHARACTERS}, [{"id": str(n), "text": "a b"} for n in range(10)]
+    first, others = {"id": "x" * row_files.BATCH_CHARS}, [{"id": str(n), "text": "a b"} for n in range(10)]
     assert opened_rows(json_lines([first, *others]), "a.jsonl", column=None).column == "text"
 
 
 def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_files, "ROWS", 10)
-    monkeypatch.setattr(row_files, "CHARACTERS", 100)
+    monkeypatch.setattr(row_files, "BATCH_ROWS", 10)
+    monkeypatch.setattr(row_files, "BATCH_CHARS", 100)
     rows = [{"text": "a " * (n % 40)} for n in range(200)]
     for data, name in ((json_lines(rows), "a.jsonl"), (parquet(rows), "a.parquet")):
         file, start = opened_rows(data, name), 0
-        for batch in file.batches(own=True):
+        for batch in file.batches(full=True):
             assert batch.start == start
             assert sum(map(len, batch.texts[:-1])) < 100, "the row that fills it is its last"
-            assert len(_dicts(batch.own)) == len(batch.texts)
+            assert len(_dicts(batch.full_rows)) == len(batch.texts)
             start += len(batch.texts)
         assert start == 200
 
@@ -216,7 +216,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         if ending == ".gz":
             there = zlib.decompressobj(31).decompress(data[: len(data) * 2 // 3])
             lost = len(there) - sum(len(json.dumps({"text": text})) + 1 for text in found)
-            assert lost <= CHUNK, "all that can be unpacked but for one piece"
+            assert lost <= CHUNK_BYTES, "all that can be unpacked but for one piece"
             assert opened_rows(data[:3000], f"{name}.gz", column=None).columns, "however short"
 
 
@@ -254,7 +254,7 @@ def test_values_that_python_has_not_do_not_stop_a_row(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet")
     file = open_rows(tmp_path / "a.parquet", column="text")
     assert texts(file) == ["one two", "three"]
-    (own,) = (rows.own for rows in file.batches(own=True))
+    (own,) = (rows.full_rows for rows in file.batches(full=True))
     found = {name: row_files.values(own.column(name)) for name in table.schema.names}
     assert found["odd"] == [b"\xff", "ok"]
     assert found["nested"][1] == ["ok"]
@@ -267,14 +267,14 @@ def test_values_that_python_has_not_do_not_stop_a_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_decompression_bomb_is_noticed_early(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "FREE", 1 << 20)
+    monkeypatch.setattr(files, "FREE_BYTES", 1 << 20)
     bomb = (gzip.compress if ending == ".gz" else zstandard)(b" " * (8 << 20))
     with pytest.raises(TextError, match="unpacks to more than 300 times its size"):
         texts(opened_rows(bomb, f"a.csv{ending}"))
 
 
 def test_a_parquet_bomb_is_noticed_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_files, "MOST", 1 << 20)
+    monkeypatch.setattr(row_files, "MAX_TEXT_BYTES", 1 << 20)
     bomb = parquet([{"text": "x " * 5000}] * 1000)
     assert len(bomb) < 10_000
     with pytest.raises(TextError, match=r"unpacks to more than 1 MB of text in 1,?\d* rows"):
@@ -324,7 +324,7 @@ def test_a_link_that_leads_round_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_line_of_very_many_fields_has_few_columns_and_gives_any_that_is_named() -> None:
-    data = json_lines([{f"c{n}": "a" for n in range(row_files.FIELDS + 5)}])
-    file = opened_rows(data, "a.jsonl", column=(last := f"c{row_files.FIELDS + 4}"))
-    assert (len(file.columns), file.columns[0]) == (row_files.FIELDS, "c0")
+    data = json_lines([{f"c{n}": "a" for n in range(row_files.MAX_COLUMNS + 5)}])
+    file = opened_rows(data, "a.jsonl", column=(last := f"c{row_files.MAX_COLUMNS + 4}"))
+    assert (len(file.columns), file.columns[0]) == (row_files.MAX_COLUMNS, "c0")
     assert [rows.texts for rows in file.batches()] == [["a"]], last

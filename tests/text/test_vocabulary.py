@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.text.vocabulary import LONG, UNKNOWN, Vocabulary
+from rnnviz.text.vocabulary import LONG_TEXT_CHARS, UNKNOWN_ID, Vocabulary
 
 
 def test_the_layout_of_the_integers() -> None:
@@ -16,7 +16,7 @@ def test_the_layout_of_the_integers() -> None:
     assert vocabulary.characters == ("a", "c", "e", "h", "i", "m", "n")
     assert vocabulary.size == 8
     assert vocabulary.start == 8
-    assert vocabulary.encode("cab").tolist() == [2, 1, UNKNOWN]
+    assert vocabulary.encode("cab").tolist() == [2, 1, UNKNOWN_ID]
     assert vocabulary.encode("cab").dtype == np.int64
     assert vocabulary.decode([2, 1, 0]) == "ca\ufffd"
     assert [vocabulary.symbol(i) for i in (0, 1, 8)] == ["<unk>", "a", "<s>"]
@@ -32,8 +32,8 @@ def test_rare_characters_are_left_to_unknown() -> None:
 
 def test_how_often_a_character_must_occur_follows_the_text_s_size() -> None:
     assert Vocabulary.from_text("hello").characters == ("e", "h", "l", "o")
-    book = "a lamp " * (LONG // 7) + "!"
-    for text, rarest in ((book[-LONG + 1 :], 1), (book.rjust(LONG), 2)):
+    book = "a lamp " * (LONG_TEXT_CHARS // 7) + "!"
+    for text, rarest in ((book[-LONG_TEXT_CHARS + 1 :], 1), (book.rjust(LONG_TEXT_CHARS), 2)):
         assert Vocabulary.from_text(text) == Vocabulary.from_text(text, min_count=rarest)
         assert ("!" in Vocabulary.from_text(text)) == (rarest == 1)
 
@@ -53,7 +53,7 @@ def test_what_is_dropped_is_said() -> None:
 def test_encoding_and_decoding_are_inverse_on_known_characters(text: str, other: str) -> None:
     vocabulary = Vocabulary.from_text(text, min_count=1)
     assert vocabulary.decode(vocabulary.encode(text)) == text
-    assert [i != UNKNOWN for i in vocabulary.encode(other)] == [c in text for c in other]
+    assert [i != UNKNOWN_ID for i in vocabulary.encode(other)] == [c in text for c in other]
     assert [c in vocabulary for c in other] == [c in text for c in other]
 
 

@@ -14,6 +14,8 @@ from rnnviz import i18n, sentences
 from tests.support.catalogue import Id, catalogue, entries, forms
 
 PACKAGE = Path(i18n.__file__).resolve().parent
+ENGLISH_ALONE = ("cli/", "lab/cli/")
+"""Commands print their errors in English, so these may be in the catalogue, but need not be."""
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,11 @@ def used() -> dict[Id, str]:
 
 def test_the_catalogue_holds_what_the_code_says_and_nothing_else(used: dict[Id, str]) -> None:
     there = entries("zh")
-    missing = {f"{file}: {message}" for message, file in used.items() if message not in there}
+    missing = {
+        f"{file}: {message}"
+        for message, file in used.items()
+        if message not in there and not Path(file).as_posix().startswith(ENGLISH_ALONE)
+    }
     assert not missing, "extract the messages again, as CONTRIBUTING.md says"
     assert not there.keys() - used.keys()
     assert not catalogue("zh").obsolete
@@ -111,7 +117,7 @@ def test_no_compiled_catalogue_lies_in_the_package() -> None:
     [(None, "en"), ("", "en"), ("zh", "zh"), ("zh-Hans-CN", "zh"), ("ZH_tw", "zh"), ("fr-FR", "en")],
 )
 def test_a_locale_finds_its_language(locale: str | None, language: str) -> None:
-    assert sentences.match(locale) == language
+    assert sentences.match_language(locale) == language
 
 
 def test_a_session_without_a_language_reads_english() -> None:

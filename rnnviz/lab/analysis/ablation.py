@@ -26,7 +26,7 @@ with a target 2, outside and inside.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -36,16 +36,16 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import directions, targets
 from rnnviz.lab.analysis.activations import Unit
-from rnnviz.lab.analysis.bootstrap import Resampled, from_correlation, resample
+from rnnviz.lab.analysis.bootstrap import Resampled, block_length, resample
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.lab.analysis.interventions import Intervention, side_by_side
 from rnnviz.lab.analysis.ranking import correlation, ranks
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.config import check_layer
-from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
@@ -66,12 +66,6 @@ REPLICATES = 0.5
 SAMPLES = 500
 """Resampled texts for an interval."""
 
-FORESEEABLE = 1e7
-"""The largest `Ablation.needed` that a sentence names; beyond, no text is long enough."""
-
-LISTED = 16
-"""Units in the picture."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Within(Brief):
@@ -89,7 +83,7 @@ class Within(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ablation(Brief, Pictured, Finding):
+class Ablation(Brief, Pictured, Reported):
     """The loss without each unit, on one text.
 
     units   (U,) of `layer`, in the requested order
@@ -100,6 +94,8 @@ class Ablation(Brief, Pictured, Finding):
     random  the same for random directions, numbered by their seeds; None without controls
     ranked  whether all units of the layer were requested: the sentences then name the leaders
     """
+
+    REPORT = "rnnviz.lab.reports.ablation"
 
     layer: int
     units: Ids
@@ -139,10 +135,11 @@ class Ablation(Brief, Pictured, Finding):
     @property
     def order(self) -> Ids:
         """The units, largest loss first."""
-        return self.units[self._order]
+        return self.units[self.ranked_places]
 
     @property
-    def _order(self) -> Ids:
+    def ranked_places(self) -> Ids:
+        """(U,) where in `units` each unit of `order` stands."""
         return np.argsort(-self.loss, kind="stable")
 
     @cached_property
@@ -151,11 +148,12 @@ class Ablation(Brief, Pictured, Finding):
 
         nan for fewer than three units or two passages.
         """
+        # By place and not by turns: neighbouring passages share a subject, and would agree too well.
         half = len(self.passages) // 2
         if half == 0 or len(self.units) < 3:
             return math.nan
-        one, other = self.passages[:half].sum(axis=0), self.passages[half:].sum(axis=0)
-        return float(correlation(ranks(one[:, None]), ranks(other))[0])
+        first, second = self.passages[:half].sum(axis=0), self.passages[half:].sum(axis=0)
+        return float(correlation(ranks(first[:, None]), ranks(second))[0])
 
     @property
     def replicates(self) -> bool:
@@ -171,6 +169,8 @@ class Ablation(Brief, Pictured, Finding):
         Halves of a short text share a subject and agree better than two texts do, so this is a lower limit:
         for python-gru the estimate after 4,000 characters is 8,000, and 64,000 are not enough.
         """
+        # Spearman–Brown: k times the text has a reliability of k r / (1 + (k - 1) r). Solved for the k at
+        # which that is REPLICATES.
         r = self.replication
         return self.characters * (1 - r) / r * REPLICATES / (1 - REPLICATES) if r > 0 else math.inf
 
@@ -191,7 +191,7 @@ class Ablation(Brief, Pictured, Finding):
         """
         if self.random is None:
             return None
-        return whole(self.sums - self.random.sums[..., self.random._order[:1]], self.counts)
+        return whole(self.sums - self.random.sums[..., self.random.ranked_places[:1]], self.counts)
 
     @property
     def beyond(self) -> int | None:
@@ -223,93 +223,15 @@ class Ablation(Brief, Pictured, Finding):
             "interval": [float(self.interval.low[place]), float(self.interval.high[place])],
             "perplexity": float(self.perplexity[place]),
         }
-        for name, side in self._sides():
+        for name, side in self.sides():
             out[name] = float(side.estimate[place])
             out[f"{name}_interval"] = [float(side.low[place]), float(side.high[place])]
         return out
 
-    def _sides(self) -> list[tuple[str, Resampled]]:
+    def sides(self) -> list[tuple[str, Resampled]]:
+        """The losses of `within` by name: inside, outside, difference; [] without a target."""
         names = ("inside", "outside", "difference") if self.within is not None else ()
         return [(name, getattr(self.within, name)) for name in names]
-
-    def table(self) -> Table:
-        """A row a unit: in the requested order, or largest loss first; no rows where the ranking doesn't
-        replicate.
-        """
-        sides = self._sides()
-        heads = ["unit", "loss", "interval", "perplexity", *(name for name, _side in sides)]
-        listed = self._order if self.ranked else np.arange(len(self.units))
-        rows: list[list[Value]] = [
-            [
-                Number(int(self.units[place]), "count"),
-                Number(float(self.loss[place]), "signed", 5),
-                between(self.interval, place, 5),
-                Number(float(self.perplexity[place])),
-                *(Number(float(side.estimate[place]), "signed", 5) for _name, side in sides),
-                *(between(side, place, 5) for _name, side in sides[2:]),
-            ]
-            for place in listed
-            if self.replicates or not self.ranked
-        ]
-        columns = [words(f"head.{name}") for name in (*heads, *["interval-difference"][: len(sides)])]
-        return Table(columns, rows)
-
-    def sentences(self) -> list[Said]:
-        """The unit with the largest loss, or why no ranking is shown."""
-        first = self._order[0]
-        random = np.array([math.nan]) if self.random is None else self.random.loss
-        return say(
-            self._codes(),
-            characters=count(self.characters),
-            baseline=Number(self.baseline),
-            unit=int(self.units[first]),
-            without=Number(float(self.perplexity[first])),
-            replication=Number(self.replication, digits=2),
-            least=Number(REPLICATES, digits=1),
-            needed=count(float(f"{self.needed:.1g}")),
-            beyond=self.beyond,
-            units=len(self.units),
-            controls=len(random),
-            low=Number(float(random.min()), "signed", 5),
-            high=Number(float(random.max()), "signed", 5),
-            mean=Number(float(random.mean()), "signed", 5),
-        )
-
-    def _codes(self) -> Iterator[str]:
-        """Codes of the true sentences, in their order."""
-        if not self.ranked:
-            yield "ablation.whole"
-        elif math.isnan(self.replication):
-            yield "ablation.too-short"
-            return
-        elif not self.replicates:
-            yield "ablation.no-ranking"
-            yield "ablation.needed" if self.needed <= FORESEEABLE else "ablation.unforeseeable"
-            return
-        else:
-            yield "ablation.most"
-        if self.beyond is not None:
-            yield "ablation.beyond"
-        if self.random is not None:
-            yield "ablation.random"
-
-    def panels(self) -> list[Panel]:
-        """Bars of the largest losses beside random directions; empty without a ranking."""
-        if not (self.ranked and self.replicates):
-            return []
-        listed, drawn, random = self._order[:LISTED], self.interval, self.random
-        units = self.units[listed].tolist()
-        level = () if random is None else (("ablation.level", len(random.units), float(random.loss.max())),)
-        picture = Bars(
-            [str(unit) for unit in units],
-            self.loss[listed].tolist(),
-            words("ablation.x"),
-            [(words(code, controls=controls), most) for code, controls, most in level],
-            errors=(drawn.high - drawn.low)[listed] / 2 if drawn.enough else None,
-        )
-        notice = [words("ablation.notice"), words("ablation.notice-click")]
-        title, limits = words("ablation.title"), words("ablation.limits")
-        return [Panel("ablation", title, picture, notice, limits, pick="bar", picks=units)]
 
 
 @checked
@@ -389,7 +311,7 @@ def ablating(
         if clock.due():
             yield Share((start + len(top)) / total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
-    random = [directions.random(len(added), seed, layer=layer) for seed in range(controls)]
+    random = [directions.random_direction(len(added), seed, layer=layer) for seed in range(controls)]
     mean, held = added / len(ids), [*which.tolist(), *random]
 
     def without(one: int | Direction) -> Intervention:
@@ -441,16 +363,16 @@ def holding(text: str, target: str | Target | Mask | None) -> Target | None:
         raise EmptyTextError("a text of no characters has no perplexity; choose another text")
     if target is None:
         return None
-    found = targets.target(target, text)
-    if found.graded or len(found) != len(text):
+    checked_target = targets.target(target, text)
+    if checked_target.graded or len(checked_target) != len(text):
         raise ConfigError(
             "give a target that is true or false at each of the {count:,} characters; received {name}, for "
             "{characters:,}",
             count=len(text),
-            name=found.name,
-            characters=len(found),
+            name=checked_target.name,
+            characters=len(checked_target),
         )
-    return found
+    return checked_target
 
 
 def _rounds(n: int, until: float | None) -> list[int]:
@@ -459,6 +381,7 @@ def _rounds(n: int, until: float | None) -> list[int]:
         return [n]
     passage = passage_of(n)
     ends = [FIRST << k for k in range(n.bit_length()) if FIRST << k < n]
+    # At passages' ends, so that a test sees whole passages only.
     return [*(end // passage * passage for end in ends), n]
 
 
@@ -466,15 +389,15 @@ def _chosen(
     weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
 ) -> tuple[int, Integers]:
     """The layer, and which of its units."""
-    if directions.within(units):
+    if directions.directions_in(units):
         raise ConfigError(
             "units are ablated one by one; for a direction use rnnviz.units.effect(model, text, "
             "Zero(direction))"
         )
     if units is not None:
-        of = Intervention(units, layer=layer)
-        of.changes(weights)  # raises for an absent unit
-        return of.layer, np.array(of.units)
+        intervention = Intervention(units, layer=layer)
+        intervention.changes(weights)  # raises for an absent unit
+        return intervention.layer, np.array(intervention.units)
     which = 0 if layer is None else layer
     check_layer(which, len(weights.layers))
     return which, np.arange(weights.layers[which].units)
@@ -487,7 +410,8 @@ def stretches(
     text 0. The stretches are as long as `texts` side by side would make them.
     """
     B = reader.hidden.shape[2]
-    step = int(np.clip(LOGITS // (max(B, texts) * len(reader.weights.bias)), 1, 64))
+    # As many steps as keep the logits (n, B, V) below LOGITS numbers, and 64 at most.
+    step = int(np.clip(LOGITS_ENTRIES // (max(B, texts) * len(reader.weights.bias)), 1, 64))
     for begin in range(0, len(inputs), step):
         hidden, _ = reader.states(inputs[begin : begin + step])
         yield begin, hidden[1:, -1], hidden[1:, layer, 0]
@@ -497,8 +421,8 @@ def costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:
     """-log P (n, B) in nats of the symbols `ids` (n,), given the states (n, B, H) before them."""
     n, B, H = top.shape
     logits, log_sum = weights.predict(top.reshape(n * B, H))
-    came = logits.reshape(n, B, -1)[np.arange(n), :, ids]
-    return np.asarray(log_sum.reshape(n, B) - came)
+    target_logits = logits.reshape(n, B, -1)[np.arange(n), :, ids]
+    return np.asarray(log_sum.reshape(n, B) - target_logits)
 
 
 def passage_of(n: int) -> int:
@@ -515,6 +439,7 @@ def by_passage(extra: Doubles, passage: int, target: Target | None) -> tuple[Dou
         # Shifted by one: row t of a target holds after character t, where t + 1 is predicted.
         side[1:] = target.values[: len(extra) - 1]
     sums = np.zeros((1 if target is None else 2, int(at[-1]) + 1, extra.shape[1]))
+    # add.at adds up repeated places; `sums[side, at] += extra` would keep the last of each.
     np.add.at(sums, (side, at), extra)
     counts = np.zeros(sums.shape[:2])
     np.add.at(counts, (side, at), 1)
@@ -526,7 +451,7 @@ def whole(sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Resam
     over passages. The columns `typical` determine the length of the bootstrap's blocks.
     """
     sums, counts = sums.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True)
-    return _sides(sums, counts, typical).of(lambda losses: losses[..., 0, :])
+    return _sides(sums, counts, typical).map(lambda losses: losses[..., 0, :])
 
 
 def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Within | None:
@@ -537,9 +462,9 @@ def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = 
     return Within(
         target,
         int(counts[1].sum()),
-        sides.of(lambda losses: losses[..., 1, :]),
-        sides.of(lambda losses: losses[..., 0, :]),
-        sides.of(lambda losses: losses[..., 1, :] - losses[..., 0, :]),
+        sides.map(lambda losses: losses[..., 1, :]),
+        sides.map(lambda losses: losses[..., 0, :]),
+        sides.map(lambda losses: losses[..., 1, :] - losses[..., 0, :]),
     )
 
 
@@ -553,18 +478,16 @@ def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(losses / means[..., :S, None])
 
-    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).of(rate)
+    # Characters and losses are resampled together: a drawn text may have more of the target than another,
+    # and its loss a character is a ratio of two sums.
+    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).map(rate)
 
 
 def _block(sums: Doubles) -> int:
     """The passages of a bootstrap block for losses (m, K): the median over the sixteen columns that vary
     most.
     """
+    # The units that cost most decide it: the rest is noise, whose blocks are short. The median, as one slow
+    # unit would leave too few blocks for all.
     columns = np.argsort(-sums.var(axis=0))[:16].tolist()
-    return int(np.median([from_correlation(sums[:, column]) for column in columns]))
-
-
-def between(drawn: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Said | Number:
-    """An interval as text; a dash without one."""
-    low, high = float(drawn.low[place]), float(drawn.high[place])
-    return Number(None) if math.isnan(low) else span(low, high, digits)
+    return int(np.median([block_length(sums[:, column]) for column in columns]))

@@ -27,14 +27,16 @@ class Unit(NamedTuple):
 
 def check_units(units: npt.ArrayLike, H: int) -> Integers:
     """`units` as an array. Raises ConfigError unless they are whole numbers in 0 .. H - 1, at least one."""
-    found = np.atleast_1d(np.asarray(units))
-    if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
+    numbers = np.atleast_1d(np.asarray(units))
+    if numbers.ndim != 1 or not len(numbers) or numbers.dtype.kind not in "iu":
         raise ConfigError("units are whole numbers, at least one; received {units!r}", units=units)
-    if found.min() < 0:
-        raise ConfigError("units are counted from 0; received {unit}", unit=int(found.min()))
-    if found.max() >= H:
-        raise ConfigError("a layer has units 0 to {last}; received {unit}", last=H - 1, unit=int(found.max()))
-    return found.astype(np.int64)
+    if numbers.min() < 0:
+        raise ConfigError("units are counted from 0; received {unit}", unit=int(numbers.min()))
+    if numbers.max() >= H:
+        raise ConfigError(
+            "a layer has units 0 to {last}; received {unit}", last=H - 1, unit=int(numbers.max())
+        )
+    return numbers.astype(np.int64)
 
 
 def within_layer(
@@ -44,15 +46,16 @@ def within_layer(
 
     Raises ConfigError for Units of several layers, of another one than `layer`, or among plain numbers.
     """
-    every = [units] if isinstance(units, Unit) else units if isinstance(units, list | tuple) else []
-    own = [unit for unit in every if isinstance(unit, Unit)]
-    if not own:
+    items = [units] if isinstance(units, Unit) else units if isinstance(units, list | tuple) else []
+    full_units = [unit for unit in items if isinstance(unit, Unit)]
+    # Plain numbers, an array or one number: they say nothing of a layer, so the argument does.
+    if not full_units:
         return units, layer  # type: ignore[return-value]
-    if len(own) < len(every):
+    if len(full_units) < len(items):
         raise ConfigError(
             "units are Units or numbers of one layer, not both; received {units!r}", units=units
         )
-    layers = {unit.layer for unit in own}
+    layers = {unit.layer for unit in full_units}
     if len(layers) > 1:
         raise ConfigError(
             "these Units are of layers {layers}; give those of one layer at a time",
@@ -65,10 +68,10 @@ def within_layer(
             layer=layer,
             theirs=theirs,
         )
-    return [unit.unit for unit in own], theirs
+    return [unit.unit for unit in full_units], theirs
 
 
-def may_be_one(units: object) -> bool:
+def is_plain_pair(units: object) -> bool:
     """Whether `units` is a plain pair such as (1, 5), which may be meant as a Unit."""
     return (
         type(units) is tuple
@@ -82,6 +85,8 @@ def refuse_pair(units: Sequence[int], layers: int) -> None:
     readings.
     """
     first, second = (int(number) for number in units)
+    # A first number that no layer has can only be a unit: then the pair is two units, and nothing is
+    # refused.
     if first < layers:
         raise ConfigError(
             "({first}, {second}) may be unit {second} of layer {first}, or units {first} and {second} of "
@@ -105,11 +110,12 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     """
     values = trace.values(quantity)
     if layer is None:
+        # No -1 here: numpy can't work out a length from a text of no characters.
         return values.reshape(len(values), values.shape[1] * values.shape[2])
     check_layer(layer, values.shape[1])
     return values[:, layer]
 
 
-def unit_of(column: int, H: int, layer: int | None) -> Unit:
+def unit_at_column(column: int, H: int, layer: int | None) -> Unit:
     """The unit of a column of `activations`."""
     return Unit(column // H, column % H) if layer is None else Unit(layer, column)

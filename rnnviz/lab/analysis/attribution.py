@@ -23,7 +23,7 @@ characters, G blocks, H units, L layers, B texts side by side.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
@@ -33,7 +33,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.findings import Finding, Json, Number, Said, Table, count, say, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.backward import Exponents, sweep
 from rnnviz.lab.analysis.connectivity import ConnectivityRow, connectivity_row
 from rnnviz.lab.analysis.linearisation import Reading, layer_slopes, read, top_slopes
@@ -42,8 +42,7 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.occlusion import beginning, driven, scores, without_each
-from rnnviz.text.characters import visible
-from rnnviz.text.vocabulary import UNKNOWN
+from rnnviz.text.vocabulary import UNKNOWN_ID
 
 Method = Literal["integrated", "occlusion"]
 Instead = Literal["average", "zero", "unknown", "out"]
@@ -63,8 +62,6 @@ NEAR = 0.01
 FLOOR = 1e-3
 """Nats by which a sum may be off, however small |y - y'| is."""
 
-CANCELS = 3.0
-"""Values cancel where the sum of their sizes exceeds this multiple of |y - y'|."""
 
 ROWS = 128
 """Texts that are read side by side, at most."""
@@ -119,6 +116,7 @@ class Attribution:
     @property
     def adds_up(self) -> bool:
         """Whether |gap| is at most 1 % of |whole - without| or 0.001 nats; never for occlusion."""
+        # FLOOR: where y hardly differs from y', a hundredth of the difference is below float32's rounding.
         return abs(self.gap) <= max(NEAR * abs(self.whole - self.without), FLOOR)
 
     @property
@@ -129,13 +127,15 @@ class Attribution:
 
 
 @dataclass(frozen=True, eq=False)
-class Contributions(Pictured, Finding):
+class Contributions(Pictured, Reported):
     """Three measures of each character's contribution to one prediction.
 
     target      the character whose log P is attributed, less that of `against`, if given
     integrated  integrated gradients; `occluded`: occlusion
     row         the norms of the gradient
     """
+
+    REPORT = "rnnviz.lab.reports.attribution"
 
     target: str
     against: str | None
@@ -146,7 +146,7 @@ class Contributions(Pictured, Finding):
     def facts(self) -> Json:
         """The values that --json prints; nats."""
         integrated, occluded = self.integrated, self.occluded
-        of = ("first", "instead", "without", "gap", "size", "error", "adds_up", "beyond", "steps")
+        names = ("first", "instead", "without", "gap", "size", "error", "adds_up", "beyond", "steps")
         return {
             "text": integrated.text,
             "target": self.target,
@@ -154,7 +154,7 @@ class Contributions(Pictured, Finding):
             "whole": integrated.whole,
             "integrated": {
                 "values": integrated.values.tolist(),
-                **{name: getattr(integrated, name) for name in of},
+                **{name: getattr(integrated, name) for name in names},
             },
             "occlusion": {
                 "values": occluded.values.tolist(),
@@ -163,58 +163,6 @@ class Contributions(Pictured, Finding):
             },
             "gradient": self.row.norms.tolist(),
         }
-
-    def table(self) -> Table:
-        """A row a character; cells stay empty where a value wasn't requested or doesn't add up."""
-        heads = ("position", "character", "integrated", "occlusion", "gradient")
-        first = self.integrated.first if self.integrated.adds_up else len(self.row)
-        return Table(
-            [words(f"head.{name}") for name in heads],
-            [
-                (
-                    count(s),
-                    visible(character),
-                    Number(float(self.integrated.values[s]), "signed") if s >= first else None,
-                    Number(float(self.occluded.values[s]), "signed") if s >= self.occluded.first else None,
-                    Number(float(self.row.norms[s]), "significant"),
-                )
-                for s, character in enumerate(self.row.text)
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The sum of integrated gradients, and what each of the three measures shows."""
-        found = self.integrated
-        return say(
-            self._codes(),
-            last=count(len(found) - found.first),
-            error=Number(found.error, "whole percent"),
-            y=self.y,
-            difference=Number(found.whole - found.without, "signed", 2),
-            sum=Number(float(found.values.sum()), "signed", 2),
-            size=Number(found.size, digits=2),
-        )
-
-    @property
-    def y(self) -> Said:
-        """The attributed quantity, in words."""
-        against = visible(self.against or "")
-        code = "attribution.log-p" if self.against is None else "attribution.log-p-against"
-        return words(code, target=visible(self.target), against=against)
-
-    def _codes(self) -> Iterator[str]:
-        """Codes of the true sentences, in their order."""
-        found = self.integrated
-        if found.adds_up:
-            yield "attribution.sum"
-            if found.size > CANCELS * abs(found.whole - found.without):
-                yield "attribution.cancel"
-            if not math.isnan(found.beyond):
-                yield "attribution.cut"
-        else:
-            yield "attribution.wrong"
-        yield "attribution.notice"
-        yield "attribution.limits"
 
 
 @checked
@@ -350,10 +298,10 @@ def _ask(
             count=t - first,
             limit=LONGEST,
         )
-    of = int(reading.targets(character)[-1])
+    target = int(reading.targets(character)[-1])
     than = None if against is None else reading.symbol(against, "against")
-    whole = float(scores(reading.weights, reading.top[-1:], of, than)[0])
-    return Attribution(reading.text, of, than, first, np.zeros(t), whole, math.nan, method, instead, 0)
+    whole = float(scores(reading.weights, reading.top[-1:], target, than)[0])
+    return Attribution(reading.text, target, than, first, np.zeros(t), whole, math.nan, method, instead, 0)
 
 
 def _baseline(reading: Reading, instead: Instead) -> Floats:
@@ -361,8 +309,9 @@ def _baseline(reading: Reading, instead: Instead) -> Floats:
     weights = reading.weights
     if instead == "zero":
         return weights.layers[0].b
-    characters = np.arange(UNKNOWN + 1, len(weights.bias))  # neither <unk> nor the start symbol
-    rows = weights.rows(0, np.array([UNKNOWN]) if instead == "unknown" else characters, reading.hidden)
+    characters = np.arange(UNKNOWN_ID + 1, len(weights.bias))  # neither <unk> nor the start symbol
+    rows = weights.rows(0, np.array([UNKNOWN_ID]) if instead == "unknown" else characters, reading.hidden)
+    # The mean of the rows W_x e + b is the row of the mean embedding, as the layer's input is linear.
     return np.asarray(rows.mean(axis=0, dtype=np.float64), np.float32)
 
 
@@ -397,7 +346,7 @@ def _along(
     state: tuple[Floats, Floats | None],
     rows: Floats,
     away: Floats,
-    asked: Attribution,
+    request: Attribution,
 ) -> Doubles:
     """∂y/∂rows · `away` (n, G·H) at each of n steps for each of B texts, (n, B)."""
     hidden, cell = beginning(weights, state, rows)
@@ -405,22 +354,24 @@ def _along(
     # returns ∂y/∂α by step, (n, B), instead of gradients (n, B, G·H).
     lowest = replace(weights.layers[0], W_x=away.T)
     layers = (lowest, *weights.layers[1:])
-    first, *others = layer_slopes(replace(weights, layers=layers), rows, hidden, cell, forwards=True)
-    parts, each = first.from_x  # (K·H, n)
-    by_step = replace(first, from_x=(parts, np.ascontiguousarray(each.T)[..., None]))
+    first, *upper = layer_slopes(replace(weights, layers=layers), rows, hidden, cell, forwards=True)
+    parts, rows_of_W = first.from_x  # (K·H, n)
+    # From (K·H, n) to (n, K·H, 1): other rows of W_x at each step, as `Slopes.from_x` allows.
+    by_step = replace(first, from_x=(parts, np.ascontiguousarray(rows_of_W.T)[..., None]))
     top = hidden[-1, -1]  # (B, H)
-    if asked.against is None:
-        seeds = top_slopes(weights, top, np.full(len(top), asked.target))
+    if request.against is None:
+        seeds = top_slopes(weights, top, np.full(len(top), request.target))
     else:
-        between = weights.readout[asked.target] - weights.readout[asked.against]
+        # A difference of two log P is a difference of two logits: the softmax's sum cancels.
+        between = weights.readout[request.target] - weights.readout[request.against]
         seeds = np.broadcast_to(between, top.shape)
-    found = np.zeros(rows.shape[:2])
+    gradients = np.zeros(rows.shape[:2])
 
     def on_input(t: int, row: int, x: Floats, exponents: Exponents) -> None:
-        found[t] = np.ldexp(x[:, 0].astype(np.float64), exponents)
+        gradients[t] = np.ldexp(x[:, 0].astype(np.float64), exponents)
 
-    sweep([by_step, *others], seeds, len(rows) - 1, on_input=on_input)
-    return found
+    sweep([by_step, *upper], seeds, len(rows) - 1, on_input=on_input)
+    return gradients
 
 
 def _occluded(reading: Reading, asked: Attribution) -> Generator[float, None, Attribution]:

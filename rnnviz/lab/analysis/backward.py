@@ -39,16 +39,16 @@ from rnnviz.lab.analysis.slopes import Slopes
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network
 
-MANY = 24
+MATRIX_MIN_ROWS = 24
 """Rows from which summing the parts of W_h first is quicker."""
 
-BLOCK = 8
+BLOCK_STEPS = 8
 """Time steps whose matrices are computed together: they stay in the processor's cache."""
 
-ENTRIES = 1 << 22
+MAX_BLOCK_ENTRIES = 1 << 22
 """Matrix entries of a block, at most: bounds the memory where inputs are many."""
 
-RESCALE = 4
+RESCALE_STEPS = 4
 """Time steps between two rescalings."""
 
 Exponents = npt.NDArray[np.int32]
@@ -68,7 +68,7 @@ class _Layer:
     state; `complete` adds the part that flows through h.
     """
 
-    def __init__(self, slopes: Slopes, rows: int, inputs: bool, many: bool) -> None:
+    def __init__(self, slopes: Slopes, rows: int, inputs: bool, by_matrix: bool) -> None:
         self.slopes, self.inputs, self.units = slopes, inputs, slopes.layer.units
         H, self.has_cell = self.units, slopes.through is not None
         # λ of c and λ of h share one array, so that one product takes both back.
@@ -77,11 +77,11 @@ class _Layer:
         self.cell = self.both[:, :H] if self.has_cell else None
         P, first = slopes.parts.shape[-2], slopes.first
         # For each state: the columns of its adjoints in `both`, and of its slopes in `parts`.
-        own = [(slice(0, H), slice(0, first)), (slice(H, 2 * H), slice(first, P))]
-        self._into = own[: 1 + self.has_cell]
+        columns = [(slice(0, H), slice(0, first)), (slice(H, 2 * H), slice(first, P))]
+        self._into = columns[: 1 + self.has_cell]
         # Texts side by side would need a matrix each, so they go by parts.
-        self.many = many and slopes.from_h is not None and P > 1 and slopes.parts.ndim == 3
-        if self.many:
+        self.by_matrix = by_matrix and slopes.from_h is not None and P > 1 and slopes.parts.ndim == 3
+        if self.by_matrix:
             self._stacked = _stack(slopes, inputs)
             self._product = np.empty((rows, self._stacked.shape[2]), np.float32)
             self._from = len(slopes.parts)
@@ -94,18 +94,18 @@ class _Layer:
 
     def back(self, t: int, rows: slice) -> Floats | None:
         """Take n rows from t to t - 1; returns the adjoints of the input at t, (n, X)."""
-        return self._by_matrix(t, rows) if self.many else self._by_parts(t, rows)
+        return self._by_matrix(t, rows) if self.by_matrix else self._by_parts(t, rows)
 
     def _by_parts(self, t: int, rows: slice) -> Floats | None:
         slopes, d = self.slopes, self._scaled[rows]  # (n, P, H)
         for units, some in self._into:
             np.multiply(self.both[rows, None, units], slopes.parts[t, ..., some, :], out=d[:, some])
-        kept = None if slopes.keep is None else self.both[rows, : self.units] * slopes.keep[t]
+        carried = None if slopes.keep is None else self.both[rows, : self.units] * slopes.keep[t]
         self.state[rows] = 0 if slopes.from_h is None else _product(d, *slopes.from_h)
-        if kept is not None and self.cell is not None:
-            self.cell[rows] = kept
-        elif kept is not None:
-            self.state[rows] += kept
+        if carried is not None and self.cell is not None:
+            self.cell[rows] = carried
+        elif carried is not None:
+            self.state[rows] += carried
         if not self.inputs:
             return None
         parts, W = slopes.from_x
@@ -126,7 +126,7 @@ class _Layer:
         …).
         """
         slopes, wide = self.slopes, self._stacked.shape[2]
-        steps = min(BLOCK, ENTRIES // (self.both.shape[1] * wide))
+        steps = min(BLOCK_STEPS, MAX_BLOCK_ENTRIES // (self.both.shape[1] * wide))
         self._from, until = max(0, t + 1 - max(1, steps)), t + 1
         parts = slopes.parts[self._from : until].transpose(2, 0, 1)
         self._matrices = np.empty((self.both.shape[1], until - self._from, wide), np.float32)
@@ -146,9 +146,9 @@ def _stack(slopes: Slopes, inputs: bool) -> Floats:
     """[W_h | W_x] by unit: (H, P, H + X), zeros where a part has only one of the two."""
     H, P = slopes.layer.units, slopes.parts.shape[1]
     out = np.zeros((H, P, H + (slopes.from_x[1].shape[1] if inputs else 0)), np.float32)
-    for taken, columns in ((slopes.from_h, slice(H)), (slopes.from_x if inputs else None, slice(H, None))):
-        if taken is not None:
-            parts, rows = taken
+    for source, columns in ((slopes.from_h, slice(H)), (slopes.from_x if inputs else None, slice(H, None))):
+        if source is not None:
+            parts, rows = source
             out[:, parts, columns] = rows.reshape(-1, H, rows.shape[1]).transpose(1, 0, 2)
     return out
 
@@ -178,7 +178,7 @@ def sweep(
     rows, top = len(seeds), len(layers) - 1
     # Each layer hands its input's adjoint down, so only the lowest may skip it.
     swept = [
-        _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MANY)
+        _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MATRIX_MIN_ROWS)
         for number, slopes in enumerate(layers)
     ]
     flows = any(slopes.flows for slopes in layers)
@@ -192,7 +192,7 @@ def sweep(
                 break
             swept[top].state[joined:end] = seeds[joined:end]
             some = slice(begin, end)
-            if t % RESCALE == 0:
+            if t % RESCALE_STEPS == 0:
                 _rescale(swept, some, exponents, together)
             x: Floats | None = None
             for number in range(top, -1, -1):
@@ -234,7 +234,7 @@ MAX_JACOBIAN = 1_000
 
 Norm = Literal["frobenius", "spectral"]
 
-Of = Literal["state", "loss"]
+Numerator = Literal["state", "loss"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -261,7 +261,7 @@ def jacobian(
     text: str,
     *,
     at: int | None = None,
-    of: Of = "state",
+    of: Numerator = "state",
     character: str | None = None,
     norm: Norm = "frobenius",
 ) -> StateNorms:
@@ -289,7 +289,7 @@ def jacobian(
     """
     if norm not in get_args(Norm):
         raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
-    if of not in get_args(Of):
+    if of not in get_args(Numerator):
         raise ConfigError("of is 'state' or 'loss'; received {of!r}", of=of)
     reading = read(model, text, stop=at, limit=MAX_LOSS if of == "loss" else MAX_JACOBIAN)
     if of == "state":

@@ -14,20 +14,18 @@ import numpy as np
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Bars, Finding, Json, Lines, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Json, Panel, Reported, report
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
-from rnnviz.text.characters import visible
-
-LISTED = 8
-"""Characters named for each network's next prediction."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Brief, Pictured, Finding):
+class Comparison(Brief, Pictured, Reported):
     """Traces of one `text` by M models, in their order."""
+
+    REPORT = "rnnviz.lab.reports.comparison"
 
     text: str
     traces: tuple[Trace, ...]
@@ -65,66 +63,12 @@ class Comparison(Brief, Pictured, Finding):
             ],
         }
 
-    def table(self) -> Table:
-        """A row a network."""
-        return Table(
-            [words(f"head.{name}") for name in ("network", "perplexity", "unknown")],
-            [
-                (one["model"], Number(one["perplexity"], "perplexity", 2), count(one["unknown"]))
-                for one in self.facts()["networks"]
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The network with the lowest perplexity."""
-        if len(self.traces) < 2 or not self.text:
-            return []
-        best = min(self.facts()["networks"], key=lambda one: one["perplexity"])
-        perplexity = Number(best["perplexity"], "perplexity", 2)
-        return say(
-            ["compare.lowest"],
-            characters=count(len(self.text)),
-            model=best["model"],
-            perplexity=perplexity,
-        )
-
     def panels(self, at: int | None = None) -> list[Panel]:
         """Running perplexity, and each network's prediction after character `at`, counted from 0; None: the
         last character.
         """
-        row = len(self.text) if at is None else at + 1
-        running = Panel(
-            "running",
-            words("compare.running"),
-            Lines(
-                [(read.model_name, read.perplexity) for read in self.traces],
-                words("axis.character"),
-                words("axis.perplexity"),
-                log=True,
-                places=True,
-            ),
-            [words("compare.running-notice")],
-            words("compare.running-limits"),
-            link="x",
-            pick="at",
-        )
-        return [running, *(_next(read, row) for read in self.traces)]
-
-
-def _next(read: Trace, row: int) -> Panel:
-    expected = read.top(row, LISTED)
-    return Panel(
-        f"next-{read.model_name}",
-        words("compare.next", model=read.model_name, at=count(row)),
-        Bars(
-            [visible(character) for character, _probability in expected],
-            [probability for _character, probability in expected],
-            words("axis.probability"),
-            last=1.0,
-        ),
-        [words("compare.next-notice")],
-        words("compare.next-limits"),
-    )
+        pictures: list[Panel] = report(self).panels(self, at)
+        return pictures
 
 
 @checked
@@ -142,6 +86,7 @@ def compare(models: Sequence[Network], text: str) -> Comparison:
     if not len(models):
         raise ConfigError("a comparison takes a list of at least one model; received none")
     traces = tuple(Tracer(model).extend(text) for model in models)
+    # Checked by the result and not by the normalisers' names: two of them often leave a text alike.
     if any(t.text != traces[0].text for t in traces):
         ways = ", ".join(sorted({m.normaliser for m in models}))
         raise ConfigError(

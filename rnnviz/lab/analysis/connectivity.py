@@ -16,12 +16,11 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, read_only
 from rnnviz.checks import checked
-from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
+from rnnviz.findings import Json, Panel, Reported, report
 from rnnviz.lab.analysis.backward import Exponents, norms, sweep
-from rnnviz.lab.analysis.linearisation import Reading, place, read
+from rnnviz.lab.analysis.linearisation import Reading, check_place, read
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Drawn
-from rnnviz.text.characters import visible
 
 MAX_SQUARE = 1_000
 """Characters of a T × T connectivity, at most."""
@@ -42,6 +41,8 @@ class Connectivity(Drawn):
     start    (T,)    float32, the norms with respect to the start symbol
     """
 
+    REPORT = "rnnviz.lab.reports.connectivity"
+
     text: str
     targets: Ids
     norms: Floats
@@ -61,23 +62,20 @@ class Connectivity(Drawn):
 
     def panels(self) -> list[Panel]:
         """The square: row t is the connectivity of the prediction of character t; row 0 is empty."""
-        with np.errstate(divide="ignore"):
-            log10 = np.roll(np.log10(self.normalised), 1, axis=0)
-        log10[:1] = -np.inf  # np.roll put the last prediction here, which is of no character in the text
-        picture = Square(log10, words("connectivity.read"), words("connectivity.predicted"))
-        notice, limits = words("connectivity.notice"), words("connectivity.limits")
-        title = words("connectivity.title", characters=count(len(self)))
-        return [Panel("square", title, picture, [notice], limits, link="xy", pick="at")]
+        square: list[Panel] = report(self).panels(self)
+        return square
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConnectivityRow(Finding):
+class ConnectivityRow(Reported):
     """Connectivity of one prediction to each of the t characters before it. All arrays are read-only.
 
     target  the symbol whose log P was differentiated
     norms   (t,) float32, for each character; `start`, for the start symbol
     log10   (t,) float32, the decimal logarithm of `norms`; -inf where the norm is 0
     """
+
+    REPORT = "rnnviz.lab.reports.connectivity_row"
 
     text: str
     target: int
@@ -104,26 +102,6 @@ class ConnectivityRow(Finding):
             for t, (c, norm, share) in enumerate(columns)
         ]
         return {"at": len(self), "characters": characters}
-
-    def table(self) -> Table:
-        """A row a character."""
-        heads = ("position", "character", "gradient", "share")
-        return Table(
-            [words(f"head.{name}") for name in heads],
-            [
-                (
-                    count(each["position"]),
-                    visible(each["character"]),
-                    Number(each["norm"], "significant"),
-                    Number(each["share"], "percent"),
-                )
-                for each in self.facts()["characters"]
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The limit of a gradient: saturation hides effects."""
-        return say(["connectivity.saturated"])
 
 
 @overload
@@ -160,14 +138,18 @@ def connectivity(
     T = len(reading.text)
     targets = reading.targets(character)
     seeds = reading.seeds(targets, slice(1, None))
-    found = np.zeros((T, T + 1))  # the first column is the start symbol's
+    lengths = np.zeros((T, T + 1))  # the first column is the start symbol's
 
     def on_input(t: int, begin: int, x: Floats, exponents: Exponents) -> None:
-        found[T - begin - len(x) : T - begin, t] = norms(x, exponents)[::-1]
+        # Rows `begin` and on are the predictions after T - begin, T - begin - 1, … characters.
+        lengths[T - begin - len(x) : T - begin, t] = norms(x, exponents)[::-1]
 
+    # One sweep for all predictions: the sweep goes from the end to the beginning, and the adjoint of each
+    # prediction joins when it passes it. So the latest prediction comes first, and `on_input` turns rows
+    # round again.
     sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
-    values, log10 = _both(found[:, 1:])
-    return Connectivity(reading.text, targets[1:], values, log10, _both(found[:, 0])[0])
+    values, log10 = _with_logarithms(lengths[:, 1:])
+    return Connectivity(reading.text, targets[1:], values, log10, _with_logarithms(lengths[:, 0])[0])
 
 
 def connectivity_row(
@@ -193,7 +175,7 @@ class Rows:
 
     def row(self, at: int, *, character: str | None = None) -> ConnectivityRow:
         """The row of the prediction after `at` characters, as `connectivity_row` gives it."""
-        return _row(self._reading, place(self._reading.text, at), character)
+        return _row(self._reading, check_place(self._reading.text, at), character)
 
 
 def _row(reading: Reading, t: int, character: str | None) -> ConnectivityRow:
@@ -203,10 +185,12 @@ def _row(reading: Reading, t: int, character: str | None) -> ConnectivityRow:
     powers = np.zeros(t + 1, np.int32)
 
     def on_input(step: int, begin: int, x: Floats, exponents: Exponents) -> None:
+        # A copy: the sweep goes on to write in its working arrays. The norms of all steps are taken at once
+        # below.
         gradients[step], powers[step] = x[0], exponents[0]
 
     sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, on_input=on_input)
-    values, log10 = _both(norms(gradients, powers))
+    values, log10 = _with_logarithms(norms(gradients, powers))
     return ConnectivityRow(reading.text[:t], int(targets[t]), values[1:], log10[1:], float(values[0]))
 
 
@@ -214,17 +198,18 @@ def shares(logs: npt.NDArray[np.floating[Any]]) -> Floats:
     """Each row's shares from its decimal logarithms (…, T); all 0 where the gradient is 0 throughout."""
     with np.errstate(under="ignore"):
         # The largest entry of each row becomes 1, so that no power overflows.
-        scaled = np.exp2((logs - largest(logs)) / math.log10(2))
+        scaled = np.exp2((logs - row_maxima(logs)) / math.log10(2))
         scaled /= np.maximum(scaled.sum(axis=-1, keepdims=True), np.float32(1e-30))
     return read_only(scaled.astype(np.float32))
 
 
-def largest(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
+def row_maxima(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
     """The largest entry of each row of logarithms, (…, 1), as a finite number."""
-    found = logs.max(axis=-1, keepdims=True)
-    return np.asarray(np.where(np.isfinite(found), found, found.dtype.type(0)))
+    maxima = logs.max(axis=-1, keepdims=True)
+    # A row of -inf has no gradient at all: subtracting -inf from it would make NaN.
+    return np.asarray(np.where(np.isfinite(maxima), maxima, maxima.dtype.type(0)))
 
 
-def _both(found: Doubles) -> tuple[Floats, Floats]:
+def _with_logarithms(lengths: Doubles) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
-        return read_only(found.astype(np.float32)), read_only(np.log10(found).astype(np.float32))
+        return read_only(lengths.astype(np.float32)), read_only(np.log10(lengths).astype(np.float32))

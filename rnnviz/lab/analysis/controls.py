@@ -16,7 +16,7 @@ from rnnviz.arrays import Array, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis.evidence import needs_fits, weigh
-from rnnviz.lab.analysis.search_result import Replication, Search, holm, shifts_for
+from rnnviz.lab.analysis.search_result import Replication, Search, holm, min_shifts
 from rnnviz.lab.analysis.searching import SHIFTS, Searcher
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.lab.analysis.targets import target as labels
@@ -24,7 +24,7 @@ from rnnviz.lab.engines import untrained as networks
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Share, mapped, run
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.decoding import TextOrPath, text_of
@@ -38,7 +38,7 @@ READING, ECHOES = 0.2, 0.7
 
 
 @checked
-def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = None) -> list[Network]:
+def untrained(model: Network, copies: int = UNTRAINED_COPIES, *, fresh: Fresh | None = None) -> list[Network]:
     """So many networks of the shape of `model` with random weights, always the same ones.
 
     A network that rnnviz trained began with weights like theirs. For any other network the copies have
@@ -65,7 +65,7 @@ def echoes(
     layer: int | None = None,
     quantity: str = "hidden",
     edges: int = 0,
-    copies: int = COPIES,
+    copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
 ) -> Generator[Share, None, list[tuple[Floats, ...]]]:
     """For each of `targets` the values (T,) of each untrained copy's best-ranked unit, signed: higher where
@@ -93,7 +93,7 @@ def controlled(
     edges: int = 0,
     shifts: int = SHIFTS,
     seed: int = 0,
-    copies: int = COPIES,
+    copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
 ) -> Generator[Share, None, list[Search | None]]:
     """A search of `traced`, by `model`, for each of `targets`, with its evidence; None for a constant target.
@@ -166,7 +166,7 @@ def find(
     edges: int = 0,
     shifts: int | None = None,
     seed: int = 0,
-    copies: int = COPIES,
+    copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
     progress: Callable[[Share], None] | None = None,
 ) -> Search | Replication | list[Search] | list[Replication]:
@@ -242,7 +242,7 @@ def _finding(
     sought = [labels(one, traced.text) for one in what]
     for one in sought:
         one.check(len(traced))
-    enough = max(SHIFTS, shifts_for(len(sought))) if shifts is None else shifts
+    enough = max(SHIFTS, min_shifts(len(sought))) if shifts is None else shifts
     steps = controlled(model, traced, sought, shifts=enough, **given)
     found = yield from mapped(steps, lambda now: Share(READING + (1 - READING) * now.fraction))
     return [search for search in found if search is not None]

@@ -1,6 +1,6 @@
 """Directions in the states of a layer: a weighted sum of units, named and used as one unit is.
 
-    random(H, seed)                  a control: a random direction of length 1
+    random_direction(H, seed)        a control: a random direction of length 1
     mean_difference(trace, target)   from the mean state outside a target to the mean state inside
 
 A linear probe has a direction too (`rnnviz.lab.analysis.probing`). Clamp, Zero and Scale of `rnnviz.units`
@@ -68,6 +68,8 @@ class Direction:
             )
         if type(self.layer) is not int or self.layer < 0:
             raise ConfigError("layers are counted from 0; received layer {layer!r}", layer=self.layer)
+        # Divided in the copy that np.array made above, then frozen: a Direction is compared and hashed by
+        # its bytes.
         vector /= length
         vector.flags.writeable = False
         object.__setattr__(self, "vector", vector)
@@ -108,17 +110,17 @@ class Direction:
             )
 
 
-def random(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -> Direction:
+def random_direction(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -> Direction:
     """A direction drawn uniformly from the unit sphere in H dimensions: the control for a direction that was
     found. Raises ConfigError for H or a seed out of range.
 
-    >>> round(float(np.linalg.norm(random(256, seed=1).vector)), 6)
+    >>> round(float(np.linalg.norm(random_direction(256, seed=1).vector)), 6)
     1.0
     """
     if H < 1 or seed < 0:
         raise ConfigError("H is at least 1 and seed at least 0; received {h} and {seed}", h=H, seed=seed)
-    drawn = np.random.default_rng(seed).normal(size=H)
-    return Direction(f"random {seed}", drawn, layer, quantity, f"drawn at random, seed {seed}")
+    vector = np.random.default_rng(seed).normal(size=H)
+    return Direction(f"random {seed}", vector, layer, quantity, f"drawn at random, seed {seed}")
 
 
 def mean_difference(
@@ -139,13 +141,13 @@ def mean_difference(
         check_layer(layer, source.hidden.shape[1])
         source = activations(source, layer=layer, quantity=quantity)
     target.check(len(source))
-    inside = _inside(target)
+    inside = _inside_mask(target)
     apart = source[inside].mean(axis=0, dtype=np.float64) - source[~inside].mean(axis=0, dtype=np.float64)
     origin = f"difference of means over {len(source):,} characters"
     return Direction(f"mean difference for {target.name}", apart, layer, quantity, origin)
 
 
-def _inside(target: Target) -> Mask:
+def _inside_mask(target: Target) -> Mask:
     if not target.graded:
         return target.values
     middle = np.median(target.values) if len(target) else 0.0
@@ -161,38 +163,42 @@ class Span:
     """
 
     def __init__(self, directions: Sequence[Direction]) -> None:
-        self._rows = np.stack([one.vector for one in directions])  # (k, H)
+        self._rows = np.stack([direction.vector for direction in directions])  # (k, H)
         k = len(self._rows)
+        # The rows have length 1, so 1e-8 tells a direction that follows from the others from rounding, at
+        # any H.
         if np.linalg.matrix_rank(self._rows, tol=1e-8) < k:
             raise ConfigError(
                 "one of these {k} directions follows from the others: they cannot all be set", k=k
             )
+        # Directions that are not orthogonal share a part: setting one changes the other's value. A step
+        # along a dual vector changes the value of its own direction alone.
         self._duals = np.linalg.pinv(self._rows).T  # the dual basis; for orthonormal rows the rows themselves
 
     def change(self, states: npt.NDArray[np.floating], value: float, *, scaled: bool) -> None:
         """Set the value of the states (n, H) along each direction to `value`, in place; `scaled`: multiply it
         by `value`.
         """
-        own = np.asarray(states @ self._rows.T)
-        wanted = own * value if scaled else np.full_like(own, value)
+        current = np.asarray(states @ self._rows.T)
+        new_values = current * value if scaled else np.full_like(current, value)
         # Two steps, remove then add, set a unit's axis as exactly as the unit itself; one difference rounds.
-        states[:] = np.asarray(states - own @ self._duals) + wanted @ self._duals
+        states[:] = np.asarray(states - current @ self._duals) + new_values @ self._duals
 
 
-def within(units: object) -> tuple[Direction, ...]:
+def directions_in(units: object) -> tuple[Direction, ...]:
     """The directions in `units`: one, or a sequence; () if there are none.
 
     Raises ConfigError for directions of several layers or quantities, or mixed with units.
     """
-    every = [units] if isinstance(units, Direction) else units if isinstance(units, list | tuple) else []
-    found = tuple(one for one in every if isinstance(one, Direction))
-    if not found:
+    items = [units] if isinstance(units, Direction) else units if isinstance(units, list | tuple) else []
+    directions = tuple(item for item in items if isinstance(item, Direction))
+    if not directions:
         return ()
-    if len(found) < len(every):
+    if len(directions) < len(items):
         raise ConfigError("give units or directions, not both; received {units!r}", units=units)
-    if len({(one.layer, one.quantity, len(one)) for one in found}) > 1:
+    if len({(item.layer, item.quantity, len(item)) for item in directions}) > 1:
         raise ConfigError(
             "these directions are of several layers or quantities; give those of one at a time: {units!r}",
-            units=found,
+            units=directions,
         )
-    return found
+    return directions

@@ -22,11 +22,10 @@ import numpy as np
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.ablation import (
     Within,
-    between,
     by_passage,
     costs,
     holding,
@@ -53,13 +52,15 @@ CONTROLS = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Effect(Brief, Pictured, Finding):
+class Effect(Brief, Pictured, Reported):
     """The loss of an intervention, and of its controls, over `characters` characters.
 
     intervention, controls   the intervention, and 2 R others: random units, then random directions
     losses                   (1 + 2 R,) nats a character, in this order; a Resampled, over passages
     within                   the losses inside a target and outside; None without a target
     """
+
+    REPORT = "rnnviz.lab.reports.effects"
 
     intervention: Intervention
     controls: tuple[Intervention, ...]
@@ -95,21 +96,21 @@ class Effect(Brief, Pictured, Finding):
         Below 0: the intervention costs no more than random changes may. Few random changes have a lead whose
         interval lies above 0.
         """
-        return self.losses.of(_lead)
+        return self.losses.map(_lead)
 
     @property
     def conditional(self) -> Resampled | None:
         """() the lead of the difference inside less outside: above 0 the intervention costs more inside. None
         without a target.
         """
-        return None if self.within is None else self.within.difference.of(_lead)
+        return None if self.within is None else self.within.difference.map(_lead)
 
     def facts(self) -> Json:
         """Losses in nats a character, and the leads over random changes, each with its interval."""
         within, conditional = self.within, self.conditional
         return {
             "characters": self.characters,
-            "loss": [each[0] for each in _plain(self.losses)],
+            "loss": [figures[0] for figures in _plain(self.losses)],
             "random_units": self.units.tolist(),
             "random_directions": self.directions.tolist(),
             "beyond_random": self.beyond,
@@ -118,44 +119,6 @@ class Effect(Brief, Pictured, Finding):
             "inside": within and within.characters,
             "conditional": conditional and _plain(conditional),
         }
-
-    def table(self) -> Table:
-        """One row."""
-        return one_row(
-            (words("head.loss"), Number(self.loss, "signed", 5)),
-            (words("head.interval"), between(self.losses, 0, 5)),
-            (words("head.random-units"), Number(float(self.units.mean()), "signed", 5)),
-            (words("head.random-directions"), Number(float(self.directions.mean()), "signed", 5)),
-            (words("head.lead"), Number(float(self.lead.estimate), "signed", 5)),
-            (words("head.interval-lead"), between(self.lead, digits=5)),
-        )
-
-    def sentences(self) -> list[Said]:
-        """The loss beside random changes, and whether it is larger inside the target."""
-        said = say(
-            ("effect.loss", f"effect.{_sure(self.lead)}"),
-            characters=count(self.characters),
-            loss=Number(self.loss, "signed", 4),
-            interval=between(self.losses, 0),
-            units=int((self.units < self.loss).sum()),
-            directions=int((self.directions < self.loss).sum()),
-            half=len(self.units),
-            lead=Number(float(self.lead.estimate), digits=4),
-            sure=between(self.lead),
-        )
-        if self.within is None or self.conditional is None:
-            return said
-        codes = ("effect.part", f"effect.part-{_sure(self.conditional)}")
-        return said + say(
-            codes if self.within.characters else ["effect.no-part"],
-            characters=count(self.within.characters),
-            inside=Number(float(self.within.inside.estimate[0]), "signed", 4),
-            inside_interval=between(self.within.inside, 0),
-            outside=Number(float(self.within.outside.estimate[0]), "signed", 4),
-            outside_interval=between(self.within.outside, 0),
-            apart=Number(float(self.conditional.estimate), "signed", 4),
-            apart_interval=between(self.conditional),
-        )
 
 
 @checked
@@ -228,43 +191,42 @@ def costing(
     return Effect(change, every[1:], whole(sums, counts, own), apart, len(ids))
 
 
-def _others(one: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
+def _others(change: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
     """The controls: the same action on as many random units, then directions."""
     if count < 1:
         raise ConfigError("an effect stands beside at least 1 control; received {count}", count=count)
-    own = {unit for unit in one.units if not isinstance(unit, Direction)}
-    rest = np.array([unit for unit in range(H) if unit not in own])
-    k = len(one.units)
+    changed_units = {unit for unit in change.units if not isinstance(unit, Direction)}
+    # Controls never hold a changed unit: they would cost what the change costs.
+    rest = np.array([unit for unit in range(H) if unit not in changed_units])
+    k = len(change.units)
     if len(rest) < k:
         raise ConfigError("{k} of {h} units leave too few others to compare with; change fewer", k=k, h=H)
     generator = np.random.default_rng(seed)
 
     chosen = [generator.choice(rest, k, replace=False) for _ in range(count)]
     seeds = generator.integers(1 << 31, size=(count, k)).tolist()
-    every: list[tuple[int, ...] | tuple[Direction, ...]] = [tuple(sorted(u.tolist())) for u in chosen]
+    groups: list[tuple[int, ...] | tuple[Direction, ...]] = [tuple(sorted(u.tolist())) for u in chosen]
     for row in seeds:
-        every.append(tuple(directions.random(H, s, layer=one.layer, quantity=one.quantity) for s in row))
+        groups.append(
+            tuple(
+                directions.random_direction(H, s, layer=change.layer, quantity=change.quantity) for s in row
+            )
+        )
     return [
-        Intervention(units, one.action, one.value, one.layer, one.start, one.stop, one.quantity)
-        for units in every
+        Intervention(
+            units, change.action, change.value, change.layer, change.start, change.stop, change.quantity
+        )
+        for units in groups
     ]
 
 
 def _lead(values: Doubles) -> Doubles:
     """The first of (…, 1 + 2 R) less the larger of the two kinds' 95 % quantiles."""
+    # The kinds apart, then the larger: a change has to stand out from either.
     kinds = np.stack(np.split(values[..., 1:], 2, axis=-1))
     return np.asarray(values[..., 0] - np.quantile(kinds, UNUSUAL, axis=-1).max(axis=0))
 
 
-def _sure(lead: Resampled) -> str:
-    """The code of a lead: whether it is above 0, and surely."""
-    if not lead.enough:
-        return "too-short"
-    if lead.estimate <= 0:
-        return "nothing"
-    return "more" if lead.excludes() else "unsure"
-
-
-def _plain(drawn: Resampled) -> list[Any]:
+def _plain(resampled: Resampled) -> list[Any]:
     """An estimate and the ends of its interval, as lists."""
-    return [drawn.estimate.tolist(), drawn.low.tolist(), drawn.high.tolist()]
+    return [resampled.estimate.tolist(), resampled.low.tolist(), resampled.high.tolist()]

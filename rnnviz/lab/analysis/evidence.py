@@ -49,7 +49,7 @@ import numpy as np
 from rnnviz.arrays import Array, Doubles, Ids, Mask
 from rnnviz.errors import ConfigError, install
 from rnnviz.lab.analysis import ranking
-from rnnviz.lab.analysis.bootstrap import from_correlation, means, starts
+from rnnviz.lab.analysis.bootstrap import block_length, draw_starts, resampled_means
 from rnnviz.lab.analysis.search_result import Search
 from rnnviz.lab.analysis.searching import SHIFTS, Searcher, Split
 from rnnviz.lab.analysis.targets import Target
@@ -77,7 +77,7 @@ FEWEST = 20
 """Runs of a target, inside and outside, below which a text is too short for an interval."""
 
 LENGTHS = (2, 4, 8)
-"""The context lengths k of the linear rival; `rnnviz.lab.analysis.ranking.by_symbol` counts the case of one
+"""The context lengths k of the linear rival; `ranking.predict_by_symbol` counts the case of one
 character.
 """
 
@@ -133,7 +133,7 @@ def weigh(
     parts = [half for half in (split.second, split.third) if half is not None]
     if searcher.ids is not None:
         named += [("character", 1), *(("context", k) for k in LENGTHS)]
-        told = [partial(ranking.by_symbol, searcher.ids, target.values)]
+        told = [partial(ranking.predict_by_symbol, searcher.ids, target.values)]
         told += [partial(predicted, searcher.ids, target.values, k) for k in LENGTHS]
         with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
             fits = [[pool.submit(one, ~part) for part in parts] for one in told]
@@ -180,18 +180,18 @@ def search(
     Unit(layer=0, unit=3)
     """
     searcher = Searcher(source, layer=layer, quantity=quantity, seed=seed)
-    found = searcher.search(target, edges=edges, shifts=shifts)
+    result = searcher.search(target, edges=edges, shifts=shifts)
     copies = [Searcher(copy, layer=layer, quantity=quantity) for copy in untrained]
     if not copies:
-        return found
+        return result
     columns = [copy.best_column(target, edges) for copy in copies]
-    return run(weigh(searcher, found, target, columns, edges=edges))
+    return run(weigh(searcher, result, target, columns, edges=edges))
 
 
 def _scores(series: Sequence[Array], target: Target, split: Split, part: Mask) -> Scores:
     """The scores of `series`, (T,) each, on one part of the text."""
     near = None if split.near is None else split.near[part]
-    return Scores.of(np.column_stack([each[part] for each in series]), target.values[part], near)
+    return Scores.of(np.column_stack([values[part] for values in series]), target.values[part], near)
 
 
 def _evidence(
@@ -200,13 +200,14 @@ def _evidence(
     """The evidence from the `scores` of the unit and its rivals `named`, one for each measuring part, and the
     scores of the `leading` units on the part that ranks.
     """
-    rivals = [tuple(one.rival(n, *who) for n, who in enumerate(named, 1)) for one in scores]
-    if not all(one.sure for one in (leading, *scores)):
+    rivals = [tuple(part.rival(n, *name) for n, name in enumerate(named, 1)) for part in scores]
+    if not all(part.sure for part in (leading, *scores)):
         return Evidence(rivals[0], None, None, 0)
-    reports = [Report(float(one.values[0]), one.interval(), r) for one, r in zip(scores, rivals, strict=True)]
-    return Evidence(
-        rivals[0], reports[0].interval, *leading.stability(resamples), *(one for one in reports[1:])
-    )
+    reports = [
+        Report(float(part.values[0]), part.interval(), part_rivals)
+        for part, part_rivals in zip(scores, rivals, strict=True)
+    ]
+    return Evidence(rivals[0], reports[0].interval, *leading.stability(resamples), *reports[1:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,10 +243,12 @@ class Scores:
         else:
             values, parts = _aucs(series, target)
             if near is not None:
-                here = target | near
-                fewer, inside = _aucs(series[here], target[here])
+                nearby = target | near
+                fewer, inside = _aucs(series[nearby], target[nearby])
                 spread = np.zeros_like(parts)
-                spread[here] = inside * len(target) / here.sum()
+                spread[nearby] = inside * len(target) / nearby.sum()
+                # The smaller AUC of the two counts, so its contributions do too: 0 for characters that are
+                # not near, the others scaled up so that the mean over all n stays the same.
                 parts = np.where(fewer < values, spread, parts)
                 values = np.minimum(fewer, values)
         sure = runs(target) >= FEWEST and len(target) >= 2 << OCTAVES
@@ -263,6 +266,8 @@ class Scores:
         if not self.sure:
             return Rival(kind, number, value, None, None, 1.0)
         lead = float(self.values[0] - value)
+        # The difference character by character: what the text does to both scores cancels, so a lead's
+        # interval is narrower than the two scores' together.
         spread = all_text(self.parts[:, 0] - self.parts[:, which], LEAD)
         half = spread.half_width()
         return Rival(kind, number, value, lead - half, lead + half, spread.beyond(lead) if lead > 0 else 1.0)
@@ -271,9 +276,11 @@ class Scores:
         """The share of block-resampled texts in which the first series scores best; and the characters of a
         block.
         """
-        block = from_correlation(self.parts[:, 0])
-        drawn = self.values + means(self.parts, block, starts(len(self.parts), block, resamples, seed))
-        return float((drawn.argmax(axis=1) == 0).mean()), block
+        block = block_length(self.parts[:, 0])
+        resampled = self.values + resampled_means(
+            self.parts, block, draw_starts(len(self.parts), block, resamples, seed)
+        )
+        return float((resampled.argmax(axis=1) == 0).mean()), block
 
 
 def runs(target: Array) -> int:
@@ -302,21 +309,25 @@ def _aucs(series: Array, mask: Mask) -> tuple[Doubles, Doubles]:
 def _correlations(series: Array, target: Array) -> tuple[Doubles, Doubles]:
     n = len(target)
     ranked, graded = ranking.ranks(series) / n, ranking.ranks(target)[:, None] / n
-    together, one, other = _products(ranked, graded), _products(ranked, ranked), _products(graded, graded)
-    scale = np.sqrt(one.mean(axis=0) * other.mean(axis=0))
+    together, of_series, of_target = (
+        _products(ranked, graded),
+        _products(ranked, ranked),
+        _products(graded, graded),
+    )
+    scale = np.sqrt(of_series.mean(axis=0) * of_target.mean(axis=0))
     scale = np.where(scale > 0, scale, np.inf)
     values = together.mean(axis=0) / scale
     with np.errstate(invalid="ignore", divide="ignore"):
-        own = (one / one.mean(axis=0) - 1) + (other / other.mean(axis=0) - 1)
-    return values, together / scale - values - values / 2 * np.nan_to_num(own)
+        spread = (of_series / of_series.mean(axis=0) - 1) + (of_target / of_target.mean(axis=0) - 1)
+    return values, together / scale - values - values / 2 * np.nan_to_num(spread)
 
 
-def _products(one: Doubles, other: Doubles) -> Doubles:
+def _products(first: Doubles, second: Doubles) -> Doubles:
     """Each character's part in the mean product of centred ranks (n, S) and (n, S) or (n, 1). The parts' mean
     is that product; each is a character's own product plus its effect on the others' ranks.
     """
-    product = one * other
-    return np.asarray(product + _raised(one, other) + _raised(other, one) - 2 * product.mean(axis=0))
+    product = first * second
+    return np.asarray(product + _raised(first, second) + _raised(second, first) - 2 * product.mean(axis=0))
 
 
 def _raised(ranked: Doubles, weights: Doubles) -> Doubles:
@@ -324,9 +335,9 @@ def _raised(ranked: Doubles, weights: Doubles) -> Doubles:
     n, S = len(ranked), max(ranked.shape[1], weights.shape[1])
     out = np.empty((n, S))
     for column in range(S):
-        _, which = np.unique(ranked[:, column % ranked.shape[1]], return_inverse=True)
-        sums = np.bincount(which, weights[:, column % weights.shape[1]])
-        out[:, column] = (sums[::-1].cumsum()[::-1] - sums / 2)[which] / n
+        _, ranks = np.unique(ranked[:, column % ranked.shape[1]], return_inverse=True)
+        sums = np.bincount(ranks, weights[:, column % weights.shape[1]])
+        out[:, column] = (sums[::-1].cumsum()[::-1] - sums / 2)[ranks] / n
     return out
 
 
@@ -345,23 +356,25 @@ def predicted(ids: Ids, values: Array, k: int, learn: Mask) -> Doubles:
     """
     if k < 1:
         raise ConfigError("a context has 1 character or more; received {k}", k=k)
-    table, which = _features(ids, k)
+    # A text of T characters has far fewer different contexts, C: the features are of these.
+    table, context = _features(ids, k)
     # Repeated contexts become one weighted row: the same fit in far less time.
     if values.dtype != np.bool_:
         from sklearn.linear_model import Ridge
 
         ranked = ranking.ranks(values[learn]) / max(1, int(learn.sum()))
-        seen, rows, weight = np.unique(which[learn], return_inverse=True, return_counts=True)
+        contexts, rows, weight = np.unique(context[learn], return_inverse=True, return_counts=True)
         ridge = Ridge(alpha=16, solver="lsqr", tol=1e-3)
-        ridge.fit(table[seen], np.bincount(rows, ranked) / weight, sample_weight=weight)
-        return np.asarray(ridge.predict(table)[which], np.float64)
+        ridge.fit(table[contexts], np.bincount(rows, ranked) / weight, sample_weight=weight)
+        return np.asarray(ridge.predict(table)[context], np.float64)
     from sklearn.linear_model import LogisticRegression
 
-    pairs, weight = np.unique(2 * which[learn] + values[learn], return_counts=True)
+    # A context with its label as one number: 2 c + 1 where the target holds.
+    pairs, weight = np.unique(2 * context[learn] + values[learn], return_counts=True)
     # As exact as liblinear to a thousandth of an AUC, in a fiftieth of its time.
     logistic = LogisticRegression(solver="newton-cg", tol=1e-4)
     logistic.fit(table[pairs // 2], pairs % 2 == 1, sample_weight=weight)
-    return np.asarray(logistic.decision_function(table)[which], np.float64)
+    return np.asarray(logistic.decision_function(table)[context], np.float64)
 
 
 def _features(ids: Ids, k: int) -> tuple[csr_matrix, Ids]:
@@ -372,6 +385,7 @@ def _features(ids: Ids, k: int) -> tuple[csr_matrix, Ids]:
     from scipy.sparse import csr_matrix
 
     T, beyond = len(ids), int(ids.max()) + 1  # an extra symbol stands before the text
+    # Before the text stands a symbol that it never has, so that the first characters have contexts too.
     padded = np.concatenate([np.full(k - 1, beyond), ids])
     columns, gram = [], np.zeros(T, np.uint64)
     for lag in range(k):
@@ -382,8 +396,8 @@ def _features(ids: Ids, k: int) -> tuple[csr_matrix, Ids]:
         gram ^= gram >> np.uint64(29)
         if lag:
             columns.append(k * (beyond + 1) + (gram >> np.uint64(64 - BITS)).astype(np.int64))
-    _, first, which = np.unique(gram, return_index=True, return_inverse=True)
+    _, first, context = np.unique(gram, return_index=True, return_inverse=True)
     places = np.stack([column[first] for column in columns], axis=1)
-    each = places.shape[1]
-    ones, ends = np.ones(places.size, np.float32), np.arange(0, places.size + 1, each)
-    return csr_matrix((ones, places.ravel(), ends)), which
+    per_context = places.shape[1]
+    ones, ends = np.ones(places.size, np.float32), np.arange(0, places.size + 1, per_context)
+    return csr_matrix((ones, places.ravel(), ends)), context

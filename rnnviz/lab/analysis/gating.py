@@ -22,34 +22,35 @@ import numpy as np
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Finding, Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.bootstrap import Resampled, resample
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 
-LOW, HIGH = 0.1, 0.9
-"""A gate below LOW or above HIGH counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
+SHUT_BELOW, OPEN_ABOVE = 0.1, 0.9
+"""A gate below SHUT_BELOW or above OPEN_ABOVE counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
 
-LONGEST = 10_000.0
-"""Characters at which a picture cuts τ off: a gate that never closes has τ = inf."""
 
-SAMPLES = 200
+INTERVAL_SAMPLES = 200
 """Resampled texts for the median's interval."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gates(Brief, Pictured, Finding):
+class Gates(Brief, Pictured, Reported):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
-    low, high      the share of time steps with the gate below LOW, above HIGH
+    low, high      the share of time steps with the gate below SHUT_BELOW, above OPEN_ABOVE
     mean           the mean over the time steps
     time_constant  (H,) τ in characters, -1 / ln(mean) of the gate that keeps the state (update, forget); inf
                    for one that never closes
     median         () the median of `time_constant`, a Resampled with an interval over passages;
                    `median.enough` is False for a text that is too short
     """
+
+    REPORT = "rnnviz.lab.reports.gating"
 
     layer: int
     low: Mapping[str, Doubles]
@@ -73,54 +74,11 @@ class Gates(Brief, Pictured, Finding):
             "median": float(median.estimate),
             "median_interval": [float(median.low), float(median.high)] if median.enough else None,
             "time_constant": self.time_constant.tolist(),
-            **{what: {name: each.tolist() for name, each in of.items()} for what, of in gates.items()},
+            **{
+                measure: {name: values.tolist() for name, values in by_gate.items()}
+                for measure, by_gate in gates.items()
+            },
         }
-
-    def table(self) -> Table:
-        """A row a gate: means over the units."""
-        return Table(
-            [words(f"head.{name}") for name in ("gate", "mean", "shut", "open")],
-            [
-                (
-                    words(f"gate.{name}"),
-                    Number(float(self.mean[name].mean())),
-                    Number(float(self.low[name].mean()), "percent"),
-                    Number(float(self.high[name].mean()), "percent"),
-                )
-                for name in self.mean
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The median time constant, and the units with the longest."""
-        median = self.median
-        return say(
-            ["gates.median" if median.enough else "gates.median-unsure"],
-            median=Number(float(median.estimate), digits=2),
-            interval=span(float(median.low), float(median.high), 2),
-            units=[str(unit) for unit in self.longest],
-            characters=count(round(median.block * median.blocks)),
-        )
-
-    def panels(self) -> list[Panel]:
-        """How often each gate is saturated, and the time constants."""
-        saturated = Points(
-            [
-                (words(f"gate.{name}"), np.stack([self.low[name], self.high[name]], axis=1))
-                for name in self.mean
-            ],
-            "diagonal",
-            words("gates.shut", level=Number(LOW, digits=1)),
-            words("gates.open", level=Number(HIGH, digits=1)),
-        )
-        constants = np.sort(np.minimum(self.time_constant, LONGEST))[::-1]
-        falling = Lines(
-            [(words("gates.constant"), constants)], words("gates.units"), words("gates.left"), log=True
-        )
-        return [
-            Panel(name, words(f"{name}.title"), picture, [words(f"{name}.notice")], words(f"{name}.limits"))
-            for name, picture in (("saturation", saturated), ("constants", falling))
-        ]
 
 
 @checked
@@ -137,20 +95,25 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     cell = trace.weights.cell
     keeps = KINDS[cell].keeps
     if keeps is None:
-        raise ConfigError("gru, lstm and mingru cells have gates; this network has {cell} cells", cell=cell)
+        raise ConfigError(
+            "{cells} cells have gates; this network has {cell} cells",
+            cells=", ".join(name for name, kind in CELLS.items() if kind.keeps),
+            cell=cell,
+        )
     check_layer(layer, trace.hidden.shape[1])
     if not len(trace):
         raise EmptyTextError("gates are measured over a text; this trace has no characters")
     gates = [name for name in trace.gates if name != "candidate"]
+    # Without the candidate: it is a new value and not a share, so neither shut nor open.
     values = {name: activations(trace, layer=layer, quantity=name) for name in gates}
     mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
     return Gates(
         layer=layer,
-        low={name: (v < LOW).mean(axis=0) for name, v in values.items()},
-        high={name: (v > HIGH).mean(axis=0) for name, v in values.items()},
+        low={name: (v < SHUT_BELOW).mean(axis=0) for name, v in values.items()},
+        high={name: (v > OPEN_ABOVE).mean(axis=0) for name, v in values.items()},
         mean=mean,
         time_constant=_constants(mean[keeps]),
-        median=resample(values[keeps], samples=SAMPLES).of(_median),
+        median=resample(values[keeps], samples=INTERVAL_SAMPLES).map(_median),
     )
 
 

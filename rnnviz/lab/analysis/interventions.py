@@ -20,7 +20,7 @@ from rnnviz.arrays import Floats, Integers
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis import directions
-from rnnviz.lab.analysis.activations import Unit, check_units, may_be_one, refuse_pair, within_layer
+from rnnviz.lab.analysis.activations import Unit, check_units, is_plain_pair, refuse_pair, within_layer
 from rnnviz.lab.analysis.directions import Direction, Span
 from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.networks.numpy_engine import Changes, Weights, applied
@@ -58,7 +58,7 @@ class Intervention(Brief):
 
     >>> Intervention(Unit(layer=1, unit=5)).units, Intervention(Unit(1, 5)).layer
     ((5,), 1)
-    >>> Intervention(directions.random(256, seed=3, layer=1), "clamp", 2.0).layer
+    >>> Intervention(directions.random_direction(256, seed=3, layer=1), "clamp", 2.0).layer
     1
     """
 
@@ -83,25 +83,29 @@ class Intervention(Brief):
         stop: int | None = None,
         quantity: Quantity | None = None,
     ) -> None:
-        found = directions.within(units)
-        numbers, layer = ([0], layer) if found else within_layer(units, layer)  # type: ignore[arg-type]
+        along = directions.directions_in(units)
+        # Directions have no unit numbers; [0] stands for them, as every layer has a unit 0.
+        numbers, layer = ([0], layer) if along else within_layer(units, layer)  # type: ignore[arg-type]
         index = check_units(numbers, 1 << 30)
-        if found:
-            layer, quantity = _of_directions(found[0], layer, quantity)
+        if along:
+            layer, quantity = _layer_and_quantity(along[0], layer, quantity)
         values = {
-            "units": found or tuple(index.tolist()),
+            "units": along or tuple(index.tolist()),
             "action": action,
             "value": value,
             "layer": 0 if layer is None else layer,
             "start": start,
             "stop": stop,
             "quantity": "hidden" if quantity is None else quantity,
-            "_pair": layer is None and may_be_one(numbers),
+            # Whether (1, 5) means two units or unit 5 of layer 1 depends on the network, which comes with
+            # the use.
+            "_pair": layer is None and is_plain_pair(numbers),
             "_index": index,
-            "_span": Span(found) if found else None,
+            "_span": Span(along) if along else None,
         }
-        for name, one in values.items():
-            object.__setattr__(self, name, one)
+        for name, field_value in values.items():
+            # A frozen dataclass refuses assignment, to itself too.
+            object.__setattr__(self, name, field_value)
         self._check_values()
 
     @property
@@ -146,9 +150,9 @@ class Intervention(Brief):
             refuse_pair(self._index.tolist(), len(weights.layers))
         check_layer(self.layer, len(weights.layers))
         H = weights.layers[self.layer].units
-        for one in self.units:
-            if isinstance(one, Direction):
-                one.check(H)
+        for unit in self.units:
+            if isinstance(unit, Direction):
+                unit.check(H)
         check_units(self._index, H)
         if self.quantity == "cell" and not KINDS[weights.cell].has_cell:
             raise ConfigError(
@@ -161,6 +165,7 @@ class Intervention(Brief):
             return
         scaled = self.action == "scale" and self.value != 0  # a scale of 0 sets instead: inf · 0 is NaN
         if self._span is not None:
+            # Before the units: a Direction's `_index` is the placeholder 0 of __init__.
             self._span.change(state, self.value, scaled=scaled)
         elif scaled:
             state[:, self._index] *= self.value
@@ -168,28 +173,31 @@ class Intervention(Brief):
             state[:, self._index] = self.value
 
 
-def side_by_side(every: Sequence[Intervention]) -> Changes:
+def side_by_side(interventions: Sequence[Intervention]) -> Changes:
     """The changes of texts side by side, text b by intervention b of `every`, all of one layer and
     quantity.
     """
 
     def change(t: int, states: Floats) -> None:
-        for b, one in enumerate(every):
-            one._apply(t, states[b : b + 1])
+        for b, intervention in enumerate(interventions):
+            intervention._apply(t, states[b : b + 1])
 
-    return {(every[0].layer, every[0].quantity): partial(applied, every[0], change)}
+    # All are of one layer and quantity, so one function in that place changes each row its own way.
+    return {(interventions[0].layer, interventions[0].quantity): partial(applied, interventions[0], change)}
 
 
-def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None) -> tuple[int, Quantity]:
+def _layer_and_quantity(
+    direction: Direction, layer: int | None, quantity: Quantity | None
+) -> tuple[int, Quantity]:
     """The layer and quantity of a Direction. Raises ConfigError where the requested ones differ."""
-    for asked, theirs in ((layer, one.layer), (quantity, one.quantity)):
-        if asked is not None and asked != theirs:
+    for requested, theirs in ((layer, direction.layer), (quantity, direction.quantity)):
+        if requested is not None and requested != theirs:
             raise ConfigError(
                 "{asked!r} was asked for, and the direction is of {theirs!r}; leave {asked!r} out",
-                asked=asked,
+                asked=requested,
                 theirs=theirs,
             )
-    return one.layer, cast("Quantity", one.quantity)
+    return direction.layer, cast("Quantity", direction.quantity)
 
 
 @checked
@@ -208,24 +216,24 @@ class Clamp(Intervention):
     np.float32(1.0)
     """
 
-    def __init__(self, units: Chosen, value: float, **more: Unpack[_Where]) -> None:
-        super().__init__(units, "clamp", value, **more)
+    def __init__(self, units: Chosen, value: float, **where: Unpack[_Where]) -> None:
+        super().__init__(units, "clamp", value, **where)
 
 
 @checked
 class Zero(Intervention):
     """Units that are 0, or directions that are projected out; the arguments are those of Clamp."""
 
-    def __init__(self, units: Chosen, **more: Unpack[_Where]) -> None:
-        super().__init__(units, "zero", **more)
+    def __init__(self, units: Chosen, **where: Unpack[_Where]) -> None:
+        super().__init__(units, "zero", **where)
 
 
 @checked
 class Scale(Intervention):
     """Units, or directions, multiplied by `value` at every step; the arguments are Clamp's."""
 
-    def __init__(self, units: Chosen, value: float, **more: Unpack[_Where]) -> None:
-        super().__init__(units, "scale", value, **more)
+    def __init__(self, units: Chosen, value: float, **where: Unpack[_Where]) -> None:
+        super().__init__(units, "scale", value, **where)
 
 
 @checked
@@ -255,19 +263,23 @@ class Edit:
         """The function that changes a network's states, by layer and quantity. Raises ConfigError for an
         absent layer or cell.
         """
-        of = Intervention((0,), layer=self.layer, quantity=self.quantity, start=self.start, stop=self.stop)
-        of._check(weights)
+        placeholder = Intervention(
+            (0,), layer=self.layer, quantity=self.quantity, start=self.start, stop=self.stop
+        )
+        placeholder._check(weights)
         return {(self.layer, self.quantity): self._apply}
 
     def _apply(self, t: int, state: Floats) -> None:
         if t < self.start or (self.stop is not None and t >= self.stop):
             return
         for row in state:
-            found = np.asarray(self.function(row.copy()))
-            if found.shape != row.shape:
+            # A copy: a function that changes its argument and then raises must not leave half a change
+            # behind.
+            new_row = np.asarray(self.function(row.copy()))
+            if new_row.shape != row.shape:
                 raise ConfigError(
                     "the function of an Edit returns the state, {wanted}; received shape {shape}",
                     wanted=row.shape,
-                    shape=found.shape,
+                    shape=new_row.shape,
                 )
-            row[:] = found
+            row[:] = new_row

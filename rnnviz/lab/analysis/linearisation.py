@@ -24,7 +24,7 @@ class Reading:
     """The forward pass of one text, the start symbol first.
 
     inputs  (n,)           symbols read, n = T + 1
-    came    (n,)           the symbol after each input; after the last the most probable one
+    next_symbols  (n,)           the symbol after each input; after the last the most probable one
     hidden  (n + 1, L, H)  the states before and after each input; `cell` likewise, of an LSTM
     """
 
@@ -32,7 +32,7 @@ class Reading:
     vocabulary: Vocabulary
     weights: Weights
     inputs: Ids
-    came: Ids
+    next_symbols: Ids
     hidden: Floats
     cell: Floats | None
 
@@ -63,7 +63,7 @@ class Reading:
 
     def targets(self, character: str | None) -> Ids:
         """(n,) the symbols whose log P is differentiated: the actual ones, or `character` at each step."""
-        return self.came if character is None else np.full(len(self.inputs), self.symbol(character))
+        return self.next_symbols if character is None else np.full(len(self.inputs), self.symbol(character))
 
     def seeds(self, targets: Ids, steps: slice) -> Floats:
         """(k, H) ∂ log P(target) / ∂ h of the top layer at `steps`."""
@@ -94,15 +94,16 @@ def top_slopes(weights: Weights, top: Floats, targets: Ids) -> Floats:
     1 - P(target) is summed over the others, which keeps its digits where P is almost 1.
     """
     rows = np.arange(len(top))
-    others = np.exp(weights.log_probs(top))
-    others[rows, targets] = 0
-    total = others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None]  # (k, 1)
-    out: Floats = -(others @ weights.readout)  # (k, H)
+    other_probs = np.exp(weights.log_probs(top))
+    # 1 - P as it stands loses its digits where P rounds to 1: the gradient of a sure prediction would be 0.
+    other_probs[rows, targets] = 0
+    total = other_probs.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None]  # (k, 1)
+    out: Floats = -(other_probs @ weights.readout)  # (k, H)
     out += total * weights.readout[targets]
     return out
 
 
-def own_weights(model: Network) -> Weights:
+def differentiable_weights(model: Network) -> Weights:
     """The weights of `model`. Raises ConfigError for a network that is a Python function."""
     weights = weights_of(model)
     if weights.cell == "custom":
@@ -114,7 +115,7 @@ def own_weights(model: Network) -> Weights:
     return weights
 
 
-def place(text: str, at: int | None) -> int:
+def check_place(text: str, at: int | None) -> int:
     """The number of characters of `text` to read: `at`, or all. Raises ConfigError, EmptyTextError."""
     if not text:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")
@@ -134,15 +135,17 @@ def read(
 
     TextError is for more than `limit` characters; `square` words the advice for the T × T connectivity.
     """
-    weights = own_weights(model)
+    weights = differentiable_weights(model)
     text = normalise(text, model.normaliser)
-    stop = place(text, stop)
+    stop = check_place(text, stop)
     if stop > limit:
         _refuse(stop, limit, square)
+    # One character more than is read: it is the last input's target. The text's end has none.
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
-    inputs, came = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
+    inputs, next_symbols = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
     hidden, cell = weights.states(len(inputs) + 1)
     weights.run(inputs, hidden, cell)
+    # Of all steps: no gradient goes through an infinite state.
     if not np.isfinite(hidden).all():
         raise CheckpointError(
             "the states of the model {name!r} overflow within {count:,} characters: its weights are "
@@ -150,9 +153,10 @@ def read(
             name=model.name,
             count=stop,
         )
-    if len(came) < len(inputs):
-        came = np.append(came, weights.predict(hidden[-1:, -1])[0].argmax())
-    return Reading(text[:stop], model.vocabulary, weights, inputs, came, hidden, cell)
+    if len(next_symbols) < len(inputs):
+        # After the whole text nothing came: the most probable character stands for it.
+        next_symbols = np.append(next_symbols, weights.predict(hidden[-1:, -1])[0].argmax())
+    return Reading(text[:stop], model.vocabulary, weights, inputs, next_symbols, hidden, cell)
 
 
 def _refuse(count: int, limit: float, square: bool) -> NoReturn:

@@ -22,7 +22,7 @@ pattern, W windows.
 """
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import compress
@@ -32,18 +32,17 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis import controls
-from rnnviz.lab.analysis.activations import Unit, activations, unit_of
+from rnnviz.lab.analysis.activations import Unit, activations, unit_at_column
 from rnnviz.lab.analysis.controls import of_all
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.text.characters import visible
 
 THRESHOLD = 0.5
 """The default distance from 0 at which a unit is on."""
@@ -60,8 +59,6 @@ BEFORE, AFTER = 60, 30
 ROOM = 4096
 """Places that a search holds, at least, before it leaves out those that others stand before."""
 
-NAMED = 30
-"""Units of a pattern, and characters of an ending, that a sentence names."""
 
 _NEGATIVE = 0x8000  # the sign's bit of a float16
 
@@ -74,6 +71,8 @@ class Pattern(Brief):
     >>> Pattern((Unit(0, 3), Unit(0, 9)), (1, -1), length=4)
     Pattern(units=(Unit(layer=0, unit=3), Unit(layer=0, unit=9)), signs=(1, -1), threshold=0.5, length=4)
     """
+
+    REPORT = "rnnviz.lab.reports.matching"
 
     units: tuple[Unit, ...]
     signs: tuple[int, ...]
@@ -93,38 +92,19 @@ class Pattern(Brief):
     def __len__(self) -> int:
         return len(self.units)
 
-    def said(self, edges: int = 0) -> Said:
+    def said(self, edges: int = 0) -> Sentence:
         """The units that are on, in words; or that none is on throughout the passage and off within `edges`
         of it.
         """
-        layers = any(unit.layer for unit in self.units)
-        pairs = zip(self.units, self.signs, strict=True)
-        names = [
-            ("+" if sign > 0 else "−") + (f"{unit.layer}:{unit.unit}" if layers else f"{unit.unit}")
-            for unit, sign in sorted(pairs)
-        ]
-        code = "match.units" if names else "match.margin" if edges else "match.none"
-        shown = names if len(names) <= NAMED else [*names[:NAMED], "…"]
-        return words(code, n=count(len(self)), units=", ".join(shown), length=count(self.length), k=edges)
+        sentence: Sentence = report(self).pattern_words(self, edges)
+        return sentence
 
     def along(self, states: Floats, scale: tuple[Literal["diverging", "sequential"], float, float]) -> Panel:
         """A heat map of the pattern's units in the layer's `states` (T, H), those above 0 first; all units
         for an empty pattern.
         """
-        kind = "" if self.units else "-none"
-        order = sorted(range(len(self)), key=lambda k: -self.signs[k])
-        names = [self.units[k].unit for k in order] or list(range(states.shape[1]))
-        values = states[:, names]
-        axes = words("match.character"), words("head.unit")
-        return Panel(
-            "pattern",
-            words(f"match.title{kind}"),
-            Heat(values.T, scale, *axes, names=names, places="x"),
-            [words(f"match.notice{kind}")],
-            words("match.limits"),
-            link="x",
-            pick="at",
-        )
+        picture: Panel = report(self).pattern_panel(self, states, scale)
+        return picture
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,7 +182,7 @@ class Untrained(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Matches(Brief, Pictured, Finding):
+class Matches(Brief, Pictured, Reported):
     """Matches, best first; `SearchedText.elsewhere` adds the second half.
 
     needed    units of the pattern that a place has at least
@@ -216,6 +196,8 @@ class Matches(Brief, Pictured, Finding):
     ending      matches that end in its last characters, as many as occur at least ENOUGH times in the corpus
     untrained   matches of untrained copies; None without copies
     """
+
+    REPORT = "rnnviz.lab.reports.matching"
 
     pattern: Pattern
     found: tuple[Match, ...]
@@ -257,7 +239,7 @@ class Matches(Brief, Pictured, Finding):
                     "before": match.before,
                     "text": match.text,
                     "after": match.after,
-                    "next": [list(one) for one in match.next],
+                    "next": [list(symbol) for symbol in match.next],
                 }
                 for match in self.found
             ],
@@ -265,92 +247,6 @@ class Matches(Brief, Pictured, Finding):
             "passage": self.passage and asdict(self.passage),
             "untrained": self.untrained and asdict(self.untrained),
         }
-
-    def table(self) -> Table:
-        """A row a place: units, length, context, and the most probable next characters."""
-        rows: list[list[Value]] = [
-            [
-                count(match.start),
-                count(match.overlap),
-                count(len(match)),
-                _shown(match.before[-BEFORE // 2 :]),
-                _shown(match.text),
-                _shown(match.after[: AFTER // 2]),
-                " ".join(f"{visible(symbol)} {p:.0%}" for symbol, p in match.next[:3]),
-            ]
-            for match in self.found
-        ]
-        heads = ("at", "units", "length", "before", "match", "after", "next")
-        return Table([words(f"head.{name}") for name in heads], rows)
-
-    def sentences(self) -> list[Said]:
-        """The number of places, their endings, and the same for untrained copies."""
-        passage, ending, beside = self.passage, self.ending, self.untrained
-        shares = beside.shares if beside else ()
-        low, high = (min(beside.units), max(beside.units)) if beside else (0, 0)
-        return say(
-            self._codes(),
-            needed=self.needed,
-            all=len(self.pattern),
-            least=count(self.least),
-            share=Number(100 * self.share, "significant", 2),
-            characters=count(self.characters),
-            shown=len(self.found),
-            passage=_named(passage),
-            inside=passage and passage.inside,
-            everywhere=_percent(passage),
-            ending=_named(ending),
-            ends=ending and ending.inside,
-            anywhere=_percent(ending),
-            copies=beside and len(beside.units),
-            units=count(low) if low == high else span(low, high, digits=0),
-            first=count(beside.characters if beside else None),
-            own=beside and beside.own,
-            theirs=beside and beside.matches,
-            a=shares and shares[0].own,
-            b=shares and shares[0].untrained,
-            c=shares and shares[-1].own,
-            d=shares and shares[-1].untrained,
-        )
-
-    def _codes(self) -> Iterator[str]:
-        if not self.found:
-            yield "match.nowhere"
-            return
-        yield "match.places"
-        if self.passage is None or self.ending is None:
-            return
-        shorter = self.ending.text != self.passage.text
-        yield "match.passage"
-        if shorter:
-            yield "match.ending"
-        beside = self.untrained
-        if beside is not None:
-            yield "match.control"
-            if beside.own and beside.matches:
-                yield "match.both"
-                if shorter:
-                    yield "match.both-ending"
-                yield "match.alike"
-            else:
-                yield "match.copies-alone" if beside.matches else "match.no-copy"
-        yield "match.few"
-        yield "match.rows"
-
-
-def _percent(ending: Ending | None) -> Number:
-    """The share of all places, in percent; it may be very small."""
-    return Number(None if ending is None else 100 * ending.everywhere, "significant", 2)
-
-
-def _shown(text: str) -> str:
-    """A text with marks for invisible characters other than spaces."""
-    return "".join(c if c.isprintable() else visible(c) for c in text)
-
-
-def _named(ending: Ending | None) -> str:
-    text = "".join(map(visible, ending.text)) if ending else ""
-    return text if len(text) <= NAMED else f"…{text[-NAMED:]}"
 
 
 def pattern(
@@ -390,10 +286,10 @@ def pattern(
     chosen: dict[int, int] = {}
     for sign in (1, -1):
         on = values * np.float16(sign) >= limit
-        held = on[begin:end].all(axis=0) & ~on[:begin].any(axis=0) & ~on[end:].any(axis=0)
-        chosen |= dict.fromkeys(np.flatnonzero(held).tolist(), sign)
+        throughout = on[begin:end].all(axis=0) & ~on[:begin].any(axis=0) & ~on[end:].any(axis=0)
+        chosen |= dict.fromkeys(np.flatnonzero(throughout).tolist(), sign)
     H = trace.hidden.shape[2]
-    units = {unit_of(column, H, layer): sign for column, sign in sorted(chosen.items())}
+    units = {unit_at_column(column, H, layer): sign for column, sign in sorted(chosen.items())}
     return Pattern(tuple(units), tuple(units.values()), threshold, stop - start)
 
 
@@ -422,14 +318,19 @@ class Finder:
         rows = [is_on(values[column(unit, self._H)], sign, self._pattern.threshold) for unit, sign in pairs]
         on = np.concatenate([self._on, rows], axis=1)
         self._read += values.shape[1]
+        # `self._on` holds the last `least` characters: its windows began in the piece before and end in
+        # this one.
         windows = throughout(on, self._least)  # (U, W); the first is of the piece before, if there was one
         begun = len(self._starts)
         self._enough += int((windows[:, begun:].sum(axis=0) >= self._needed).sum())
         changed = np.full(windows.shape[1], not begun)
+        # A stretch goes on as long as the same units are on; it begins where the set differs from the
+        # window before.
         changed[1:] = (windows[:, 1:] != windows[:, :-1]).any(axis=0)
         first = np.flatnonzero(changed)
         self._close(first + self._read - on.shape[1], windows[:, first])
         self._on = on[:, -self._least :]
+        # Sorting out costs a sort of all places, so it waits until they have doubled.
         if len(self._places.starts) > self._room:
             self._places = _apart(self._places, self._most, int(self._starts[0]))
             self._room = ROOM + 2 * len(self._places.starts)
@@ -438,22 +339,22 @@ class Finder:
         """Take in all stretches but the last of these, as it may go on."""
         starts, sets = np.append(self._starts, starts), np.concatenate([self._sets, sets], axis=1)
         full = np.flatnonzero(sets[:, :-1].sum(axis=0) >= self._needed)
-        more = _Places(starts[full], starts[full + 1] + self._least - 1, sets[:, full])
-        both = zip(self._places, more, strict=True)
+        closed = _Places(starts[full], starts[full + 1] + self._least - 1, sets[:, full])
+        both = zip(self._places, closed, strict=True)
         self._places = _Places(*(np.concatenate(pair, axis=-1) for pair in both))
         self._starts, self._sets = starts[-1:], sets[:, -1:]
 
     def matches(self) -> Matches:
         """The matches in all pieces; to be called once, after the last."""
-        of = max(0, self._read - self._least + 1)
-        self._close(np.array([of]), np.zeros((len(self._pattern), 1), np.bool_))
+        windows = max(0, self._read - self._least + 1)
+        self._close(np.array([windows]), np.zeros((len(self._pattern), 1), np.bool_))
         starts, stops, sets = _apart(self._places, self._most, self._read)
         units = self._pattern.units
-        found = (
+        places = (
             Match(start, stop, tuple(compress(units, on)))
             for start, stop, on in zip(starts.tolist(), stops.tolist(), sets.T, strict=True)
         )
-        return Matches(self._pattern, tuple(found), self._needed, self._least, self._enough, of)
+        return Matches(self._pattern, tuple(places), self._needed, self._least, self._enough, windows)
 
 
 class _Places(NamedTuple):
@@ -472,21 +373,25 @@ def _apart(places: _Places, most: int, until: int) -> _Places:
     doubt, is certain, and those behind `most` certain ones can't be among the best.
     """
     starts, stops, sets = places
+    # The last key is the first in rank: more units, then longer (start - stop is minus the length), then
+    # earlier.
     order = np.lexsort((starts, starts - stops, -sets.sum(axis=0)))
     starts, stops = starts[order], stops[order]
     free, doubtful = np.ones(len(order), np.bool_), np.zeros(len(order), np.bool_)
-    kept, certain = list[int](), 0
+    chosen, certain = list[int](), 0
     while certain < most and free.any():
         best = int(free.argmax())
-        kept.append(best)
+        chosen.append(best)
         free[best] = False
         over = (stops > starts[best]) & (starts < stops[best])
+        # A place that may still grow, or that overlaps one: it is kept, and what overlaps it stays in
+        # doubt.
         if doubtful[best] or stops[best] > until:
             doubtful |= over
         else:
             free &= ~over
             certain += 1
-    return _Places(starts[kept], stops[kept], sets[:, order[kept]])
+    return _Places(starts[chosen], stops[chosen], sets[:, order[chosen]])
 
 
 def find(
@@ -516,6 +421,8 @@ def is_on(row: Halves, sign: int, threshold: float) -> Mask:
     limit = int(np.float16(threshold).view(np.uint16))
     if sign > 0:
         return np.asarray(row.view(np.int16) >= np.int16(limit))
+    # With the sign's bit set, a larger number without sign is a value further below 0; positive ones,
+    # without the bit, are all smaller.
     return np.asarray(row.view(np.uint16) >= np.uint16(limit | _NEGATIVE))
 
 
@@ -580,7 +487,7 @@ def column(unit: Unit, H: int) -> int:
 
 
 def copies(
-    model: Network, text: str, count: int = COPIES, *, fresh: Fresh | None = None
+    model: Network, text: str, count: int = UNTRAINED_COPIES, *, fresh: Fresh | None = None
 ) -> Generator[Share, None, tuple[Copy, ...]]:
     """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
     same; `fresh` is that of `rnnviz.units.untrained`.

@@ -10,7 +10,7 @@ fitted to the median gradient would depend on the length: its half-life grows as
 Shape letters: n predictions, K lags, S resampled texts.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +18,10 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Json, Lines, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis.backward import Exponents, norms, sweep
 from rnnviz.lab.analysis.bootstrap import Resampled, resample
-from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, largest
+from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, row_maxima
 from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share, run
@@ -36,14 +36,9 @@ SAMPLES = 1000
 ROUNDING = 1e-6
 """A share of the gradient at or below this is rounding."""
 
-LISTED = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
-"""Lags in a table, as far as computed; FURTHER are the lags in a sentence."""
-
-FURTHER = (10, 20, 50)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reach(Pictured, Finding):
+class Reach(Pictured, Reported):
     """The memory length of a text's predictions, over the K characters before each.
 
     predictions  n, each with K characters before it
@@ -51,6 +46,8 @@ class Reach(Pictured, Finding):
                  a Resampled, with an interval over passages
     half         () the number of last characters that hold half of the gradient, not rounded; a Resampled too
     """
+
+    REPORT = "rnnviz.lab.reports.memory_length"
 
     predictions: int
     beyond: Resampled
@@ -78,73 +75,8 @@ class Reach(Pictured, Finding):
             "block": half.block,
         }
 
-    def table(self) -> Table:
-        """A row a lag."""
-        rows = [
-            (count(lag), self._beyond(lag, 2)["share"], words("span", **self._beyond(lag, 2)))
-            for lag in LISTED
-            if lag < self.lags - 1
-        ]
-        return Table([words(f"head.{name}") for name in ("lag", "beyond", "interval")], rows)
 
-    def sentences(self) -> list[Said]:
-        """The lag within which half of the gradient lies, its interval, and the share further back."""
-        half = self.half
-        within = float(half.estimate)
-        shares = [words("reach.share", lag=lag, **self._beyond(lag)) for lag in FURTHER if lag < self.lags]
-        return say(
-            self._codes(),
-            last=max(round(within), 1),
-            lags=count(self.lags),
-            predictions=count(self.predictions),
-            half=Number(within, digits=1),
-            interval=span(float(half.low), float(half.high), 1),
-            shares=shares,
-        )
-
-    def _codes(self) -> Iterator[str]:
-        """Codes of the true sentences, in their order."""
-        if self.beyond.estimate[0] <= ROUNDING:
-            yield "reach.last-alone"
-            return
-        yield "reach.half" if self.half.estimate >= 1.5 else "reach.half-last"
-        if not self.half.enough:
-            yield "reach.unsure"
-            return
-        yield "reach.interval"
-        if self.lags > min(FURTHER):
-            yield "reach.further"
-
-    def panels(self) -> list[Panel]:
-        """The share beyond each lag."""
-        return fading([(words("reach.beyond"), self)])
-
-    def _beyond(self, lag: int, digits: int = 1) -> dict[str, Number]:
-        """The share beyond a lag and the ends of its interval, in per cent."""
-        beyond = self.beyond
-        ends = {"share": beyond.estimate, "low": beyond.low, "high": beyond.high}
-        # A share of 0 may become slightly negative in a resampled text, by rounding.
-        return {name: Number(100 * max(float(of[lag]), 0.0), digits=digits) for name, of in ends.items()}
-
-
-def fading(found: Iterable[tuple[object, Reach]]) -> list[Panel]:
-    """The share beyond each lag of several networks, by name; no picture where no gradient reaches beyond the
-    last character.
-    """
-    curves = [
-        (name, np.where(one.beyond.estimate > ROUNDING, one.beyond.estimate, np.nan))
-        for name, one in found
-        if one.beyond.estimate[0] > ROUNDING
-    ]
-    if not curves:
-        return []
-    lags = count(max(len(curve) for _name, curve in curves))
-    title, notice, limits = (words(f"reach.{name}", lags=lags) for name in ("title", "notice", "limits"))
-    picture = Lines(curves, words("reach.lag"), words("reach.beyond"), log=True)
-    return [Panel("reach", title, picture, [notice], limits)]
-
-
-def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
+def reach_of(square: Connectivity, lags: int = LAGS) -> Reach:
     """The Reach of a whole connectivity, over its predictions with `lags` characters before them.
 
     Raises ConfigError if no prediction has so many, or for `lags` below 2.
@@ -154,10 +86,12 @@ def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
     >>> reach_of(square, lags=10).predictions
     16
     """
-    _check(len(found), lags)
-    logs = found.log10.astype(np.float64)
+    _check(len(square), lags)
+    logs = square.log10.astype(np.float64)
+    # A diagonal of the square holds one lag of all predictions; its first entries, of predictions with
+    # fewer characters before them, are left out.
     rows = np.stack([logs.diagonal(-lag)[lags - 1 - lag :] for lag in range(lags)], axis=1)  # (n, K)
-    return _reach(10.0 ** (rows - largest(rows)))
+    return _reach(10.0 ** (rows - row_maxima(rows)))
 
 
 @checked
@@ -232,14 +166,14 @@ def _check(count: int, lags: int) -> None:
         )
 
 
-def _reach(found: Doubles) -> Reach:
+def _reach(lengths: Doubles) -> Reach:
     """The Reach of norms (n, K), each row in any scale."""
-    total = found.sum(axis=1, keepdims=True)
-    shares = np.divide(found, total, out=np.zeros_like(found), where=total > 0)[total[:, 0] > 0]
+    total = lengths.sum(axis=1, keepdims=True)
+    shares = np.divide(lengths, total, out=np.zeros_like(lengths), where=total > 0)[total[:, 0] > 0]
     if not len(shares):
-        shares = np.eye(1, found.shape[1])
-    drawn = resample(shares, samples=SAMPLES)
-    return Reach(len(shares), drawn.of(_beyond), drawn.of(_half))
+        shares = np.eye(1, lengths.shape[1])
+    resampled = resample(shares, samples=SAMPLES)
+    return Reach(len(shares), resampled.map(_beyond), resampled.map(_half))
 
 
 def _beyond(shares: Doubles) -> Doubles:
@@ -254,6 +188,6 @@ def _half(shares: Doubles) -> Doubles:
     within = np.cumsum(shares, axis=-1)
     # 1e-12: a sum that should be 1/2 may fall just short of it by rounding
     first = np.argmax(within >= 0.5 - 1e-12, axis=-1)[..., None]
-    here = np.take_along_axis(shares, first, axis=-1)
-    before = np.take_along_axis(within, first, axis=-1) - here
-    return np.asarray((first + (0.5 - before) / np.maximum(here, 1e-300))[..., 0])
+    share = np.take_along_axis(shares, first, axis=-1)
+    before = np.take_along_axis(within, first, axis=-1) - share
+    return np.asarray((first + (0.5 - before) / np.maximum(share, 1e-300))[..., 0])

@@ -18,7 +18,7 @@ random moves, m places of another text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args, overload
@@ -28,7 +28,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import Finding, Json, Lines, Number, Pair, Panel, Picture, Said, Table, count, say, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
@@ -41,14 +41,13 @@ from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
-from rnnviz.text.characters import visible
 
 Quantity = Literal["state", "hidden", "cell"]
 Units = int | Sequence[int] | Unit | Sequence[Unit] | Direction | None
 States = dict[str, Floats]
 """H, and C of an LSTM, (B, L, H) each, by quantity."""
 
-ROWS = 128
+MAX_TEXTS_ABREAST = 128
 """Patches that are read side by side, at most."""
 
 
@@ -70,12 +69,12 @@ class Part:
     def changes(self, source: States, to: int) -> dict[tuple[int, str], Change]:
         """The functions that put the states `source` in after input number `to`, by layer and quantity."""
         return {
-            (layer, quantity): partial(self._put, source[quantity][:, layer], to)
+            (layer, quantity): partial(self._replace_state, source[quantity][:, layer], to)
             for quantity in self.quantities
             for layer in self.layers
         }
 
-    def _put(self, source: Floats, to: int, t: int, states: Floats) -> None:
+    def _replace_state(self, source: Floats, to: int, t: int, states: Floats) -> None:
         """After input number `to` change `states` (B, H) to those of `source` (B or 1, H), in place."""
         if t != to:
             return
@@ -88,7 +87,7 @@ class Part:
             states[:, index] = source[:, index]
 
 
-def part(
+def choose_part(
     weights: Weights,
     *,
     layer: int | None = None,
@@ -106,22 +105,26 @@ def part(
             "what is patched is the 'state', or 'hidden' or 'cell' alone; received {quantity!r}",
             quantity=quantity,
         )
-    along = () if units is None else directions.within(units)
+    # Units, Directions or nothing share one argument, as in the interventions.
+    along = () if units is None else directions.directions_in(units)
     if len(along) > 1:
         raise ConfigError("a state is patched along one direction; received {count}", count=len(along))
-    one: Literal["hidden", "cell"] = "cell" if quantity == "cell" else "hidden"
+    single: Literal["hidden", "cell"] = "cell" if quantity == "cell" else "hidden"
     # An Intervention checks the layer and units, with its own error sentences.
-    of = Intervention(0 if units is None else units, layer=layer, quantity=None if along else one)
-    of.changes(weights)
+    intervention = Intervention(
+        0 if units is None else units, layer=layer, quantity=None if along else single
+    )
+    intervention.changes(weights)
     if along:
-        return Part((of.layer,), (of.quantity,), direction=along[0])
-    layers: tuple[int, ...] = (of.layer,)
+        return Part((intervention.layer,), (intervention.quantity,), direction=along[0])
+    layers: tuple[int, ...] = (intervention.layer,)
     if units is None and layer is None:
+        # Neither a layer nor units were named: the part is of all layers.
         layers = tuple(range(len(weights.layers)))
-    quantities: tuple[str, ...] = (one,)
+    quantities: tuple[str, ...] = (single,)
     if quantity == "state" and KINDS[weights.cell].has_cell:
         quantities = ("hidden", "cell")
-    return Part(layers, quantities, None if units is None else np.array(of.units, np.int64))
+    return Part(layers, quantities, None if units is None else np.array(intervention.units, np.int64))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,22 +203,25 @@ class Patched:
             raise ConfigError("n and ahead are at least 1; received {n} and {ahead}", n=n, ahead=ahead)
         generator = np.random.default_rng(seed)
         target, to = self.into, self.to
-        own = states_at(target, [to])
+        target_states = states_at(target, [to])
         moves = {
-            (layer, quantity): _random_move(own[quantity][0, layer], length, n, to, generator)
+            (layer, quantity): _random_move(target_states[quantity][0, layer], length, n, to, generator)
             for (layer, quantity), length in self.lengths.items()
         }
         ahead = min(ahead, len(target) + 1 - to)
-        random, first = follow(target, to, moves, n, ahead)
+        # Moves of the same length in each patched layer: what any foreign state of this size would do.
+        random, first = read_patched(target, to, moves, n, ahead)
         goal = self.source.log_probs_at(self.at, self.at + 1)
         divergence, after = self.divergence, self.after.log_probs_at(to, to + 1)
         elsewhere, elsewhere_left = np.zeros((0, ahead)), np.zeros(0)
         if unrelated is not None:
-            other = read(model, unrelated)
-            if not len(other):
+            unrelated_trace = as_trace(model, unrelated)
+            if not len(unrelated_trace):
                 raise EmptyTextError("an unrelated text has at least one character; received none")
-            places = generator.integers(1, len(other) + 1, n)
-            elsewhere, theirs = follow(target, to, self.part.changes(states_at(other, places), to), n, ahead)
+            places = generator.integers(1, len(unrelated_trace) + 1, n)
+            elsewhere, theirs = read_patched(
+                target, to, self.part.changes(states_at(unrelated_trace, places), to), n, ahead
+            )
             elsewhere_left = kl(goal, theirs)
         return PatchControls(
             self,
@@ -309,25 +315,29 @@ def patch(
             at=at,
             to=to,
         )
-    taken, before = read(model, source), read(model, into)
-    which = part(before.weights, layer=layer, units=units, quantity=quantity)
+    source_trace, before = as_trace(model, source), as_trace(model, into)
+    patched_part = choose_part(before.weights, layer=layer, units=units, quantity=quantity)
     if at == "all":
-        return _everywhere(taken, before, to, which, 1 if ahead is None else ahead)
+        return _patch_everywhere(source_trace, before, to, patched_part, 1 if ahead is None else ahead)
     if ahead is not None:
         raise ConfigError("`ahead` belongs to at='all'; leave it out: a Patched has every later prediction")
-    at, to = _place("at", at, taken), _place("to", to, before)
-    after = Tracer(model, which.changes(states_at(taken, [at]), to)).extend(before.text)
+    at, to = _check_place("at", at, source_trace), _check_place("to", to, before)
+    after = Tracer(model, patched_part.changes(states_at(source_trace, [at]), to)).extend(before.text)
     loss = np.zeros(len(before))
+    # nll[to] is the cost of character to + 1, the first that is predicted from the patched state.
     loss[to:] = after.nll[to:] - before.nll[to:]
-    own, now = states_at(before, [to]), states_at(after, [to])
-    lengths = {
-        (number, held): float(np.linalg.norm(now[held][0, number].astype(np.float64) - own[held][0, number]))
-        for number, held in which.changes(own, to)
-    }
-    return Patched(taken, at, before, to, after, which, divergence(before, after, to), loss, lengths)
+    states_before, states_after = states_at(before, [to]), states_at(after, [to])
+    lengths = {}
+    for number, kind in patched_part.changes(states_before, to):
+        move = states_after[kind][0, number].astype(np.float64) - states_before[kind][0, number]
+        lengths[number, kind] = float(np.linalg.norm(move))
+    moved = divergence(before, after, to)
+    return Patched(source_trace, at, before, to, after, patched_part, moved, loss, lengths)
 
 
-def _everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) -> Doubles:
+def _patch_everywhere(
+    source_trace: Trace, into: Trace, to: object, patched_part: Part, ahead: int
+) -> Doubles:
     """The effect (S + 1, T + 1), nats, of patching each place of one text into each of the other. Raises
     ConfigError.
     """
@@ -335,18 +345,20 @@ def _everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) 
         raise ConfigError("with at='all' the places of the target are all; leave `to` out")
     if ahead < 1:
         raise ConfigError("ahead is at least 1 prediction; received {ahead}", ahead=ahead)
-    effect = np.empty((len(taken) + 1, len(into) + 1))
-    for begin in range(0, len(effect), ROWS):
-        places = np.arange(begin, min(begin + ROWS, len(effect)))
-        states = states_at(taken, places)
+    effect = np.empty((len(source_trace) + 1, len(into) + 1))
+    for begin in range(0, len(effect), MAX_TEXTS_ABREAST):
+        places = np.arange(begin, min(begin + MAX_TEXTS_ABREAST, len(effect)))
+        states = states_at(source_trace, places)
+        # Every pair of places is a reading of its own, so S · T readings of `ahead` steps; places of the
+        # source go side by side, as many as MAX_TEXTS_ABREAST.
         for t in range(len(into) + 1):
-            changes = which.changes(states, t)
-            found, _ = follow(into, t, changes, len(places), min(ahead, len(into) + 1 - t))
-            effect[places, t] = found.mean(axis=1)
+            changes = patched_part.changes(states, t)
+            nats, _ = read_patched(into, t, changes, len(places), min(ahead, len(into) + 1 - t))
+            effect[places, t] = nats.mean(axis=1)
     return effect
 
 
-def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tuple[Doubles, Floats]:
+def read_patched(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tuple[Doubles, Floats]:
     """Read the target from `to` on in B copies, changed there: KL_t (B, ahead) nats, and their first log P
     (B, V).
     """
@@ -354,6 +366,7 @@ def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tupl
     if to:
         hidden, cell = target.state_after(to - 1)
         state = hidden[:, None], None if cell is None else cell[:, None]
+    # From the state before input number `to` on, as one text; the change makes B different ones of it.
     reader = NetworkReader(weights, state, texts=B, time=to, changes=changes)
     inputs = np.concatenate(([target.vocabulary.start], target.ids))
     divergence = np.zeros((B, ahead))
@@ -365,12 +378,12 @@ def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tupl
     return divergence, first
 
 
-def read(model: Network, text: str | Trace) -> Trace:
+def as_trace(model: Network, text: str | Trace) -> Trace:
     """The Trace of a text; a Trace is returned as it is."""
     return text if isinstance(text, Trace) else Tracer(model).extend(text)
 
 
-def _place(name: str, t: object, read: Trace) -> int:
+def _check_place(name: str, t: object, read: Trace) -> int:
     """t as an int. Raises ConfigError unless t characters of the Trace can have been read."""
     if not isinstance(t, int | np.integer) or not 0 <= t <= len(read):
         raise ConfigError(
@@ -385,12 +398,12 @@ def _place(name: str, t: object, read: Trace) -> int:
 def states_at(read: Trace, places: Iterable[int]) -> States:
     """The states after each of `places` characters of a Trace, (B, L, H) by quantity."""
     hidden, cells = zip(*(read.state_after(int(t)) for t in places), strict=True)
-    held = {"hidden": hidden, "cell": cells}
-    return {quantity: np.stack(states) for quantity, states in held.items() if states[0] is not None}
+    by_quantity = {"hidden": hidden, "cell": cells}
+    return {quantity: np.stack(states) for quantity, states in by_quantity.items() if states[0] is not None}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatchControls(Brief, Pictured, Finding):
+class PatchControls(Brief, Pictured, Reported):
     """The effect of a patch beside moves of the same length, and beside patches from another text.
 
     patched    the patch itself
@@ -402,6 +415,8 @@ class PatchControls(Brief, Pictured, Finding):
     apart      KL from the source's own prediction to the target's unpatched one, nats: the distance to bridge
     random_left, elsewhere_left  (n,), (m,) `left` of the controls
     """
+
+    REPORT = "rnnviz.lab.reports.patching"
 
     patched: Patched
     ahead: int
@@ -451,121 +466,31 @@ class PatchControls(Brief, Pictured, Finding):
             },
         }
 
-    def table(self) -> Table:
-        """A row a prediction of the target from the patch on."""
-        heads = ("after", "letter", "kl-nats", "loss-nats", "expected", "patched")
-        rows = [
-            (
-                count(one["after"]),
-                visible(one["character"] or ""),
-                Number(one["kl"]),
-                None if one["loss"] is None else Number(one["loss"], "signed"),
-                _expected(*one["expected"]),
-                _expected(*one["expected_patched"]),
-            )
-            for one in self.facts()["predictions"]
-        ]
-        return Table([words(f"head.{name}") for name in heads], rows)
-
-    def sentences(self) -> list[Said]:
-        """The patch's effect beside the controls, and the permitted conclusion."""
-        along = self.patched.part.direction
-        random, low, high = (
-            float(np.quantile(found, share)) if len(found) else None
-            for found, share in ((self.random, 0.95), (self.elsewhere, 0.05), (self.elsewhere, 0.95))
-        )
-        return say(
-            self._codes(random or 0.0, high),
-            direction=along and along.name,
-            origin=along and along.origin,
-            next=_nats(self.patched.divergence[self.patched.to]),
-            kl=_nats(self.kl),
-            ahead=self.ahead,
-            random=_nats(random),
-            low=_nats(low),
-            high=_nats(high),
-        )
-
-    def _codes(self, random: float, elsewhere: float | None) -> Iterator[str]:
-        """Codes of the true sentences. `random` and `elsewhere` are the controls' 95 % quantiles, nats."""
-        if self.patched.part.direction is not None:
-            yield "patch.along"
-        if self.patched.moved == 0:
-            yield from ("patch.same", "patch.same-click")
-            return
-        yield from ("patch.moves", "patch.random")
-        if elsewhere is not None:
-            yield from ("patch.elsewhere", "patch.elsewhere-here")
-        if self.kl <= random:
-            yield "patch.no-more-than-random"
-        elif elsewhere is not None and self.kl <= elsewhere:
-            yield "patch.no-more-than-elsewhere"
-
-    def panels(self) -> list[Panel]:
-        """The next prediction without and with the patch, and KL_t of the later ones."""
-        done = self.patched
-        curves: list[tuple[object, Doubles]] = [
-            (words("patch.itself"), done.divergence[done.to : done.to + self.ahead]),
-            (words("patch.level-random"), np.quantile(self.random_each, 0.95, axis=0)),
-        ]
-        if len(self.elsewhere_each):
-            curves.append((words("patch.level-elsewhere"), np.median(self.elsewhere_each, axis=0)))
-        pictures: dict[str, Picture] = {
-            "next": expected(done.into, done.after, done.to, (words("patch.without"), words("patch.with"))),
-            "lines": Lines(curves, words("patch.lines-axis"), words("patch.kl-axis"), first=done.to),
-        }
-        return [
-            Panel(
-                name,
-                words(f"patch.{name}-title"),
-                picture,
-                [words(f"patch.{name}-notice")],
-                words(f"patch.{name}-limits"),
-            )
-            for name, picture in pictures.items()
-        ]
-
-
-def expected(one: Trace, other: Trace, t: int, labels: tuple[object, object]) -> Pair:
-    """The ten characters most probable in either of two readings after `t` characters; `labels` name the
-    readings.
-    """
-    before, after = (np.exp(read.log_probs_at(t, t + 1)[0].astype(np.float64)) for read in (one, other))
-    order = np.argsort(-np.maximum(before, after), kind="stable")[:10]
-    symbols = [visible(one.vocabulary.symbol(int(i))) for i in order]
-    return Pair(symbols, before[order], after[order], labels, words("axis.probability"))
-
 
 def _prediction(done: Patched, t: int) -> Json:
     """The most probable character after `t` characters without and with the patch, and the actual one."""
-    came = t < len(done.into)
+    has_next = t < len(done.into)
     return {
         "after": t,
-        "character": done.into.text[t] if came else None,
+        "character": done.into.text[t] if has_next else None,
         "kl": float(done.divergence[t]),
-        "loss": float(done.loss[t]) if came else None,
+        "loss": float(done.loss[t]) if has_next else None,
         "expected": list(done.into.top(t, 1)[0]),
         "expected_patched": list(done.after.top(t, 1)[0]),
     }
 
 
-def _expected(character: str, probability: float) -> Said:
-    return words("expected", character=visible(character), percent=Number(100 * probability, digits=1))
-
-
-def _nats(value: float | None) -> Number:
-    return Number(value, "significant")
-
-
-def _random_move(own: Floats, length: float, n: int, to: int, generator: np.random.Generator) -> Change:
+def _random_move(origin: Floats, length: float, n: int, to: int, generator: np.random.Generator) -> Change:
     """A change after input number `to`: n states become `own` (H,), each moved by `length` in another
     direction.
     """
-    moves = generator.normal(size=(n, len(own)))
+    moves = generator.normal(size=(n, len(origin)))
+    # Normal coordinates have no preferred direction, so scaled to one length they are uniform on the
+    # sphere.
     moves *= length / np.linalg.norm(moves, axis=1, keepdims=True)
 
     def change(t: int, states: Floats) -> None:
         if t == to:
-            states[:] = own + moves
+            states[:] = origin + moves
 
     return change

@@ -19,17 +19,16 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Json, Lines, Number, Panel, Said, Table, count, say, words
-from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
+from rnnviz.findings import Json, Panel, Reported, report
+from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
-from rnnviz.text.characters import visible
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Perturbation(Brief, Pictured, Finding):
+class Perturbation(Brief, Pictured, Reported):
     """Two readings that differ in the character text[at]; places count from 0.
 
     before, after  their Traces
@@ -37,6 +36,8 @@ class Perturbation(Brief, Pictured, Finding):
     divergence  (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`
     threshold   bits; a larger KL_t counts as remembered
     """
+
+    REPORT = "rnnviz.lab.reports.perturbation"
 
     at: int
     before: Trace
@@ -71,65 +72,10 @@ class Perturbation(Brief, Pictured, Finding):
             "characters": rows[self.at :],
         }
 
-    def table(self) -> Table:
-        """A row a character from the changed one on."""
-        rows = self.facts()["characters"]
-        return Table(
-            [words(f"head.{name}") for name in ("position", "letter", "states-apart", "kl-bits")],
-            [
-                (
-                    count(row["position"]),
-                    visible(row["character"]),
-                    Number(row["distance"], digits=4),
-                    Number(row["bits"], digits=5),
-                )
-                for row in rows
-            ],
-        )
-
-    def sentences(self) -> list[Said]:
-        """The number of characters over which predictions differ."""
-        n = self.remembered()
-        to_the_end = 0 < len(self.before) - self.at - 1 <= n
-        return say(
-            ["perturbation.remembered", *(["perturbation.to-the-end"] if to_the_end else [])],
-            model=self.before.model_name,
-            bits=f"{self.threshold:g}",
-            n=count(n),
-        )
-
     def panels(self, others: Sequence[Perturbation] = ()) -> list[Panel]:
         """The distance of predictions and of states; `others` are the same change in other networks."""
-        at = self.at
-        found = [(one.before.model_name, one) for one in (self, *others)]
-        # A line ends at differences that may be float32 rounding alone.
-        apart = {
-            "divergence": [(name, _beyond(one.bits[at + 1 :], 1e-6)) for name, one in found],
-            "distance": [(name, _beyond(one.distance[at:], 1e-5)) for name, one in found],
-        }
-        return [
-            Panel(
-                kind,
-                words(f"perturbation.{kind}"),
-                Lines(
-                    curves,
-                    words("axis.character"),
-                    words(f"perturbation.{kind}-axis"),
-                    first=at,
-                    log=True,
-                    places=True,
-                ),
-                [words(f"perturbation.{kind}-notice")],
-                words(f"perturbation.{kind}-limits"),
-                link="x",
-                pick="at",
-            )
-            for kind, curves in apart.items()
-        ]
-
-
-def _beyond(values: Doubles, least: float) -> Doubles:
-    return np.where(values > least, values, np.nan)
+        curves: list[Panel] = report(self).panels(self, others)
+        return curves
 
 
 @checked
@@ -171,17 +117,19 @@ def perturb(model: Network, text: str, at: int, character: str, *, threshold: fl
 def kl(p: Floats, q: Floats) -> Doubles:
     """KL(P ‖ Q) in nats, (n,), from log-probabilities (n, V); rounding errors below 0 become 0."""
     p64 = p.astype(np.float64)
+    # In float64: the terms of two almost equal predictions cancel down to the rounding of float32.
     return np.asarray(np.maximum((np.exp(p64) * (p64 - q)).sum(axis=1), 0.0))
 
 
 def divergence(before: Trace, after: Trace, first: int) -> Doubles:
     """(T + 1,) KL_t in nats between two readings of equal length; 0 before row `first`."""
-    found = np.zeros(len(before) + 1)
-    step = max(1, LOGITS // before.vocabulary.size)
-    for begin in range(first, len(found), step):
-        end = min(begin + step, len(found))
-        found[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))
-    return found
+    nats = np.zeros(len(before) + 1)
+    # In pieces: a long text's (T, V) predictions twice over would not fit into memory.
+    step = max(1, LOGITS_ENTRIES // before.vocabulary.size)
+    for begin in range(first, len(nats), step):
+        end = min(begin + step, len(nats))
+        nats[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))
+    return nats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,19 +184,20 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
             count=len(read),
         )
     generator = np.random.default_rng(seed)
-    most = len(read) - steps
-    at = generator.choice(most, min(places, most), replace=False)
-    other = generator.choice(read.ids, len(at))
+    last_start = len(read) - steps
+    # Each place has all its K characters within the text, so that every mean below is over the same places.
+    at = generator.choice(last_start, min(places, last_start), replace=False)
+    new_ids = generator.choice(read.ids, len(at))
     # a new letter equal to the old one changes nothing: draw again
-    while (same := other == read.ids[at]).any():
-        other[same] = generator.choice(read.ids, int(same.sum()))
+    while (same := new_ids == read.ids[at]).any():
+        new_ids[same] = generator.choice(read.ids, int(same.sum()))
     before = side_by_side([read.state_after(t) for t in at.tolist()])
     reader = NetworkReader(read.weights, before, texts=len(at))
     distance, divergence = np.zeros(steps + 1), np.zeros(steps + 1)
     for k in range(steps + 1):
-        top = reader.read((other if k == 0 else read.ids[at + k])[None])[0]
-        own = read.hidden[at + k]  # (B, L, H)
-        apart = reader.hidden[0].swapaxes(0, 1).astype(np.float64) - own
+        top = reader.read((new_ids if k == 0 else read.ids[at + k])[None])[0]
+        unchanged = read.hidden[at + k]  # (B, L, H)
+        apart = reader.hidden[0].swapaxes(0, 1).astype(np.float64) - unchanged
         distance[k] = np.sqrt((apart**2).sum(axis=(1, 2))).mean()
-        divergence[k] = kl(read.weights.log_probs(own[:, -1]), read.weights.log_probs(top)).mean()
+        divergence[k] = kl(read.weights.log_probs(unchanged[:, -1]), read.weights.log_probs(top)).mean()
     return Memory(distance, divergence, len(at))

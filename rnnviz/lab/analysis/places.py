@@ -37,7 +37,7 @@ from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, mapped, run
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
@@ -85,6 +85,8 @@ class SearchedText:
         """The states of piece n, (L·H, n)."""
         if n in self._kept:
             return self._kept[n]
+        # A piece needs the state before it, and so all pieces before it once; after that any is read by
+        # itself.
         while n not in self._before:
             self.states(len(self._before) - 1)
         reader = NetworkReader(self._weights, self._before[n])
@@ -233,6 +235,7 @@ class SearchedText:
 
         Computed from float16 states, so within 0.01 of the network's own probabilities.
         """
+        # One character lies in one piece.
         (states,) = self.between(position, position + 1)
         top = states[-self._H :].T.astype(np.float32)
         probabilities = np.exp(self._weights.log_probs(top)[0].astype(np.float64))
@@ -241,7 +244,7 @@ class SearchedText:
 
     def ends_with(self, text: str) -> list[int]:
         """The positions at which the network has just read `text`."""
-        return [found.start() + len(text) - 1 for found in re.finditer(f"(?={re.escape(text)})", self.text)]
+        return [match.start() + len(text) - 1 for match in re.finditer(f"(?={re.escape(text)})", self.text)]
 
 
 def _state(reader: NetworkReader) -> tuple[Floats, Floats | None]:
@@ -252,12 +255,12 @@ def _state(reader: NetworkReader) -> tuple[Floats, Floats | None]:
 def _halves(hidden: Floats) -> Halves:
     """(n, L, H) as (L·H, n) float16, clipped to its range: the states of a relu network may explode."""
     largest = float(np.finfo(np.float16).max)
-    found = np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T
-    return np.ascontiguousarray(found, np.float16)
+    clipped = np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T
+    return np.ascontiguousarray(clipped, np.float16)
 
 
-def _ends(found: Matches) -> list[int]:
-    return [match.stop - 1 for match in found.found]
+def _ends(matches: Matches) -> list[int]:
+    return [match.stop - 1 for match in matches.found]
 
 
 def _among(ends: list[int], places: list[int]) -> int:
@@ -278,7 +281,7 @@ def match(
     share: float = 0.75,
     least: int | None = None,
     most: int = 20,
-    copies: int = COPIES,
+    copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
     folder: object = None,
     progress: Callable[[Share], None] | None = None,
@@ -329,7 +332,7 @@ def matches(
     stop: int,
     corpus: str,
     *,
-    untrained: int = COPIES,
+    untrained: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
     **asked: Any,
 ) -> Generator[Share, None, Matches]:

@@ -23,7 +23,7 @@ units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Iterable, Sized
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,7 +32,7 @@ import numpy as np
 from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, one_row, say, words
+from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import evidence, ranking, targets
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
@@ -41,7 +41,7 @@ from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.progress import Share, run
-from rnnviz.networks.verdicts import ENOUGH, MARGIN, Measure, Rival, measured
+from rnnviz.networks.verdicts import MIN_LEAD, MIN_VERDICT_CHARS, Measure, Rival
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
 
@@ -65,9 +65,9 @@ CONTROLS = 5
 Verdict = Literal[
     "short", "same text", "nothing", "character", "context", "untrained", "learned", "remembers"
 ]
-"""A probe's verdict, by margins of `rnnviz.networks.verdicts.MARGIN`.
+"""A probe's verdict, by margins of `rnnviz.networks.verdicts.MIN_LEAD`.
 
-short      fewer than `rnnviz.networks.verdicts.ENOUGH` characters, or too few for an interval: no
+short      fewer than `rnnviz.networks.verdicts.MIN_VERDICT_CHARS` characters, or too few for an interval: no
            verdict
 same text  fitted and scored on one text: no verdict
 nothing    no better than a probe for random labels, or its interval includes chance
@@ -92,7 +92,7 @@ class Few:
 
 
 @dataclass(frozen=True, eq=False)
-class Probe(Pictured, Finding):
+class Probe(Pictured, Reported):
     """A linear probe of all units, and its rivals. Scores are AUC (0.5: chance) or correlation (0: chance),
     on a part of the text that the probe was not fitted on.
 
@@ -110,6 +110,8 @@ class Probe(Pictured, Finding):
                 without a text, or with one part only
     weights     (L', H) the probe's weights, for unscaled states, of each of `layers`
     """
+
+    REPORT = "rnnviz.lab.reports.probing"
 
     target: str
     measure: Measure
@@ -151,7 +153,9 @@ class Probe(Pictured, Finding):
         chance.
         """
         above = self.score - self.floor
-        return tuple((one.score - self.floor) / above if above > 0 else float("nan") for one in self.few)
+        return tuple(
+            (subset.score - self.floor) / above if above > 0 else float("nan") for subset in self.few
+        )
 
     @property
     def held(self) -> Held | None:
@@ -160,14 +164,16 @@ class Probe(Pictured, Finding):
         """
         if self.verdict in ("short", "same text", "nothing"):
             return None
-        enough = [len(one.units) for one, share in zip(self.few, self.shares, strict=True) if share >= HOLDS]
+        enough = [
+            len(subset.units) for subset, share in zip(self.few, self.shares, strict=True) if share >= HOLDS
+        ]
         return "spread" if not enough else "one" if enough[0] == 1 else "few"
 
     @property
     def verdict(self) -> Verdict:
         """The verdict; see `Verdict`."""
-        below = self.score - MARGIN
-        if self.characters < ENOUGH:
+        below = self.score - MIN_LEAD
+        if self.characters < MIN_VERDICT_CHARS:
             return "short"
         if not self.held_out:
             return "same text"
@@ -199,8 +205,12 @@ class Probe(Pictured, Finding):
             "score": self.score,
             "interval": None if self.interval is None else list(self.interval),
             "few": [
-                {"units": [[unit.layer, unit.unit] for unit in few.units], "score": few.score, "share": share}
-                for few, share in zip(self.few, self.shares, strict=True)
+                {
+                    "units": [[unit.layer, unit.unit] for unit in subset.units],
+                    "score": subset.score,
+                    "share": share,
+                }
+                for subset, share in zip(self.few, self.shares, strict=True)
             ],
             "control": list(self.control),
             "selectivity": self.selectivity,
@@ -217,101 +227,6 @@ class Probe(Pictured, Finding):
             "held": self.held,
             "verdict": self.verdict,
         }
-
-    def table(self) -> Table:
-        """One row."""
-        reached = {len(one.units): one.score for one in self.few}
-        context = self.context
-        code = "too-rare" if self.verdict == "short" and self.characters >= ENOUGH else self.verdict
-        k = context.number if context else None
-        verdict = words(f"brief.{code.replace(' ', '-')}", enough=Number(ENOUGH, "count"), k=k)
-        return one_row(
-            (words("head.target"), self.target),
-            (words("head.measure"), measured(self.measure)),
-            (words("head.all-units"), Number(self.score)),
-            *((words("head.best", n=n), Number(reached.get(n))) for n in FEW),
-            (words("head.control"), Number(self._control)),
-            (words("head.character"), Number(self.character)),
-            (words("head.context"), Number(context.score if context else None)),
-            (words("head.untrained"), Number(max(self.untrained, default=None))),
-            (words("head.held-by"), words(f"held.{self.held}") if self.held else Number(None)),
-            (words("head.verdict"), verdict),
-        )
-
-    def sentences(self) -> list[Said]:
-        """The verdict and its grounds."""
-        context, pairs = self.context, zip(self.few, self.shares, strict=True)
-        enough = next((one for one, share in pairs if share >= HOLDS), self.few[-1])
-        low, high = self.interval or (None, None)
-        return say(
-            self._codes(),
-            units=self.weights.size,
-            measure=measured(self.measure),
-            score=Number(self.score),
-            unit=self.few[0].units[0].unit,
-            one=Number(self.few[0].score),
-            k=len(enough.units),
-            few=Number(enough.score),
-            control=Number(self._control),
-            low=Number(low),
-            high=Number(high),
-            copies=len(self.untrained),
-            untrained=Number(max(self.untrained, default=None)),
-            character=Number(self.character),
-            last=context.number if context else None,
-            context=Number(context.score if context else None),
-            least=Number(context.low if context else None),
-            most=Number(context.high if context else None),
-        )
-
-    def _codes(self) -> Iterator[str]:
-        """Codes of the true sentences, in their order."""
-        context, verdict = self.context, self.verdict
-        if verdict == "short":
-            yield "probe.short"
-            return
-        yield f"probe.{self.held or 'nothing'}"
-        if self.interval is not None:
-            yield "probe.interval"
-        if verdict != "nothing":
-            yield "probe.control-mask" if self.measure == "AUC" else "probe.control-graded"
-        if self.untrained:
-            yield "probe.copies"
-        if verdict in ("character", "context"):
-            yield f"probe.behind-{verdict}"
-        elif verdict == "learned" and context is not None and context.low is None:
-            yield "probe.unsure"
-        elif verdict != "nothing" and context is not None and context.low is not None:
-            yield "probe.ahead"
-        if verdict == "untrained":
-            yield "probe.behind-untrained"
-
-    def panels(self) -> list[Panel]:
-        """The scores of the best 1, 2, 4 and 8 units beside that of all units."""
-        context = self.context
-        levels = [
-            (words("probe.level-control"), max(self.control, default=None)),
-            (words("search.level-character"), self.character),
-            *([(words("probe.level-context", k=context.number), context.score)] if context else []),
-            (words("probe.level-untrained"), max(self.untrained, default=None)),
-        ]
-        names = [*(str(len(one.units)) for one in self.few), words("probe.all", n=self.weights.size)]
-        picture = Bars(
-            names,
-            [*(one.score for one in self.few), self.score],
-            measured(self.measure),
-            [(name, value) for name, value in levels if value is not None],
-            first=self.floor,
-            last=1.0 if self.measure == "AUC" else None,
-            chosen=len(names) - 1,
-        )
-        title, notice, limits = (words(f"probe.{name}") for name in ("title", "notice", "limits"))
-        return [Panel("probe", title, picture, [notice], limits)]
-
-    @property
-    def _control(self) -> float | None:
-        """The mean score of the control task; None without one."""
-        return float(np.mean(self.control)) if self.control else None
 
     def direction(self, layer: int | None = None) -> Direction:
         """The probe's weights in one layer as a Direction; `layer` may be left out where one was probed.
@@ -474,11 +389,11 @@ def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], In
     contexted = [scores.rival(n, "context", evidence.LENGTHS[n - 1]) for n in range(1, 1 + k)]
     copies = [scores.rival(n, "untrained", n - 1 - k) for n in range(1 + k, len(scores.values))]
     context, copy = (
-        min(rivals, key=lambda one: (one.low or 0.0, -one.score), default=None)
+        min(rivals, key=lambda rival: (rival.low or 0.0, -rival.score), default=None)
         for rivals in (contexted, copies)
     )
     ends = None if copy is None or copy.low is None or copy.high is None else (copy.low, copy.high)
-    return context, tuple(one.score for one in copies), ends
+    return context, tuple(rival.score for rival in copies), ends
 
 
 def _control(parts: Parts, values: Array, random: np.random.Generator) -> list[float]:
@@ -523,14 +438,15 @@ class Parts:
         part best from the rest of it.
         """
         labels = target[self.first]
-        every = np.arange(self._fitted.shape[1])
+        columns = np.arange(self._fitted.shape[1])
         cut = 3 * len(labels) // 4
+        # The weakest penalty, where the target is absent from either piece and nothing can be compared.
         strength = STRENGTHS[-1]
         if varies(labels[:cut]) and varies(labels[cut:]):
-            tried = [_fit(self._fitted[:cut], labels[:cut], every, s) for s in STRENGTHS]
+            tried = [_fit(self._fitted[:cut], labels[:cut], columns, s) for s in STRENGTHS]
             scores = [ranking.score(one.values(self._fitted[cut:]), labels[cut:]) for one in tried]
             strength = STRENGTHS[int(np.argmax(scores))]
-        return _fit(self._fitted, labels, every, strength)
+        return _fit(self._fitted, labels, columns, strength)
 
     def score(self, line: Line, target: Array) -> float:
         """The score of a Line for a `target` (T,) on the second part: AUC or correlation."""
@@ -556,14 +472,16 @@ class Parts:
         else:
             rest, weight = _ranks(labels) - values, np.ones(len(values))
         X, w = self._fitted, weight.astype(np.float32)
-        own = np.column_stack([X[:, line.columns], np.ones(len(X), np.float32)])  # (n, k + 1)
+        inside = np.column_stack([X[:, line.columns], np.ones(len(X), np.float32)])  # (n, k + 1)
         slope = (rest.astype(np.float32) @ X).astype(np.float64)
-        shared = ((own * w[:, None]).T @ X).astype(np.float64)  # (k + 1, U)
-        within = ((own * w[:, None]).T @ own).astype(np.float64)
+        shared = ((inside * w[:, None]).T @ X).astype(np.float64)  # (k + 1, U)
+        within = ((inside * w[:, None]).T @ inside).astype(np.float64)
         alone = np.einsum("nu,nu,n->u", X, X, w).astype(np.float64)
+        # A Schur complement: the slope's variance once the weights of the Line's units have been refitted.
         variance = alone - (shared * np.linalg.lstsq(within, shared, rcond=None)[0]).sum(axis=0)
         # A unit that the Line's units determine almost fully has a variance of rounding alone: no gain.
         gain = slope**2 / np.where(variance > 1e-4 * alone, variance, np.inf)
+        # Below any gain, which is 0 or more: a unit is not chosen twice.
         gain[line.columns] = -1
         return int(np.argmax(gain))
 
@@ -583,8 +501,10 @@ def random_labels(target: Array, random: np.random.Generator) -> Array:
         return np.roll(target, shift)
     ends = np.flatnonzero(target[1:] != target[:-1]) + 1
     lengths = np.diff(np.concatenate(([0], ends, [n])))
+    # Every second run is inside, so the two kinds are shuffled apart and as much of the text stays inside.
     lengths[::2], lengths[1::2] = random.permutation(lengths[::2]), random.permutation(lengths[1::2])
     holds = np.arange(len(lengths)) % 2 == (0 if target[0] else 1)
+    # Few runs have few orders, so a shuffled target may be the target itself: the shift moves it away.
     return np.roll(np.repeat(holds, lengths), shift)
 
 

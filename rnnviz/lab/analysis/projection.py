@@ -65,15 +65,15 @@ def project(
     True
     """
     if isinstance(trace, Trace):
-        return _together([trace], k, layer, quantity)[0]
-    if not trace or not all(isinstance(one, Trace) for one in trace):
+        return _project_together([trace], k, layer, quantity)[0]
+    if not trace or not all(isinstance(item, Trace) for item in trace):
         raise ConfigError("trace is a Trace, or a list of them: as rnnviz.trace(model, text) returns")
-    return _together(trace, k, layer, quantity)
+    return _project_together(trace, k, layer, quantity)
 
 
-def _together(traces: Sequence[Trace], k: int, layer: int | None, quantity: str) -> list[Projection]:
+def _project_together(traces: Sequence[Trace], k: int, layer: int | None, quantity: str) -> list[Projection]:
     top = traces[0].hidden.shape[1] - 1
-    paths = [activations(one, layer=top if layer == -1 else layer, quantity=quantity) for one in traces]
+    paths = [activations(trace, layer=top if layer == -1 else layer, quantity=quantity) for trace in traces]
     H = paths[0].shape[1]
     if any(path.shape[1] != H for path in paths):
         raise ConfigError("traces that share a plane are of networks of one size")
@@ -81,10 +81,11 @@ def _together(traces: Sequence[Trace], k: int, layer: int | None, quantity: str)
     if type(k) is not int or not 1 <= k <= H:
         raise ConfigError("there are 1 to {h} axes; received k = {k}", h=H, k=k)
     mean = values.mean(axis=0) if len(values) else np.zeros(H)
-    _, lengths, found = np.linalg.svd(values - mean, full_matrices=False)  # (n,) and (n, H), n = min(T, H)
+    # lengths (n,) and components (n, H), n = min(T, H)
+    _, lengths, components = np.linalg.svd(values - mean, full_matrices=False)
     real = min(k, int((lengths > 1e-9 * max(1.0, float(lengths.max(initial=0)))).sum()))
     axes, explained = np.zeros((k, H)), np.zeros(k)
-    axes[:real] = found[:real]
+    axes[:real] = components[:real]
     # The sign of an axis is arbitrary: a positive largest entry makes pictures repeatable.
     largest = axes[np.arange(k), np.abs(axes).argmax(axis=1)]
     axes *= np.where(largest < 0, -1.0, 1.0)[:, None]

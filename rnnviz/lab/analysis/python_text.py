@@ -21,13 +21,13 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Mask
 
-LOOKED_AT = 20_000
+JUDGED_CHARS = 20_000
 """Characters at the beginning by which `is_python` judges."""
 
-MOST = 0.8
+MIN_PARSED_SHARE = 0.8
 """The least share of these that must parse, not counting blanks, strings and comments."""
 
-TELLING = 0.3
+MIN_CODE_SHARE = 0.3
 """The least share of statements that assign, call, or begin with a keyword, as prose doesn't."""
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
@@ -47,8 +47,8 @@ _TRIPLE = re.compile("\"\"\"|'''")
 _MARK = re.compile("\"\"\"|'''|[\"']")
 _F_BEGINS = getattr(tokenize, "FSTRING_START", -1)  # from Python 3.12 on, an f-string is many tokens
 _F_ENDS = getattr(tokenize, "FSTRING_END", -1)
-_NOTHING = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
-_NO_INK = (*_NOTHING, tokenize.COMMENT)
+_BLANK_KINDS = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+_INKLESS_KINDS = (*_BLANK_KINDS, tokenize.COMMENT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +71,10 @@ class PythonText:
     parsed: Mask
 
 
-def read(text: str) -> PythonText:
+def read_python(text: str) -> PythonText:
     """Read a text of T characters as Python. Never raises.
 
-    >>> found = read("f(a, 'b')  # c")
+    >>> found = read_python("f(a, 'b')  # c")
     >>> "".join(".x"[int(x)] for x in found.string), found.depth.tolist()[:3], int(found.comment.sum())
     ('.....xx.......', [0.0, 1.0, 1.0], 3)
     """
@@ -87,14 +87,16 @@ def is_python(text: str) -> bool:
     >>> is_python("import os\\nfor name in os.listdir():\\n    print(name)\\n"), is_python("He said yes.")
     (True, False)
     """
-    begun = text[:LOOKED_AT]
+    begun = text[:JUDGED_CHARS]
     reading = _best(begun)
     # Strings and comments don't count: any prose could stand in them.
     code = (
         np.array([not c.isspace() for c in begun], np.bool_) & ~reading.found.string & ~reading.found.comment
     )
     parsed = int((reading.found.parsed & code).sum())
-    return reading.telling > TELLING * reading.statements and parsed >= MOST * int(code.sum())
+    return reading.telling > MIN_CODE_SHARE * reading.statements and parsed >= MIN_PARSED_SHARE * int(
+        code.sum()
+    )
 
 
 def _best(text: str) -> _Reading:
@@ -102,9 +104,9 @@ def _best(text: str) -> _Reading:
     reading = _Reading(text, "")
     first = _TRIPLE.search(text)
     if first is not None and not reading.found.parsed.all():
-        other = _Reading(text, first[0])
-        if other.found.parsed.sum() > reading.found.parsed.sum():
-            return other
+        inside_string = _Reading(text, first[0])
+        if inside_string.found.parsed.sum() > reading.found.parsed.sum():
+            return inside_string
     return reading
 
 
@@ -137,11 +139,13 @@ class _Statement:
                 self.open.append(token.word)
             elif token.word in _CLOSING and (not self.open or self.open.pop() != _CLOSING[token.word]):
                 raise _NoPythonError
-        if token.kind not in _NO_INK:
+        if token.kind not in _INKLESS_KINDS:
             self.ink.append(token)
 
     def _out_of_place(self, token: _Token) -> bool:
         word = token.word if token.kind == tokenize.NAME else ""
+        # `def` within an open bracket: the bracket is prose's or belongs to a text that was cut, not to
+        # this line.
         if self.open and word in _OUTSIDE:
             return True
         if not self.ink:
@@ -151,6 +155,8 @@ class _Statement:
         last = self.ink[-1]
         if len(self.ink) == 1 and last.word in keyword.softkwlist:  # soft keyword: match x:
             return False
+        # Two strings side by side are one in Python; any other two values are no statement, but most of
+        # prose.
         joined = last.kind == token.kind == tokenize.STRING
         return (_value(token) and not joined) or (word in _KEYWORDS and word not in _INFIX)
 
@@ -216,6 +222,8 @@ class _Reading:
 
     def _tokens(self, first: int) -> Iterator[_Token]:
         """The tokens from a line on. Raises _NoPythonError where the tokeniser fails."""
+        # A text that begins within a string is read with its mark put before it. Places count without it,
+        # so `place` takes its length off again on the first line.
         opening = self._opening if first == 0 else ""
         after = (self._lines[line] + "\n" for line in range(first + 1, len(self._lines)))
         lines = chain([opening + self._lines[first] + "\n"], after)
@@ -231,13 +239,14 @@ class _Reading:
                 last = place(*token.end)
                 yield _Token(token.type, token.string, place(*token.start), last)
         except (tokenize.TokenError, SyntaxError, ValueError, Warning) as error:
-            said = str(error)
-            within = "triple-quoted" in said or "multi-line string" in said
+            message = str(error)
+            # The tokeniser has no error codes; its words differ between Python 3.11 and 3.12.
+            within = "triple-quoted" in message or "multi-line string" in message
             begun = _TRIPLE.search(self._text, max(last, 0)) if within else None
             if begun is not None:  # the text ends within it
                 end = len(self._text) + len(begun[0])
                 yield _Token(tokenize.STRING, begun[0], begun.start(), end)
-            elif "EOF in multi-line statement" not in said:
+            elif "EOF in multi-line statement" not in message:
                 raise _NoPythonError from None
 
     def _line(self, at: int) -> int:
@@ -262,11 +271,11 @@ class _Reading:
         f_strings: list[int] = []  # beginnings of the open ones
         for token in ink:
             if token.kind == _F_BEGINS:
-                f_strings.append(_mark(token)[0])
+                f_strings.append(_opening_mark(token)[0])
             elif token.kind == _F_ENDS:
                 self.found.string[max(f_strings.pop(), 0) : token.start] = True
             elif token.kind == tokenize.STRING:
-                start, mark = _mark(token)
+                start, mark = _opening_mark(token)
                 self.found.string[max(start, 0) : max(token.stop - len(mark), 0)] = True
             elif token.kind == tokenize.OP and not f_strings:
                 steps[token.start - begin] += (token.word in _OPENING) - (token.word in _CLOSING)
@@ -275,17 +284,19 @@ class _Reading:
             self.found.string[start:] = True
 
     def _keep_indent(self, statement: _Statement, end: int) -> None:
-        first = next((t for t in statement.tokens if t.kind not in _NOTHING), None)
+        first = next((t for t in statement.tokens if t.kind not in _BLANK_KINDS), None)
         if first is None or first.start < 0:
             return
         begin = self._begins[self._line(first.start)]
         blanks = first.start - begin
         if statement.ink:
+            # As Python does it: fewer blanks close blocks, more open one.
             while self._blocks[-1] > blanks:
                 self._blocks.pop()
             if self._blocks[-1] < blanks:
                 self._blocks.append(blanks)
         self.found.indent[begin : first.start] = True
+        # Within the blanks the level grows from block to block, as far as a reader can know it there.
         read = np.arange(1, blanks + 1)  # blanks, at each place
         self.found.level[begin : first.start] = np.searchsorted(self._blocks, read, "right") - 1
         if self._text[end - 1 : end] == "\n":
@@ -293,8 +304,8 @@ class _Reading:
         self.found.level[first.start : end] = bisect_right(self._blocks, blanks) - 1
 
 
-def _mark(token: _Token) -> tuple[int, str]:
+def _opening_mark(token: _Token) -> tuple[int, str]:
     """The position of a string's opening mark, and the mark."""
-    found = _MARK.search(token.word)
-    assert found is not None
-    return token.start + found.start(), found[0]
+    match = _MARK.search(token.word)
+    assert match is not None
+    return token.start + match.start(), match[0]

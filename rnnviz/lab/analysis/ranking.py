@@ -16,7 +16,7 @@ import numpy as np
 from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.networks.threads import cores
 
-MANY = 10_000
+THREADS_MIN_VALUES = 10_000
 """Values of a unit from which threads share the units."""
 
 
@@ -33,23 +33,25 @@ def ranks(values: Array) -> Doubles:
         column = np.ascontiguousarray(values[:, unit])
         order = np.argsort(column)
         placed = column[order]
+        # Runs of equal values: each begins where the sorted column changes.
         first = np.flatnonzero(np.concatenate(([True], placed[1:] != placed[:-1])))
         after = np.append(first[1:], n)
         out[order, unit] = np.repeat((first + after - 1) / 2, after - first)  # the mean of first .. after - 1
 
     # Sorting releases the GIL; for few values the threads would only wait for each other.
-    with ThreadPoolExecutor(cores() if n >= MANY else 1, "rnnviz-ranks") as pool:
+    with ThreadPoolExecutor(cores() if n >= THREADS_MIN_VALUES else 1, "rnnviz-ranks") as pool:
         list(pool.map(rank, range(units)))
+    # Centred ranks: their sum inside the target gives the AUC without a further subtraction.
     out -= (n - 1) / 2
     return out
 
 
 def auc(ranked: Doubles, mask: Mask) -> Doubles:
     """The AUC of each unit, (U,), for `ranks` (n, U) and a mask (n,) that is True and False at least once."""
-    return auc_of_sums(ranked[mask].sum(axis=0), mask)
+    return auc_from_sums(ranked[mask].sum(axis=0), mask)
 
 
-def auc_of_sums(sums: Array, mask: Mask) -> Doubles:
+def auc_from_sums(sums: Array, mask: Mask) -> Doubles:
     """The AUC from the sum of centred ranks inside: mean ranks inside and outside are n (AUC - 1/2) apart."""
     inside = int(mask.sum())
     return np.asarray(0.5 + sums / (inside * (len(mask) - inside)))
@@ -59,23 +61,23 @@ def correlation(ranked: Doubles, target: Doubles) -> Doubles:
     """(U,) the correlation of each unit of `ranked` (n, U) with `target` (n,), both centred; 0 for a
     constant.
     """
-    return correlation_of_sums(target @ ranked, ranked, target)
+    return correlation_from_sums(target @ ranked, ranked, target)
 
 
-def correlation_of_sums(sums: Array, ranked: Doubles, target: Doubles) -> Doubles:
+def correlation_from_sums(sums: Array, ranked: Doubles, target: Doubles) -> Doubles:
     """`correlation` from Σ_t target[t] ranked[t], (U,) or (S, U)."""
     length = np.linalg.norm(ranked, axis=0) * np.linalg.norm(target)
     return np.asarray(sums / np.where(length > 0, length, np.inf))
 
 
-def by_symbol(ids: Integers, values: Array, learn: Mask | slice) -> Doubles:
+def predict_by_symbol(ids: Integers, values: Array, learn: Mask | slice) -> Doubles:
     """The best prediction without memory, (n,): for each of `ids` (n,) the mean of `values` (n,), a mask or
     graded, over the character's places in part `learn`.
     """
     count = np.bincount(ids[learn])
     mean = np.full(int(ids.max()) + 1, values[learn].mean())
-    seen = np.flatnonzero(count)
-    mean[seen] = np.bincount(ids[learn], values[learn])[seen] / count[seen]
+    seen_ids = np.flatnonzero(count)
+    mean[seen_ids] = np.bincount(ids[learn], values[learn])[seen_ids] / count[seen_ids]
     return np.asarray(mean[ids])
 
 
@@ -93,9 +95,11 @@ def shifted_products(ranked: Doubles, target: Array, shifts: Integers) -> Double
     twice = np.tile(np.asarray(target, np.float32), 2)
     scale = np.float32(2 / max(n, 1))  # centred ranks reach n/2: scaled to 1 for float32
     scaled = np.asarray(ranked, np.float32) * scale
+    # 64 MB of shifted targets at a time; the product with all units then is one BLAS call.
     step = max(1, (1 << 24) // max(n, 1))
     parts = []
     for begin in range(0, len(shifts), step):
+        # Twice the target end to end, so a cyclic shift is a slice of it.
         rows = np.stack([twice[n - s : 2 * n - s] for s in shifts[begin : begin + step].tolist()])
         parts.append(rows @ scaled)
     return np.concatenate(parts).astype(np.float64) / scale

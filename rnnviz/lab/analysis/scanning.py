@@ -16,28 +16,14 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.checks import checked, text_or_file
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.findings import (
-    Bars,
-    Finding,
-    Histogram,
-    Json,
-    Number,
-    Panel,
-    Picture,
-    Said,
-    Table,
-    count,
-    say,
-    words,
-)
-from rnnviz.lab.analysis.activations import Unit, check_units, unit_of, within_layer
+from rnnviz.findings import Json, Reported
+from rnnviz.lab.analysis.activations import Unit, check_units, unit_at_column, within_layer
 from rnnviz.lab.analysis.directions import Direction
 from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
-from rnnviz.text.characters import visible
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -82,7 +68,7 @@ Pushes = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UnitReport(Brief, Pictured, Finding):
+class UnitReport(Brief, Pictured, Reported):
     """A unit's card: its extremes, the distribution of its values, the characters that move it, and those it
     predicts.
 
@@ -93,6 +79,8 @@ class UnitReport(Brief, Pictured, Finding):
                     nats added to their logits, less the mean: see `pushes`. () except for the top layer's
                     hidden state, and where the readout is a function
     """
+
+    REPORT = "rnnviz.lab.reports.scanning"
 
     unit: Unit
     top: tuple[Context, ...]
@@ -116,53 +104,14 @@ class UnitReport(Brief, Pictured, Finding):
             "characters": int(self.counts.sum()),
             **{name: getattr(self, name) for name in ("mean", "variance", "lowest", "highest")},
             **{
-                name: [{"position": c.position, "value": c.value, "text": c.text, "at": c.at} for c in found]
-                for name, found in places.items()
+                name: [
+                    {"position": c.position, "value": c.value, "text": c.text, "at": c.at} for c in contexts
+                ]
+                for name, contexts in places.items()
             },
             "moves": [asdict(move) for move in self.moves],
-            **{name: [list(one) for one in getattr(self, name)] for name in ("raises", "lowers")},
+            **{name: [list(push) for push in getattr(self, name)] for name in ("raises", "lowers")},
         }
-
-    def table(self) -> Table:
-        """The characters where the unit is highest, then lowest, with their context."""
-        columns = [words(f"head.{name}") for name in ("position", "value", "text")]
-        rows = [
-            (count(one.position), Number(one.value, digits=2), one.text) for one in (*self.top, *self.bottom)
-        ]
-        return Table(columns, rows)
-
-    def sentences(self) -> list[Said]:
-        """The unit's mean and range."""
-        n = count(int(self.counts.sum()))
-        mean, low, high = (Number(x, digits=2) for x in (self.mean, self.lowest, self.highest))
-        return say(["unit.read"], n=n, mean=mean, low=low, high=high)
-
-    def panels(self) -> list[Panel]:
-        """The distribution of values, the characters that move the unit, and the next ones it favours."""
-        values = Histogram(self.counts, self.edges, words("unit.value"), words("unit.share"))
-        moved = Bars(
-            [visible(move.character) for move in self.moves],
-            [move.change for move in self.moves],
-            words("unit.change"),
-        )
-        pictures: list[tuple[str, Picture]] = [
-            ("histogram", values),
-            *([("moves", moved)] if self.moves else []),
-        ]
-        panels = [
-            Panel(
-                name,
-                words(f"unit.{name}"),
-                picture,
-                [words(f"unit.{name}-notice")],
-                words(f"unit.{name}-limits"),
-            )
-            for name, picture in pictures
-        ]
-        if self.raises or self.lowers:
-            title = words("unit.pushes", name=words("unit", n=self.unit.unit))
-            panels.append(pushes_panel(title, self.raises, self.lowers))
-        return panels
 
 
 class ScanReport:
@@ -170,11 +119,11 @@ class ScanReport:
     and `variance` (U,) are those of the units.
     """
 
-    def __init__(self, characters: int, found: list[UnitReport]) -> None:
-        self.characters, self._found = characters, {one.unit: one for one in found}
+    def __init__(self, characters: int, cards: list[UnitReport]) -> None:
+        self.characters, self._found = characters, {card.unit: card for card in cards}
         self.units = list(self._found)
-        self.mean = np.array([one.mean for one in found])
-        self.variance = np.array([one.variance for one in found])
+        self.mean = np.array([card.mean for card in cards])
+        self.variance = np.array([card.variance for card in cards])
 
     def __getitem__(self, unit: Unit | tuple[int, int]) -> UnitReport:
         """The card of a unit. Raises ConfigError for a unit that wasn't scanned."""
@@ -284,7 +233,7 @@ def scanning(
     np.clip(np.nan_to_num(values, copy=False), -EXPLODED, EXPLODED, out=values)
     found = []
     for number, column in enumerate(columns.tolist()):
-        unit = unit_of(column, weights.layers[0].units, layer)
+        unit = unit_at_column(column, weights.layers[0].units, layer)
         series = values[:, number].copy()
         extremes = (_extremes(series[1:], sign, text, contexts, (before, after)) for sign in (1, -1))
         one = _report(unit, series, inputs[1:], model.vocabulary, bins, *extremes)
@@ -299,27 +248,31 @@ def scanning(
 
 
 def _extremes(
-    series: Floats, sign: int, text: str, most: int, around: tuple[int, int]
+    series: Floats, sign: int, text: str, count: int, around: tuple[int, int]
 ) -> tuple[Context, ...]:
     """At most `most` Contexts of a unit's values (T,) that don't overlap: window maxima, highest first,
     earliest first among equals; with `sign` -1 minima.
     """
     before, after = around
     W = before + 1 + after
+    # A candidate in each window of a context's length is enough: two extremes nearer than that would share
+    # text.
     padded = np.append(series * sign, np.full(-len(series) % W, -np.inf, np.float32)).reshape(-1, W)
     places = padded.argmax(axis=1) + np.arange(len(padded)) * W
     chosen: list[int] = []
     for place in places[np.argsort(-padded.max(axis=1), kind="stable")].tolist():
-        if len(chosen) == most:
+        if len(chosen) == count:
             break
         if all(abs(place - other) >= W for other in chosen):
             chosen.append(place)
-    found = []
+    contexts = []
     for place in chosen:
-        here = slice(max(0, place - before), place + after + 1)
+        around_place = slice(max(0, place - before), place + after + 1)
         value = float(series[place])
-        found.append(Context(place, value, text[here], place - here.start, series[here].copy()))
-    return tuple(found)
+        contexts.append(
+            Context(place, value, text[around_place], place - around_place.start, series[around_place].copy())
+        )
+    return tuple(contexts)
 
 
 def _report(
@@ -333,11 +286,14 @@ def _report(
 ) -> UnitReport:
     """The UnitReport from a unit's values (T + 1,) before each of `ids` (T,) and after the last."""
     values, changes = series[1:], np.diff(series.astype(np.float64))
+    # A power of two, at least 1: histograms of units of one network then have the same edges.
     limit = 2.0 ** max(0, math.ceil(math.log2(max(1.0, float(np.abs(values).max())))))
     counts, edges = np.histogram(values, bins, (-limit, limit))
     times = np.bincount(ids)
     often = np.flatnonzero(times >= max(3, len(ids) / 2000))  # at least three times, and once in 2,000
-    change, amount = (np.bincount(ids, each)[often] / times[often] for each in (changes, np.abs(changes)))
+    change, amount = (
+        np.bincount(ids, weights)[often] / times[often] for weights in (changes, np.abs(changes))
+    )
     moves = [
         Move(vocabulary.symbol(int(often[k])), float(amount[k]), float(change[k]), int(times[often[k]]))
         for k in np.argsort(-amount, kind="stable")[:MOVES].tolist()
@@ -379,13 +335,6 @@ def _check_sizes(contexts: int, before: int, after: int, bins: int) -> None:
         )
 
 
-def pushes_panel(title: Said, raises: Pushes, lowers: Pushes) -> Panel:
-    """Bars of the next characters that a unit favours and suppresses."""
-    rows = [*raises, *reversed(lowers)] or [("–", 0.0)]
-    bars = Bars([visible(symbol) for symbol, _ in rows], [nats for _, nats in rows], words("unit.nats"))
-    return Panel("pushes", title, bars, [words("unit.pushes-notice")], words("unit.pushes-limits"))
-
-
 def pushes(
     model: Network, unit: int | Unit | Direction, value: float = 1.0, *, k: int = 8
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
@@ -418,8 +367,10 @@ def pushes(
     if k < 1:
         raise ConfigError("k counts symbols and is at least 1; received {k}", k=k)
     readout = weights.readout
-    own = readout @ unit.vector if isinstance(unit, Direction) else readout[:, unit]
-    nats = own.astype(np.float64) * value
+    column = readout @ unit.vector if isinstance(unit, Direction) else readout[:, unit]
+    nats = column.astype(np.float64) * value
+    # The softmax ignores what is added to all logits alike, so only the difference from the mean says
+    # anything.
     nats -= nats.mean()
     order = np.argsort(-nats, kind="stable").tolist()
 

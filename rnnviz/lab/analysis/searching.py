@@ -28,19 +28,19 @@ from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.checks import received
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis import ranking
-from rnnviz.lab.analysis.activations import activations, unit_of
+from rnnviz.lab.analysis.activations import activations, unit_at_column
 from rnnviz.lab.analysis.search_result import Found, Search
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.verdicts import ENOUGH, LEVEL
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL
 from rnnviz.scoring.trace import Trace
 
 SHIFTS = 1_000
 """The default number of shifts: enough for a family of 50 searches, and a small share of the time."""
 
-BLOCKS = 5
+MIN_PART_BLOCKS = 5
 """Blocks of each part of the text, doubled until the target varies in every part."""
 
-SHORTEST_BLOCK = 8
+MIN_BLOCK_CHARS = 8
 """Characters of a block, at least; finer parts would share words."""
 
 
@@ -96,7 +96,7 @@ class Searcher:
         # NaN states of an exploded network can't be ranked: as 0 they are ties.
         self.values: Array = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)
         H = source.hidden.shape[2] if isinstance(source, Trace) else values.shape[1]
-        self.units = [unit_of(u, H, layer) for u in range(values.shape[1])]
+        self.units = [unit_at_column(u, H, layer) for u in range(values.shape[1])]
         self.quantity, self._seed = quantity, seed
         self._ranked: dict[tuple[int, int], Doubles] = {}
 
@@ -118,11 +118,12 @@ class Searcher:
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
         by_chance = self._by_chance(measured, target.values[second], shifts)
+        # The target itself counts as one of the shifts, so p is never 0 and the test keeps its level.
         p = (1 + (by_chance >= score).sum(axis=0)) / (len(by_chance) + 1)
         order = np.argsort(-ranked_by, kind="stable")
         of_first = np.sort(by_chance[:, order[0]])
         ranked_units = [self.units[u] for u in order.tolist()]
-        numbers = (each[order].tolist() for each in (score, ranked_by, direction, p))
+        numbers = (column[order].tolist() for column in (score, ranked_by, direction, p))
         return Search(
             found=tuple(map(Found, ranked_units, *numbers)),
             target=target.name,
@@ -133,7 +134,7 @@ class Searcher:
             character=None
             if self.ids is None
             else ranking.score(
-                ranking.by_symbol(self.ids, target.values, split.learn)[second],
+                ranking.predict_by_symbol(self.ids, target.values, split.learn)[second],
                 target.values[second],
             ),
             held_out=bool(split.blocks),
@@ -152,16 +153,19 @@ class Searcher:
     def columns(self, search: Search, count: int) -> Doubles:
         """The values (T, count) of the units that ranked first in `search`, signed likewise."""
         chosen = search.found[:count]
-        at = [self.units.index(found.unit) for found in chosen]
-        return np.asarray(self.values[:, at] * [found.direction for found in chosen])
+        at = [self.units.index(candidate.unit) for candidate in chosen]
+        return np.asarray(self.values[:, at] * [candidate.direction for candidate in chosen])
 
     def split(self, target: Target, edges: int = 0) -> Split:
         """The parts of the text for `target`. Raises the errors of `search`."""
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
-        for parts in (3, 2) if len(self) >= ENOUGH else (2,):
-            blocks = BLOCKS * parts
-            while len(self) // blocks >= SHORTEST_BLOCK:
+        # Three parts where the text allows them: the third measures once more what the second has decided.
+        for parts in (3, 2) if len(self) >= MIN_VERDICT_CHARS else (2,):
+            blocks = MIN_PART_BLOCKS * parts
+            while len(self) // blocks >= MIN_BLOCK_CHARS:
+                # Blocks by turns and not one half each: a text changes from its beginning to its end, and
+                # the parts should be alike. A target that is rare needs finer blocks to be in each part.
                 dealt = np.arange(len(self)) * blocks // len(self) % parts  # by turns
                 masks = [dealt == part for part in range(parts)]
                 if all(varies(target.values[m]) and (near is None or near[m].any()) for m in masks):
@@ -182,6 +186,7 @@ class Searcher:
 
     def _ranks(self, split: Split, which: int) -> Doubles:
         """The ranks (n, U) within the part that ranks (0) or confirms (1); either may be the whole text."""
+        # Sorting is most of a search's time, and targets with the same split share its ranks.
         key = split.blocks, which if split.blocks else 0  # so many blocks are of two parts, or of three
         if key not in self._ranked:
             self._ranked[key] = ranking.ranks(self.values[split[1 + which]])
@@ -203,8 +208,9 @@ class Searcher:
         else:
             scores = [ranking.auc(ranked, values)]
             if near is not None:
-                here = np.asarray(values | near[half])
-                scores.append(ranking.auc(ranking.ranks(self.values[half][here]), values[here]))
+                nearby = np.asarray(values | near[half])
+                scores.append(ranking.auc(ranking.ranks(self.values[half][nearby]), values[nearby]))
+            # The worse of the two AUCs in either direction: downwards it is 1 minus the larger one.
             up, down = np.min(scores, axis=0), 1 - np.max(scores, axis=0)
         if direction is None:
             direction = np.where(down > up, -1, 1)
@@ -221,10 +227,11 @@ class Searcher:
             return np.empty((0, ranked.shape[1]))
         if values.dtype == np.bool_:
             sums = ranking.shifted_products(ranked, values, possible)  # (S, U)
-            return np.asarray(np.abs(ranking.auc_of_sums(sums, values) - 0.5) + 0.5)
+            # Either direction: the larger of AUC and 1 - AUC.
+            return np.asarray(np.abs(ranking.auc_from_sums(sums, values) - 0.5) + 0.5)
         target = ranking.ranks(values)
         sums = ranking.shifted_products(ranked, target, possible)
-        return np.abs(ranking.correlation_of_sums(sums, ranked, target))
+        return np.abs(ranking.correlation_from_sums(sums, ranked, target))
 
 
 def varies(values: Array) -> bool:
@@ -243,5 +250,5 @@ def _near(target: Target, edges: int) -> Mask:
 
 def _quantile(by_chance: Doubles) -> float:
     """The value that a further draw exceeds with a probability of at most LEVEL."""
-    place = math.ceil((1 - LEVEL) * (len(by_chance) + 1))
+    place = math.ceil((1 - SIGNIFICANCE_LEVEL) * (len(by_chance) + 1))
     return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0

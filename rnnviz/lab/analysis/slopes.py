@@ -25,10 +25,10 @@ from rnnviz.arrays import Array, Floats
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import Layer
 
-BLOCK = 64
+BLOCK_STEPS = 64
 """Steps whose slopes are computed together: they stay in the processor's cache."""
 
-ONE = 1.0
+UNIT_SLOPE = 1.0
 """The slope 1: `_times` recognises this very object, and skips the product."""
 
 Tangents = dict[tuple[str, Any], Any]
@@ -63,8 +63,8 @@ class Dual:
     def __init__(self, value: Any, by: Tangents, rest: Any = None) -> None:
         self.value, self.by, self.rest = value, by, rest
 
-    __add__ = _operator(operator.add, lambda a, b: ONE, lambda a, b: ONE)
-    __sub__ = _operator(operator.sub, lambda a, b: ONE, lambda a, b: -1.0)
+    __add__ = _operator(operator.add, lambda a, b: UNIT_SLOPE, lambda a, b: UNIT_SLOPE)
+    __sub__ = _operator(operator.sub, lambda a, b: UNIT_SLOPE, lambda a, b: -1.0)
     __mul__ = _operator(operator.mul, lambda a, b: b, lambda a, b: a)
 
     def __neg__(self) -> "Dual":
@@ -77,20 +77,20 @@ def _chain(value: Any, *terms: tuple[Dual, Any], rest: Any = None) -> Dual:
     Equal products are computed once and stay one array: x + u has the same derivative by either, which
     `_parts` recognises by identity.
     """
-    made: dict[tuple[tuple[int, int], ...], Any] = {}
+    products: dict[tuple[tuple[int, int], ...], Any] = {}
     by: Tangents = {}
     for key in dict.fromkeys(key for dual, _ in terms for key in dual.by):
         ways = [(dual.by[key], slope) for dual, slope in terms if key in dual.by]
         # By identity, not by value: comparing arrays would cost as much as multiplying them.
         same = tuple((id(tangent), id(slope)) for tangent, slope in ways)
-        if same not in made:
-            made[same] = reduce(operator.add, (_times(*way) for way in ways))
-        by[key] = made[same]
+        if same not in products:
+            products[same] = reduce(operator.add, (_times(*way) for way in ways))
+        by[key] = products[same]
     return Dual(value, by, rest)
 
 
 def _times(a: Any, b: Any) -> Any:
-    return b if a is ONE else a if b is ONE else a * b
+    return b if a is UNIT_SLOPE else a if b is UNIT_SLOPE else a * b
 
 
 def _sigmoid(a: Dual) -> Dual:
@@ -108,7 +108,7 @@ def _relu(a: Dual) -> Dual:
 
 
 def _positive(a: Dual) -> Dual:
-    below = _sigmoid(Dual(np.minimum(a.value, 0), {("a", 0): ONE}))
+    below = _sigmoid(Dual(np.minimum(a.value, 0), {("a", 0): UNIT_SLOPE}))
     slope = np.where(a.value >= 0, a.value.dtype.type(1), below.by["a", 0])
     return _chain(np.maximum(a.value, 0) + below.value, (a, slope))
 
@@ -127,14 +127,15 @@ class _Duals:
 
     def state(self, name: str, value: Dual) -> Dual:
         self.cut[name] = value
-        return Dual(value.value, {("now", name): ONE})
+        return Dual(value.value, {("now", name): UNIT_SLOPE})
 
 
 def _blocks(name: str, values: Array | None) -> Any:
     """Duals of the blocks (G, …, H), as an array that a recorded step can unpack and slice."""
     if values is None:
         return None
-    return np.array([Dual(block, {(name, k): ONE}) for k, block in enumerate(values)], object)
+    # Duals in an object array: numpy then maps a cell's operations over the blocks, as over numbers.
+    return np.array([Dual(block, {(name, k): UNIT_SLOPE}) for k, block in enumerate(values)], object)
 
 
 def derivatives(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None) -> dict[str, Dual]:
@@ -143,12 +144,14 @@ def derivatives(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None 
     """
     kind, xp = CELLS[layer.cell], _Duals(layer.activation)
     x, u = _blocks("x", layer.blocks(rows)), _blocks("u", layer.from_states(hidden))
-    h = Dual(hidden, {("before", "hidden"): ONE})
+    h = Dual(hidden, {("before", "hidden"): UNIT_SLOPE})
     if kind.linear:
-        found = kind.step(xp, x)
-        return {"hidden": found["keep"] * h + found["write"]}
-    found = kind.step(xp, x, u, h, *([Dual(cell, {("before", "cell"): ONE})] if kind.has_cell else []))
-    return {**xp.cut, "hidden": found["h"]}
+        states = kind.step(xp, x)
+        return {"hidden": states["keep"] * h + states["write"]}
+    states = kind.step(
+        xp, x, u, h, *([Dual(cell, {("before", "cell"): UNIT_SLOPE})] if kind.has_cell else [])
+    )
+    return {**xp.cut, "hidden": states["h"]}
 
 
 @dataclass(frozen=True)
@@ -187,31 +190,36 @@ def slopes(
     each step. `forwards` computes these states too, and writes all but the first.
     """
 
-    def found(some: slice) -> dict[str, Dual]:
+    def step_duals(some: slice) -> dict[str, Dual]:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return derivatives(layer, rows[some], hidden[some], None if cell is None else cell[some])
 
-    one, last = found(slice(0, 1)), "hidden" if cell is None else "cell"
-    of = sorted(_parts(one))
-    wanted: list[tuple[str, tuple[str, Any]]] = [(state, (source[0], k)) for state, source, k in of]
-    wanted += [(last, ("before", last)), ("hidden", ("now", "cell"))]
+    # Which derivatives there are depends on the cell alone, so the first step tells it for all.
+    first_step, last = step_duals(slice(0, 1)), "hidden" if cell is None else "cell"
+    part_keys = sorted(_parts(first_step))
+    outputs: list[tuple[str, tuple[str, Any]]] = [(state, (source[0], k)) for state, source, k in part_keys]
+    outputs += [(last, ("before", last)), ("hidden", ("now", "cell"))]
     before = hidden[:-1]
-    parts = np.empty((*rows.shape[:-1], len(of), layer.units), rows.dtype)
-    keep, through = (np.empty_like(before) if key in one[state].by else None for state, key in wanted[-2:])
-    steps = 1 if forwards else max(1, BLOCK * layer.units // hidden[0].size)
+    parts = np.empty((*rows.shape[:-1], len(part_keys), layer.units), rows.dtype)
+    keep, through = (
+        np.empty_like(before) if key in first_step[state].by else None for state, key in outputs[-2:]
+    )
+    # Forwards each step needs the state of the one before; else all states are known, and many steps are
+    # one array operation.
+    steps = 1 if forwards else max(1, BLOCK_STEPS * layer.units // hidden[0].size)
     for begin in range(0, len(rows), steps):
         some = slice(begin, min(begin + steps, len(rows)))
-        values = found(some)
-        for out, (state, key) in zip([*np.moveaxis(parts, -2, 0), keep, through], wanted, strict=True):
+        values = step_duals(some)
+        for out, (state, key) in zip([*np.moveaxis(parts, -2, 0), keep, through], outputs, strict=True):
             if out is not None:
                 out[some] = values[state].by[key]
         if forwards:
             hidden[begin + 1] = values["hidden"].value[0]
         if forwards and cell is not None:
             cell[begin + 1] = values["cell"].value[0]
-    first = sum(state == last for state, _, _ in of)
-    from_h = None if layer.W_h is None else _taken(of, "u", layer.W_h, layer.units)
-    return Slopes(layer, parts, first, from_h, _taken(of, "x", layer.W_x, layer.units), keep, through)
+    first = sum(state == last for state, _, _ in part_keys)
+    from_h = None if layer.W_h is None else _taken(part_keys, "u", layer.W_h, layer.units)
+    return Slopes(layer, parts, first, from_h, _taken(part_keys, "x", layer.W_x, layer.units), keep, through)
 
 
 def _parts(states: dict[str, Dual]) -> set[Part]:
@@ -223,9 +231,9 @@ def _parts(states: dict[str, Dual]) -> set[Part]:
     }
 
 
-def _taken(of: list[Part], source: str, W: Floats, units: int) -> Taken:
+def _taken(part_keys: list[Part], source: str, W: Floats, units: int) -> Taken:
     """The parts that come from `source`, as a slice if contiguous, and the rows of W for them."""
-    which = [p for p, part in enumerate(of) if source in part[1]]
-    rows = W.reshape(-1, units, W.shape[1])[[of[p][2] for p in which]].reshape(-1, W.shape[1])
-    together = which[-1] - which[0] < len(which)
-    return slice(which[0], which[-1] + 1) if together else which, rows
+    chosen = [p for p, part in enumerate(part_keys) if source in part[1]]
+    rows = W.reshape(-1, units, W.shape[1])[[part_keys[p][2] for p in chosen]].reshape(-1, W.shape[1])
+    together = chosen[-1] - chosen[0] < len(chosen)
+    return slice(chosen[0], chosen[-1] + 1) if together else chosen, rows

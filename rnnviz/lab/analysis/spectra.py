@@ -12,24 +12,26 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Finding, Json, Number, Panel, Points, Said, Table, count, one_row, say, words
-from rnnviz.lab.analysis.linearisation import own_weights
+from rnnviz.findings import Json, Reported
+from rnnviz.lab.analysis.linearisation import differentiable_weights
 from rnnviz.lab.engines.untrained import untrained
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.threads import ours
+from rnnviz.networks.threads import single_blas_thread
 from rnnviz.reprs import Brief, Pictured
 
 Complexes = npt.NDArray[np.complex128]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectrum(Brief, Pictured, Finding):
+class Spectrum(Brief, Pictured, Reported):
     """The eigenvalues of W_hh of one layer, largest modulus first.
 
     gated      whether W_hh is the candidate's block of a gated cell, whose state has other ways back
     trained    (H,) complex128; `untrained`: the same of the untrained copy
     """
+
+    REPORT = "rnnviz.lab.reports.spectra"
 
     layer: int
     gated: bool
@@ -49,46 +51,9 @@ class Spectrum(Brief, Pictured, Finding):
             "radius": self.radius,
             "radius_untrained": float(np.abs(self.untrained[0])),
             "outside": int((np.abs(self.trained) > 1).sum()),
-            "eigenvalues": _parts(self.trained).tolist(),
-            "eigenvalues_untrained": _parts(self.untrained).tolist(),
+            "eigenvalues": real_and_imaginary(self.trained).tolist(),
+            "eigenvalues_untrained": real_and_imaginary(self.untrained).tolist(),
         }
-
-    def table(self) -> Table:
-        """One row."""
-        facts = self.facts()
-        return one_row(
-            (words("head.radius"), Number(facts["radius"])),
-            (words("head.untrained"), Number(facts["radius_untrained"])),
-            (words("head.outside"), count(facts["outside"])),
-        )
-
-    def sentences(self) -> list[Said]:
-        """The spectral radius beside the untrained network's, its meaning and its limit."""
-        facts = self.facts()
-        codes = [
-            "spectrum.radius-block" if self.gated else "spectrum.radius",
-            "spectrum.grows" if self.radius > 1 else "spectrum.shrinks",
-            "spectrum.but-gated" if self.gated else "spectrum.but-saturated",
-        ]
-        return say(
-            codes,
-            radius=Number(facts["radius"], digits=2),
-            untrained=Number(facts["radius_untrained"], digits=2),
-            outside=count(facts["outside"]),
-            units=count(len(self.trained)),
-        )
-
-    def panels(self) -> list[Panel]:
-        """All eigenvalues in the complex plane."""
-        groups = [(words("spectrum.trained"), self.trained), (words("spectrum.untrained"), self.untrained)]
-        picture = Points(
-            [(name, _parts(values)) for name, values in groups],
-            "circle",
-            words("spectrum.real"),
-            words("spectrum.imaginary"),
-        )
-        title, notice, limits = (words(f"spectrum.{name}") for name in ("title", "notice", "limits"))
-        return [Panel("spectrum", title, picture, [notice], limits)]
 
 
 @checked
@@ -104,16 +69,16 @@ def spectrum(model: Network, *, layer: int = 0) -> Spectrum:
     >>> found.trained.shape, found.radius > 1
     ((256,), True)
     """
-    own_weights(model)
+    differentiable_weights(model)
     if not CELLS[model.config.cell].mixes:
         raise ConfigError("{cell} cells have no W_hh: nothing mixes their units", cell=model.config.cell)
     # One thread: LAPACK would share even a small matrix among cores, and wait for a core in use elsewhere.
-    with ours(1):
-        trained, before = [eigenvalues(_candidate(one, layer)) for one in (model, untrained(model))]
+    with single_blas_thread(1):
+        trained, before = [eigenvalues(_candidate(network, layer)) for network in (model, untrained(model))]
     return Spectrum(layer, bool(CELLS[model.config.cell].gates), trained, before)
 
 
-def _parts(values: Complexes) -> Doubles:
+def real_and_imaginary(values: Complexes) -> Doubles:
     """Real and imaginary parts, (H, 2)."""
     return np.stack([values.real, values.imag], axis=1)
 
@@ -140,5 +105,6 @@ def eigenvalues(W: npt.ArrayLike) -> Complexes:
     matrix = np.array(W, np.float64)
     if not np.isfinite(matrix).all():
         raise ConfigError("W_hh holds values that are not finite")
-    found = np.linalg.eigvals(matrix).astype(np.complex128)
-    return found[np.lexsort((found.imag, found.real, -np.abs(found)))]
+    values = np.linalg.eigvals(matrix).astype(np.complex128)
+    # LAPACK gives no order; ties by real and imaginary part, so that a pair of conjugates is in order too.
+    return values[np.lexsort((values.imag, values.real, -np.abs(values)))]

@@ -17,8 +17,8 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Panel, Square, words
-from rnnviz.lab.analysis.linearisation import own_weights, place, read
+from rnnviz.findings import Panel, report
+from rnnviz.lab.analysis.linearisation import check_place, differentiable_weights, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import layer_parts
 from rnnviz.networks.numpy_model import Network
@@ -33,6 +33,8 @@ class Remaining(Drawn):
     write  (T + 1, H) B of each step
     """
 
+    REPORT = "rnnviz.lab.reports.state_contributions"
+
     text: str
     layer: int
     keep: Doubles
@@ -45,10 +47,12 @@ class Remaining(Drawn):
         """(t + 1, H) the contributions to the state after t characters (None: all), in the order of writing;
         the sum of the rows is the state. Raises ConfigError outside 1 .. T.
         """
-        t = place(self.text, t)
-        left = np.ones((t + 1, self.keep.shape[1]))
-        np.cumprod(self.keep[t:0:-1], axis=0, out=left[1:])
-        return np.asarray(left[::-1] * self.write[: t + 1], np.float32)
+        t = check_place(self.text, t)
+        shares_left = np.ones((t + 1, self.keep.shape[1]))
+        # Backwards from t: what was written at step s has been kept t - s times. Row 0 is step t's own,
+        # kept by nothing yet.
+        np.cumprod(self.keep[t:0:-1], axis=0, out=shares_left[1:])
+        return np.asarray(shares_left[::-1] * self.write[: t + 1], np.float32)
 
     def shares(self) -> Doubles:
         """(T + 1, T + 1) row t has each step's share of the state after t characters, by the sum of absolute
@@ -56,23 +60,20 @@ class Remaining(Drawn):
         """
         n = len(self.keep)
         sizes = np.zeros((n, n))
-        left = np.zeros_like(self.write)
+        contributions = np.zeros_like(self.write)
         for t in range(n):
-            left[:t] *= self.keep[t]
-            left[t] = self.write[t]
-            np.abs(left[: t + 1]).sum(axis=1, out=sizes[t, : t + 1])
+            # In place, one step on: each earlier input keeps its share, and the new one is written in its
+            # row.
+            contributions[:t] *= self.keep[t]
+            contributions[t] = self.write[t]
+            np.abs(contributions[: t + 1]).sum(axis=1, out=sizes[t, : t + 1])
         total = sizes.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0))
 
     def panels(self) -> list[Panel]:
         """Each character's share of each state, without the start symbol."""
-        with np.errstate(divide="ignore"):
-            log10 = np.log10(self.shares()[1:, 1:]).astype(np.float32)
-        picture = Square(log10, words("connectivity.read"), words("remaining.state"))
-        title, notice, limits = (
-            words(f"remaining.{name}", layer=self.layer) for name in ("title", "notice", "limits")
-        )
-        return [Panel("left", title, picture, [notice], limits, link="xy", pick="at")]
+        square: list[Panel] = report(self).panels(self)
+        return square
 
 
 @checked
@@ -92,7 +93,7 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     >>> found.shape, bool(abs(found.sum(axis=0) - rnnviz.trace(model, "abba").hidden[-1, 0]).max() < 1e-5)
     ((5, 8), True)
     """
-    weights = own_weights(model)
+    weights = differentiable_weights(model)
     if not CELLS[weights.cell].linear:
         raise ConfigError(
             "what is left of each input is a sum only where no gate looks at the state ({cells}); "
@@ -106,6 +107,6 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
         )
     reading = read(model, text)
     rows = weights.rows(layer, reading.inputs, reading.hidden[1:, layer - 1])
-    found = layer_parts(weights.layers[layer], rows, reading.hidden[:-1, layer])
-    keep, write = (read_only(np.asarray(found[part], np.float64)) for part in ("keep", "write"))
+    recurrence = layer_parts(weights.layers[layer], rows, reading.hidden[:-1, layer])
+    keep, write = (read_only(np.asarray(recurrence[part], np.float64)) for part in ("keep", "write"))
     return Remaining(reading.text, layer, keep, write)

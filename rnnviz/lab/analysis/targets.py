@@ -67,18 +67,18 @@ class Target:
     def __post_init__(self) -> None:
         values: object = self.values
         if not isinstance(values, np.ndarray):
-            found = received(values)
+            problem = received(values)
         elif values.ndim != 1 or values.dtype.kind not in "bfiu":
-            found = f"{values.dtype} {values.shape}"
+            problem = f"{values.dtype} {values.shape}"
         elif not np.isfinite(values).all():
             at = int(np.argmin(np.isfinite(values)))
-            found = f"{values[at]} at character {at:,}"
+            problem = f"{values[at]} at character {at:,}"
         else:
             return
         raise ConfigError(
             "a target's values are an array (T,) of booleans, or of finite numbers if it is graded; received "
             "{found}",
-            found=found,
+            found=problem,
         )
 
     @property
@@ -122,11 +122,13 @@ class Target:
             raise ConfigError(
                 "{name} is a matter of degree and has no spans; choose one that holds or not", name=self.name
             )
+        # +1 where the target begins to hold and -1 after it ends; zeros outside the text close spans at
+        # both ends.
         edges = np.flatnonzero(np.diff(self.values.astype(np.int8), prepend=0, append=0))
         return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
-def _depth(
+def _count_open_marks(
     text: str, marks: re.Pattern[str], read: Callable[[str, int, str, list[str]], None], unclosed: Unclosed
 ) -> Array:
     """The number of open `marks` after each character of `text`, (T,) float64. `read(text, at, mark,
@@ -138,6 +140,8 @@ def _depth(
         at, mark, depth = match.start(), match[0], len(closing)
         if mark != "\n":
             read(text, at, mark, closing)
+        # Three marks in a row begin a docstring, which may hold empty lines: it ends with its own mark
+        # alone.
         elif closing and len(closing[0]) < 3 and (unclosed == "line" or match["paragraph"]):
             closing.clear()
         steps[at] += len(closing) - depth
@@ -146,7 +150,7 @@ def _depth(
 
 def _read_quote(text: str, at: int, mark: str, closing: list[str]) -> None:
     innermost = closing[-1] if closing else ""
-    after_word, before_word = _word(text, at - 1), _word(text, at + 1)
+    after_word, before_word = _is_alphanumeric(text, at - 1), _is_alphanumeric(text, at + 1)
     if innermost in STRAIGHT_QUOTES:
         # Inside straight marks only the same kind closes; curly marks may belong to the quoted text.
         if mark == innermost and not _escaped(text, at) and (mark != "'" or not before_word):
@@ -171,7 +175,7 @@ def _read_bracket(_text: str, _at: int, mark: str, closing: list[str]) -> None:
         closing.pop()
 
 
-def _word(text: str, at: int) -> bool:
+def _is_alphanumeric(text: str, at: int) -> bool:
     return 0 <= at < len(text) and text[at].isalnum()
 
 
@@ -189,17 +193,18 @@ def inside_quotes(text: str, unclosed: Unclosed) -> Array:
     opens after no letter or digit and closes before none, so apostrophes do neither. Inside straight marks, a
     mark after a backslash is ignored. Three straight marks, as in Python's docstrings, close only with three.
     """
-    return _depth(text, _QUOTE, _read_quote, unclosed) > 0
+    return _count_open_marks(text, _QUOTE, _read_quote, unclosed) > 0
 
 
 def bracket_depth(text: str, unclosed: Unclosed) -> Array:
     """The number of open brackets, (T,) float64; a closing bracket of the wrong kind is ignored."""
-    return _depth(text, _BRACKET, _read_bracket, unclosed)
+    return _count_open_marks(text, _BRACKET, _read_bracket, unclosed)
 
 
 def line_position(text: str) -> Array:
     """The number of characters read in the line, (T,) float64; 0 at the line break."""
     place = np.arange(len(text))
+    # The last line break at or before each character, as a running maximum of places.
     breaks = np.where(code_points(text) == ord("\n"), place, -1)
     return np.asarray(place - np.maximum.accumulate(breaks), np.float64)
 
@@ -211,18 +216,18 @@ def indent_depth(text: str) -> Array:
     return np.asarray(np.minimum(line_position(text), blanks[:-1]))
 
 
-def _each(test: Callable[[str], bool]) -> Callable[[str], Array]:
+def _mask_by_character(test: Callable[[str], bool]) -> Callable[[str], Array]:
     """A mask from a test of single characters; each distinct character is tested once."""
 
     def mask(text: str) -> Array:
-        points, which = np.unique(code_points(text), return_inverse=True)
-        found: Array = np.array([test(chr(p)) for p in points.tolist()], np.bool_)[which]
-        return found
+        points, inverse = np.unique(code_points(text), return_inverse=True)
+        holds: Array = np.array([test(chr(p)) for p in points.tolist()], np.bool_)[inverse]
+        return holds
 
     return mask
 
 
-_alphanumeric = _each(str.isalnum)
+_alphanumeric = _mask_by_character(str.isalnum)
 
 
 def _word_start(text: str) -> Array:
@@ -254,9 +259,9 @@ KINDS: Mapping[str, _Kind] = {
     "line-start": _Kind(lambda text: line_position(text) == 1, "the first character after a line break"),
     "indentation": _Kind(_indentation, "in the blanks that a line begins with"),
     "indent-depth": _Kind(indent_depth, "how many blanks the line begins with (graded)"),
-    "capital": _Kind(_each(str.isupper), "a capital letter"),
-    "vowel": _Kind(_each(_vowel), "a, e, i, o, u, with or without accents"),
-    "digit": _Kind(_each(str.isdigit), "a digit"),
+    "capital": _Kind(_mask_by_character(str.isupper), "a capital letter"),
+    "vowel": _Kind(_mask_by_character(_vowel), "a, e, i, o, u, with or without accents"),
+    "digit": _Kind(_mask_by_character(str.isdigit), "a digit"),
 }
 """Targets by name; `about` describes each."""
 
@@ -318,8 +323,10 @@ def kinds(text: str) -> tuple[str, ...]:
 def _python_target(name: str, text: str) -> Target:
     kind = PYTHON_KINDS[name]
     code_points(text)  # refuses half a surrogate pair
-    read = python_text.read(text)
+    read = python_text.read_python(text)
     values = kind.find(read).copy()
+    # Where the tokeniser gave up, the rule of thumb reads the piece alone: its own quotes and brackets
+    # decide.
     for start, stop in Target("", ~read.parsed).spans():
         values[start:stop] = kind.otherwise(text[start:stop])
     return Target(name, values, float(read.parsed.mean()) if len(text) else 1.0)
@@ -353,20 +360,20 @@ def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "parag
     if not isinstance(what, str):
         return Target("mask", what)
     if what in KINDS or what in PYTHON_KINDS:
-        return named(what, text, unclosed=unclosed)
+        return named_target(what, text, unclosed=unclosed)
     check_text(text)
-    found = pattern_target(what, text)
-    if not found.values.any():
+    matches = pattern_target(what, text)
+    if not matches.values.any():
         raise ConfigError(
             "{what!r} is no target's name, and as a pattern it matches nothing in this text; the names are "
             "{kinds}",
             what=what,
             kinds=", ".join((*KINDS, *PYTHON_KINDS)),
         )
-    return found
+    return matches
 
 
-def named(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
+def named_target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
     """The `target` of a name. Raises ConfigError for an unknown name."""
     check_text(text)
     if isinstance(name, str) and name in PYTHON_KINDS:
@@ -421,20 +428,20 @@ def _from_spans(spans: Sequence[Span], length: int) -> Array:
     return mask
 
 
-LONGEST_PATTERN = 1000
+MAX_PATTERN_CHARS = 1000
 """Characters of a pattern at most."""
 
-SEARCH_MEMORY = 1 << 30
+SEARCH_MEMORY_BYTES = 1 << 30
 """Bytes that a search may use, where the system can enforce it."""
 
-_MISSPELT = 3
+_INVALID_PATTERN_EXIT = 3
 
 # The pattern comes through standard input: other users could read a command line.
 _SEARCH = f"""
 import array, json, re, sys
 try:
     import resource
-    resource.setrlimit(resource.RLIMIT_AS, ({SEARCH_MEMORY}, {SEARCH_MEMORY}))
+    resource.setrlimit(resource.RLIMIT_AS, ({SEARCH_MEMORY_BYTES}, {SEARCH_MEMORY_BYTES}))
 except (ImportError, OSError, ValueError):
     pass
 pattern, text = json.load(sys.stdin)
@@ -442,7 +449,7 @@ try:
     compiled = re.compile(pattern, re.MULTILINE)
 except (re.error, OverflowError, RecursionError) as error:
     sys.stderr.write(str(error) or "it is too large")
-    sys.exit({_MISSPELT})
+    sys.exit({_INVALID_PATTERN_EXIT})
 found = array.array("q")
 for match in compiled.finditer(text):
     if match.end() > match.start():
@@ -460,14 +467,14 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
 
     Raises ConfigError for an unfit or costly pattern, TextError for half a surrogate pair.
     """
-    if not pattern or len(pattern) > LONGEST_PATTERN:
+    if not pattern or len(pattern) > MAX_PATTERN_CHARS:
         raise ConfigError(
             "a pattern has 1 to {longest:,} characters; received {count:,}",
-            longest=LONGEST_PATTERN,
+            longest=MAX_PATTERN_CHARS,
             count=len(pattern),
         )
     code_points(text)  # refuses half a surrogate pair
-    shown = pattern if len(pattern) <= 60 else pattern[:59] + "…"
+    excerpt = pattern if len(pattern) <= 60 else pattern[:59] + "…"
     try:
         done = subprocess.run(
             # -I and -S: no module of the user, and a quick start.
@@ -481,21 +488,21 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
         raise ConfigError(
             "the pattern {pattern!r} was still searching after {timeout:g} seconds and was stopped; "
             "a repetition inside a repetition, as in (a+)+, can take for ever: write it in another way",
-            pattern=shown,
+            pattern=excerpt,
             timeout=timeout,
         ) from None
     except OSError as error:
         raise ConfigError(
             "patterns can't be searched for on this machine: {strerror}", strerror=error.strerror
         ) from None
-    if done.returncode == _MISSPELT:
+    if done.returncode == _INVALID_PATTERN_EXIT:
         reason = done.stderr.decode("utf-8", "replace")[:200]
         raise ConfigError(
-            "the pattern {pattern!r} is no regular expression: {reason}", pattern=shown, reason=reason
+            "the pattern {pattern!r} is no regular expression: {reason}", pattern=excerpt, reason=reason
         )
     if done.returncode != 0:
         raise ConfigError(
-            "the pattern {pattern!r} needs more memory than it may have; write a simpler one", pattern=shown
+            "the pattern {pattern!r} needs more memory than it may have; write a simpler one", pattern=excerpt
         )
     spans = np.frombuffer(done.stdout, np.int64).reshape(-1, 2)
     return [(start, stop) for start, stop in spans.tolist()]

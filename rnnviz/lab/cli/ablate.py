@@ -9,41 +9,41 @@ from typing import Annotated, Any
 import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
-    Named,
-    Shown,
-    Source,
+    CorpusArg,
+    ModelArg,
+    OutputOptions,
     Unclosed,
-    network,
-    numbers,
+    load_network,
+    parse_integers,
     print_findings,
     progress_bar,
-    source_text,
+    read_corpus_arg,
 )
 from rnnviz.findings import count, words
 from rnnviz.text.characters import normalise
 
 
-def held(written: str) -> Any:
+def parse_value(text: str) -> Any:
     """A number, or "zero" or "mean", for argparse. Raises ValueError."""
-    return written if written in ("zero", "mean") else float(written)
+    return text if text in ("zero", "mean") else float(text)
 
 
 def ablate(
-    of: Named,
-    source: Source,
-    shown: Shown,
+    model_arg: ModelArg,
+    source: CorpusArg,
+    options: OutputOptions,
     *,
     layer: Annotated[int, "the layer, counted from 0"] = 0,
     units: Annotated[
         list[int] | None,
-        Help("these units alone, counted from 0 (default: all)", metavar="N,N", convert=numbers),
+        Help("these units alone, counted from 0 (default: all)", metavar="N,N", convert=parse_integers),
     ] = None,
     to: Annotated[
         Any,
         Help(
             "what the missing unit is held at: zero, its mean over the text, or a number",
             metavar="zero|mean|NUMBER",
-            convert=held,
+            convert=parse_value,
         ),
     ] = "mean",
     target: Annotated[
@@ -76,20 +76,22 @@ def ablate(
     """
     from rnnviz.lab.analysis import targets
 
-    model = network(of)
-    text = normalise(source_text(source), model.normaliser)[:characters]
-    inside = None if target is None else targets.named(target, text, unclosed=unclosed)
-    with progress_bar("Reading without each unit", shown) as progress:
-        found = rnnviz.units.ablate(
+    model = load_network(model_arg)
+    text = normalise(read_corpus_arg(source), model.normaliser)[:characters]
+    target_values = None if target is None else targets.named_target(target, text, unclosed=unclosed)
+    with progress_bar("Reading without each unit", options) as progress:
+        ablation = rnnviz.units.ablate(
             model,
             text,
             layer=layer,
             units=units,
             to=to,
             until=until if units is None else None,
-            target=inside,
+            target=target_values,
             controls=controls,
             progress=progress,
         )
-    heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
-    print_findings([found], shown, heading, model=of.model)
+    heading = words(
+        "ablation.read", model=model.name, layer=ablation.layer, characters=count(ablation.characters)
+    )
+    print_findings([ablation], options, heading, model=model_arg.model)

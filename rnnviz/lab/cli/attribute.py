@@ -6,14 +6,14 @@ A row a character: integrated gradients and occlusion, in nats, beside the norm 
 from typing import Annotated, Literal
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, Named, Text, given_text, network, print_findings
+from rnnviz.cli.output import JsonOptions, ModelArg, TextArg, load_network, print_findings, read_text_arg
 from rnnviz.findings import Number, count, words
 
 
 def attribute(
-    source: Text,
-    of: Named,
-    shown: Json,
+    source: TextArg,
+    model_arg: ModelArg,
+    options: JsonOptions,
     *,
     at: Annotated[
         int | None,
@@ -51,22 +51,23 @@ def attribute(
       python -m rnnviz attribute --model python-gru --file code.py --at 300 --against ")" --json
     """
     from rnnviz.lab.analysis.attribution import contributions
+    from rnnviz.lab.reports.attribution import quantity
     from rnnviz.networks.progress import run
 
     steps = contributions(
-        network(of),
-        given_text(source),
+        load_network(model_arg),
+        read_text_arg(source),
         at=at,
         character=character,
         against=against,
         instead=instead,
         last=last,
     )
-    found = run(steps)
+    attribution = run(steps)
     heading = words(
         "attribution.heading",
-        characters=count(len(found.row)),
-        y=found.y,
-        whole=Number(found.integrated.whole),
+        characters=count(len(attribution.row)),
+        y=quantity(attribution),
+        whole=Number(attribution.integrated.whole),
     )
-    print_findings([found], shown, heading, model=of.model)
+    print_findings([attribution], options, heading, model=model_arg.model)

@@ -9,22 +9,22 @@ from typing import Annotated
 import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
-    Named,
-    Shown,
-    Text,
-    given_text,
-    network,
+    ModelArg,
+    OutputOptions,
+    TextArg,
+    load_network,
     print_findings,
     progress_bar,
+    read_text_arg,
 )
 from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
 
 
 def connectivity(
-    source: Text,
-    of: Named,
-    shown: Shown,
+    source: TextArg,
+    model_arg: ModelArg,
+    options: OutputOptions,
     *,
     at: Annotated[
         int | None,
@@ -52,16 +52,18 @@ def connectivity(
       python -m rnnviz connectivity --model timemachine-gru --file book.txt
       python -m rnnviz connectivity --model timemachine-lstm "The Time Traveller" --at 13 --json
     """
-    model = network(of)
-    text = given_text(source)[:characters]
+    model = load_network(model_arg)
+    text = read_text_arg(source)[:characters]
     if at is not None:
         row = rnnviz.gradients.connectivity(model, text, at=at, character=character)
         symbol = model.vocabulary.symbol(row.target)
         heading = words(
             "connectivity.heading", model=model.name, target=visible(symbol), characters=count(len(row))
         )
-        print_findings([row], shown, heading, model=of.model, target=symbol)
+        print_findings([row], options, heading, model=model_arg.model, target=symbol)
         return
-    with progress_bar("Going back", shown) as progress:
-        found = rnnviz.gradients.memory_length(model, text, lags=lags, character=character, progress=progress)
-    print_findings([found], shown, words("reach.heading", model=model.name), model=of.model)
+    with progress_bar("Going back", options) as progress:
+        memory_length = rnnviz.gradients.memory_length(
+            model, text, lags=lags, character=character, progress=progress
+        )
+    print_findings([memory_length], options, words("reach.heading", model=model.name), model=model_arg.model)

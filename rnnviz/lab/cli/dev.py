@@ -18,15 +18,15 @@ def check_models(
     """Compute the figures of the models' cards again; exit status 1 if one differs."""
     from rnnviz.lab.run import card_check
 
-    found, damaged = checkpoint.available()
+    infos, damaged = checkpoint.available()
     differs = False
-    for one in card_check.check(found, corpora):
-        if isinstance(one, str):
-            complain(one)
+    for result in card_check.check(infos, corpora):
+        if isinstance(result, str):
+            complain(result)
             continue
-        differs = differs or not one.same
-        computed = "" if one.same else f" in the card, computed {one.found}"
-        print(f"{one.model} {one.name}: {one.said}{computed}")
+        differs = differs or not result.same
+        computed = "" if result.same else f" in the card, computed {result.found}"
+        print(f"{result.model} {result.name}: {result.said}{computed}")
     for file in damaged:
         complain(file.reason)
     return int(differs)
@@ -59,9 +59,9 @@ def sketch(
     split = text.split()
     # A text too short to be split is training text throughout, whatever the card says.
     read = split.train if card.get("trained_on") == "first 85 %" else split.train + split.validation
-    made = contamination.sketch(read)
-    modelfile.rewrite(path, path, sketch=made)
+    sketch_hashes = contamination.sketch(read)
+    modelfile.rewrite(path, path, sketch=sketch_hashes)
     print(
-        f"Wrote {path} ({path.stat().st_size:,} bytes): {len(made.hashes):,} hashes, "
-        f"one n-gram in {made.modulus:,}"
+        f"Wrote {path} ({path.stat().st_size:,} bytes): {len(sketch_hashes.hashes):,} hashes, "
+        f"one n-gram in {sketch_hashes.modulus:,}"
     )

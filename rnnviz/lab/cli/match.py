@@ -8,35 +8,35 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import rnnviz
-from rnnviz.cli.bind import Gone, Help
+from rnnviz.cli.bind import Help, Removed
 from rnnviz.cli.output import (
+    CORPUS_OR_FILE,
     STANDARD_INPUT,
-    WHERE,
-    Named,
-    Shown,
-    Source,
-    network,
+    CorpusArg,
+    ModelArg,
+    OutputOptions,
+    load_network,
     print_findings,
     progress_bar,
+    read_corpus_arg,
     read_text,
-    source_text,
 )
 from rnnviz.errors import ConfigError
-from rnnviz.lab.cli.units import say_start
+from rnnviz.lab.cli.units import print_copies_start
 from rnnviz.text.characters import normalise
 
 
 @dataclass(frozen=True)
-class Corpus(Source):
+class WholeCorpusArg(CorpusArg):
     """A whole text to search."""
 
     corpus: Annotated[
-        str | None, Help("a corpus's name or the text file of one, to look in", one_of=WHERE)
+        str | None, Help("a corpus's name or the text file of one, to look in", one_of=CORPUS_OR_FILE)
     ] = None
 
 
 @dataclass(frozen=True)
-class Asked:
+class MatchOptions:
     """Arguments of `rnnviz.units.match`."""
 
     threshold: Annotated[float, "how far from 0 a unit is on"] = 0.5
@@ -49,26 +49,28 @@ class Asked:
     most: Annotated[int, "places to show at most"] = 20
 
 
-def span(written: str) -> tuple[int, int]:
+def parse_span(text: str) -> tuple[int, int]:
     """The first character of a passage, and the one after its last, for argparse. Raises ValueError."""
-    start, _, stop = written.partition(":")
+    start, _, stop = text.partition(":")
     return int(start), int(stop)
 
 
 def match(
-    of: Named,
-    source: Corpus,
-    asked: Asked,
-    shown: Shown,
+    model_arg: ModelArg,
+    source: WholeCorpusArg,
+    match_options: MatchOptions,
+    options: OutputOptions,
     *,
     text: Annotated[str, "a text with the passage in it; - reads standard input"],
     span: Annotated[
         tuple[int, int],
-        Help("the passage in --text, counted from 0, as 10:24", metavar="START:STOP", convert=span),
+        Help("the passage in --text, counted from 0, as 10:24", metavar="START:STOP", convert=parse_span),
     ],
     index: Annotated[
         str | None,
-        Help("states stay in memory, and a folder of indexes is of no use any more: remove it", action=Gone),
+        Help(
+            "states stay in memory, and a folder of indexes is of no use any more: remove it", action=Removed
+        ),
     ] = None,
     characters: Annotated[int, Help("characters to search at most", least=1)] = 1_000_000,
     untrained: Annotated[
@@ -90,25 +92,25 @@ def match(
 
     --span counts characters from 0; its second number is the first character after the passage.
     """
-    model = network(of)
-    passage = _passages_text(text, source)
-    corpus = normalise(source_text(source, whole=True), model.normaliser)[:characters]
+    model = load_network(model_arg)
+    passage = _passage_text(text, source)
+    corpus = normalise(read_corpus_arg(source, whole=True), model.normaliser)[:characters]
     if untrained:
-        say_start(model, shown)
-    with progress_bar(f"reading {len(corpus):,} characters", shown) as progress:
-        found = rnnviz.units.match(
+        print_copies_start(model, options)
+    with progress_bar(f"reading {len(corpus):,} characters", options) as progress:
+        result = rnnviz.units.match(
             model,
             passage,
             *span,
             corpus,
             copies=untrained,
             progress=progress,
-            **vars(asked),
+            **vars(match_options),
         )
-    print_findings([found], shown, found.pattern.said(), model=of.model)
+    print_findings([result], options, result.pattern.said(), model=model_arg.model)
 
 
-def _passages_text(text: str, source: Source) -> str:
+def _passage_text(text: str, source: CorpusArg) -> str:
     if text != STANDARD_INPUT:
         return text
     if source.file == STANDARD_INPUT:

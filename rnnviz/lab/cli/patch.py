@@ -10,22 +10,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import rnnviz
-from rnnviz.cli.bind import Help, OneOf
-from rnnviz.cli.output import Json, Named, Source, Unclosed, network, numbers, print_findings, source_text
+from rnnviz.cli.bind import ExclusiveGroup, Help
+from rnnviz.cli.output import (
+    CorpusArg,
+    JsonOptions,
+    ModelArg,
+    Unclosed,
+    load_network,
+    parse_integers,
+    print_findings,
+    read_corpus_arg,
+)
 from rnnviz.errors import ConfigError
 from rnnviz.findings import words
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
 
-_FORMS = "random:SEED, difference:TARGET or probe:TARGET"
+DIRECTION_FORMS = "random:SEED, difference:TARGET or probe:TARGET"
 
 
-EITHER = OneOf()
+UNITS_OR_DIRECTION = ExclusiveGroup()
 
 
 @dataclass(frozen=True)
-class Along:
+class DirectionOptions:
     """Units, or a direction and the text that it is found in."""
 
     units: Annotated[
@@ -33,18 +42,18 @@ class Along:
         Help(
             "patch these units of the layer, counted from 0 (default: all)",
             metavar="N,N",
-            convert=numbers,
-            one_of=EITHER,
+            convert=parse_integers,
+            one_of=UNITS_OR_DIRECTION,
         ),
     ] = None
     direction: Annotated[
         str | None,
         Help(
-            f"a direction of the layer instead of units: {_FORMS}. All but random are found in the states "
-            "of --corpus or --file: the difference of the mean states inside a target, such as quotes, and "
-            "outside; a linear probe's weights",
+            f"a direction of the layer instead of units: {DIRECTION_FORMS}. All but random are found in the "
+            "states of --corpus or --file: the difference of the mean states inside a target, such as "
+            "quotes, and outside; a linear probe's weights",
             metavar="KIND:OF",
-            one_of=EITHER,
+            one_of=UNITS_OR_DIRECTION,
         ),
     ] = None
     characters: Annotated[int, Help("characters of that text to read at most", metavar="N", least=1)] = 20_000
@@ -52,11 +61,11 @@ class Along:
 
 
 def patch(
-    of: Named,
-    along: Along,
-    shown: Json,
+    model_arg: ModelArg,
+    direction_options: DirectionOptions,
+    options: JsonOptions,
     *,
-    where: Source | None = None,
+    corpus: CorpusArg | None = None,
     source: Annotated[str, Help("the text whose state is taken", metavar="TEXT")],
     at: Annotated[
         int | None, Help("after so many of its characters (default: all of them)", metavar="N")
@@ -91,30 +100,36 @@ def patch(
     """
     from rnnviz.scoring import sampling
 
-    model = network(of)
-    read = rnnviz.trace(model, source)
-    direction = _direction(along, where, model, layer or 0, "cell" if quantity == "cell" else "hidden")
-    done = rnnviz.units.patch(
+    model = load_network(model_arg)
+    source_trace = rnnviz.trace(model, source)
+    direction = _find_direction(
+        direction_options, corpus, model, layer or 0, "cell" if quantity == "cell" else "hidden"
+    )
+    patched_reading = rnnviz.units.patch(
         model,
-        read,
-        len(read) if at is None else at,
+        source_trace,
+        len(source_trace) if at is None else at,
         into,
         to,
         layer=layer,
-        units=along.units if direction is None else direction,
+        units=direction_options.units if direction is None else direction,
         quantity=quantity,
     )
-    controls = done.controls(model, unrelated, seed=seed)
-    drawn: dict[str, Any] = {"temperature": temperature, "seed": seed}
-    plain = sampling.resume(done.into, done.to, length, **drawn)
-    patched = done.continuation(length, **drawn)
-    more = {"continuation": plain, "continuation_patched": patched}
+    controls = patched_reading.controls(model, unrelated, seed=seed)
+    sampling_options: dict[str, Any] = {"temperature": temperature, "seed": seed}
+    plain = sampling.resume(patched_reading.into, patched_reading.to, length, **sampling_options)
+    patched = patched_reading.continuation(length, **sampling_options)
+    continuations = {"continuation": plain, "continuation_patched": patched}
     heading = words("patch.goes-on", plain=repr(plain), patched=repr(patched))
-    print_findings([controls], shown, heading, lambda _found: more, model=of.model)
+    print_findings([controls], options, heading, lambda _controls: continuations, model=model_arg.model)
 
 
-def _direction(
-    asked: Along, where: Source | None, model: NumpyModel, layer: int, quantity: str
+def _find_direction(
+    direction_options: DirectionOptions,
+    corpus: CorpusArg | None,
+    model: NumpyModel,
+    layer: int,
+    quantity: str,
 ) -> rnnviz.units.Direction | None:
     """The direction of --direction in a layer; None without the option.
 
@@ -123,26 +138,36 @@ def _direction(
     """
     from rnnviz.lab.analysis import directions, targets
 
-    if asked.direction is None:
-        if where is not None:
+    if direction_options.direction is None:
+        if corpus is not None:
             raise ConfigError("--corpus and --file are what a --direction is found in; give one, or neither")
         return None
-    kind, _, of = asked.direction.partition(":")
-    if kind not in ("random", "difference", "probe") or not of or (kind == "random" and not of.isdecimal()):
+    kind, _, argument = direction_options.direction.partition(":")
+    if (
+        kind not in ("random", "difference", "probe")
+        or not argument
+        or (kind == "random" and not argument.isdecimal())
+    ):
         raise ConfigError(
-            "a direction is {forms}; received {written!r}", forms=_FORMS, written=asked.direction
+            "a direction is {forms}; received {written!r}",
+            forms=DIRECTION_FORMS,
+            written=direction_options.direction,
         )
     if kind == "random":
-        if where is not None:
+        if corpus is not None:
             raise ConfigError("a random direction needs no text; leave --corpus and --file out")
-        return directions.random(model.config.hidden_size, int(of), layer=layer, quantity=quantity)
-    if where is None:
+        return directions.random_direction(
+            model.config.hidden_size, int(argument), layer=layer, quantity=quantity
+        )
+    if corpus is None:
         raise ConfigError(
             "--direction {direction} is found in the states of a text: give one with --corpus or --file",
-            direction=asked.direction,
+            direction=direction_options.direction,
         )
-    read = rnnviz.trace(model, source_text(where)[: asked.characters])
-    target = targets.named(of, read.text, unclosed=asked.unclosed)
+    corpus_trace = rnnviz.trace(model, read_corpus_arg(corpus)[: direction_options.characters])
+    target = targets.named_target(argument, corpus_trace.text, unclosed=direction_options.unclosed)
     if kind == "difference":
-        return directions.mean_difference(read, target, layer=layer, quantity=quantity)
-    return rnnviz.units.probe(read, target, layer=layer, quantity=quantity, controls=0).direction(layer)
+        return directions.mean_difference(corpus_trace, target, layer=layer, quantity=quantity)
+    return rnnviz.units.probe(corpus_trace, target, layer=layer, quantity=quantity, controls=0).direction(
+        layer
+    )

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, Named, Text, given_text, network, print_findings
+from rnnviz.cli.output import JsonOptions, ModelArg, TextArg, load_network, print_findings, read_text_arg
 from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
 
 
 def perturb(
-    source: Text,
-    of: Named,
-    shown: Json,
+    source: TextArg,
+    model_arg: ModelArg,
+    options: JsonOptions,
     *,
     at: Annotated[int, Help("the character to change, counted from 0", metavar="N")],
     character: Annotated[str, Help("what stands in its place", metavar="C")],
@@ -29,9 +29,11 @@ def perturb(
       python -m rnnviz perturb --model timemachine-gru "The Time Traveller smiled" --at 4 --character d
       python -m rnnviz perturb --model timemachine-lstm --file book.txt --at 200 --character x --json
     """
-    model = network(of)
-    text = given_text(source)
-    found = rnnviz.units.perturb(model, text, at, character, threshold=threshold)
-    came, letter = (visible(read.text[found.at]) for read in (found.before, found.after))
-    heading = words("perturbation.changed", came=came, letter=letter, at=count(found.at))
-    print_findings([found], shown, heading, model=of.model)
+    model = load_network(model_arg)
+    text = read_text_arg(source)
+    perturbation = rnnviz.units.perturb(model, text, at, character, threshold=threshold)
+    original, letter = (
+        visible(read.text[perturbation.at]) for read in (perturbation.before, perturbation.after)
+    )
+    heading = words("perturbation.changed", came=original, letter=letter, at=count(perturbation.at))
+    print_findings([perturbation], options, heading, model=model_arg.model)

@@ -12,24 +12,32 @@ from typing import Annotated, Any
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Named, Shown, Source, network, print_findings, progress_bar, source_text
+from rnnviz.cli.output import (
+    CorpusArg,
+    ModelArg,
+    OutputOptions,
+    load_network,
+    print_findings,
+    progress_bar,
+    read_corpus_arg,
+)
 from rnnviz.findings import Finding, count, words
-from rnnviz.lab.cli.units import Question, say_start
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.lab.cli.units import TargetOptions, print_copies_start
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 
 
 def probe(
-    of: Named,
-    source: Source,
-    question: Question,
-    shown: Shown,
+    model_arg: ModelArg,
+    source: CorpusArg,
+    target_options: TargetOptions,
+    options: OutputOptions,
     *,
     characters: Annotated[int, Help("characters to read at most", least=1)] = 50_000,  # all states are kept
     controls: Annotated[int, Help("probes for labels that mean nothing", metavar="N", least=0)] = 5,
     seed: Annotated[int, "chooses those labels"] = 0,
     untrained: Annotated[
         int, Help("probe N untrained copies of the network too, 0 for none", metavar="N", least=0)
-    ] = COPIES,
+    ] = UNTRAINED_COPIES,
     weights: Annotated[bool, "with --json: the probe's weight of every unit too"] = False,
 ) -> None:
     """Fit a linear probe on all units: does one unit hold a target, or many together?
@@ -39,24 +47,24 @@ def probe(
     """
     from rnnviz.lab.analysis.search_result import Unanswered
 
-    model = network(of)
-    traced = rnnviz.trace(model, source_text(source)[:characters])
-    targets = question.targets(traced.text)
+    model = load_network(model_arg)
+    traced = rnnviz.trace(model, read_corpus_arg(source)[:characters])
+    targets = target_options.targets(traced.text)
     if untrained:
-        say_start(model, shown)
+        print_copies_start(model, options)
     copies = [rnnviz.trace(copy, traced.text) for copy in rnnviz.units.untrained(model, untrained)]
-    for quantity in question.quantity or ["hidden"]:
-        found: list[Finding] = []
+    for quantity in target_options.quantity or ["hidden"]:
+        findings: list[Finding] = []
         for target in targets:
             if len(target) and not target.varies:
-                found.append(Unanswered(target))
+                findings.append(Unanswered(target))
                 continue
-            with progress_bar(target.name, shown) as progress:
-                found.append(
+            with progress_bar(target.name, options) as progress:
+                findings.append(
                     rnnviz.units.probe(
                         traced,
                         target,
-                        layer=question.layer,
+                        layer=target_options.layer,
                         quantity=quantity,
                         untrained=copies,
                         controls=controls,
@@ -65,8 +73,14 @@ def probe(
                     )
                 )
         heading = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
-        print_findings(found, shown, heading, _weights if weights else lambda one: {}, model=of.model)
+        print_findings(
+            findings,
+            options,
+            heading,
+            _probe_weights if weights else lambda _finding: {},
+            model=model_arg.model,
+        )
 
 
-def _weights(found: Finding) -> dict[str, Any]:
-    return {"weights": found.weights.tolist()} if hasattr(found, "weights") else {}
+def _probe_weights(finding: Finding) -> dict[str, Any]:
+    return {"weights": finding.weights.tolist()} if hasattr(finding, "weights") else {}

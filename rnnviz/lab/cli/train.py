@@ -10,97 +10,36 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any
 
-from rnnviz.cli.bind import FieldsOf, Gone, Help
-from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
+from rnnviz.cli.bind import FieldOptions, Help, Removed
+from rnnviz.cli.output import ProgressOptions, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.lab.run import process
 from rnnviz.lab.run.folder import Description, RunFolder, home
 from rnnviz.lab.run.process import EXIT_INTERRUPTED
 from rnnviz.networks import checkpoint, engines, modelfile
-from rnnviz.networks.config import Cell, Engine, TrainConfig
+from rnnviz.networks.config import ModelKind, TrainConfig
 from rnnviz.networks.progress import Share
+from rnnviz.networks.settings import settings_of
 from rnnviz.text.characters import normalise
 
 
-@dataclass(frozen=True)
-class About:
-    """A run's settings besides its recipe; a resumed run can change none of them."""
-
-    corpus: Annotated[str, "a corpus's name (python-source, python-docs, machine, …) or a text file"] = ""
-    name: Annotated[str, "the model's name (letters, digits, '-', '_', '.')"] = ""
-    run_dir: Annotated[Path | None, "the run's folder (default: runs/NAME, or in RNNVIZ_RUNS)"] = None
-    half: Annotated[bool, "store the weights as float16"] = False
-    title: Annotated[str, "the text's title, for the card"] = ""
-    language: Annotated[str, "the text's language as a BCP 47 code (en, zh, python), for the card"] = ""
-    ngram: Annotated[
-        str | None, Help("the n-gram model to compare with on the held-out text", metavar="NAME")
-    ] = None
-    example: Annotated[str | None, "the text the app shows first with this model"] = None
-    probe: Annotated[
-        str,
-        Help(
-            "the sentence to watch: its hidden states are kept while the model learns, and each sample text "
-            "goes on from it (--probe is the same)",
-            "--watch",
-            "--probe",
-            metavar="SENTENCE",
-        ),
-    ] = ""
-    minutes: Annotated[
-        float | None, "train for this long instead of --epochs; the speed is measured first"
-    ] = None
-    log_to: Annotated[
-        str | None, Help("a run's events.jsonl has every figure, a JSON object a line", action=Gone)
-    ] = None
-    engine: Annotated[
-        str, "whose backward pass computes: torch, numba, or auto: the fastest in a trial (default: auto)"
-    ] = ""
-
-
-@dataclass(frozen=True)
-class Now:
-    """Settings that a resumed run may change."""
-
-    output: Annotated[
-        Path | None, Help("the model file to write (default: NAME.safetensors)", "-o", metavar="FILE")
-    ] = None
-    device: Annotated[str | None, "auto, cpu or cuda (default: auto)"] = None
-    threads: Annotated[
-        int | None,
-        Help(
-            "processor threads, to resume bit for bit (default: as many as prove fastest now)",
-            least=1,
-        ),
-    ] = None
-    licence: Annotated[str, "the text's licence, for the card"] = ""
-    choice: Annotated[
-        Path | None,
-        Help(
-            "the candidates that these settings were chosen from on validation text, as JSON, for the card",
-            metavar="FILE",
-        ),
-    ] = None
-    no_units: Annotated[bool, "don't look for units that respond to something in the finished network"] = (
-        False
-    )
-
-
 def train(
-    about: About,
-    now: Now,
-    bars: Quiet,
+    settings: Annotated[dict[str, Any], FieldOptions(Description)],
+    bars: ProgressOptions,
     recipe: Annotated[
-        dict[str, Any], FieldsOf(TrainConfig, "recipe (defaults of rnnviz.TrainConfig)", but=["cell"])
+        dict[str, Any], FieldOptions(TrainConfig, "recipe (defaults of rnnviz.TrainConfig)", but=["cell"])
     ],
     *,
-    cell: Annotated[
-        Literal[Cell, "ngram"] | None, "the network's cell; ngram counts instead (default: gru)"
+    run_dir: Annotated[Path | None, "the run's folder (default: runs/NAME, or in RNNVIZ_RUNS)"] = None,
+    log_to: Annotated[
+        str | None, Help("a run's events.jsonl has every figure, a JSON object a line", action=Removed)
     ] = None,
+    cell: Annotated[ModelKind | None, "the network's cell; ngram counts instead (default: gru)"] = None,
     order: Annotated[int, "with --cell ngram: the order, 1 to 6"] = 6,
     queued: Annotated[
         bool, "wait in the queue for a turn, and leave the processor to other programs"
@@ -108,6 +47,7 @@ def train(
     resume: Annotated[
         Path | None, Help("resume a stopped run; no other option is needed", metavar="RUN_DIR")
     ] = None,
+    probe: Annotated[str, Help(argparse.SUPPRESS)] = "",  # the name of --watch in 2.0.0
     lock: Annotated[int | None, Help(argparse.SUPPRESS)] = None,  # the lock's descriptor, from the app
 ) -> int:
     """Train a character model and write it as one file, with its recipe recorded in it.
@@ -119,21 +59,24 @@ def train(
         raise ConfigError("a run is one process, and several would write one folder; train without torchrun")
     if cell != "ngram":
         engines.require_torch()  # before making the run's folder
+    if probe:
+        complain("--probe is called --watch now: write --watch SENTENCE")
+        settings = {"watch_text": probe, **settings}
     if cell is not None:
         recipe = {"cell": cell, **recipe}
     corpus = None
     if resume is not None:
         folder = RunFolder(resume)
-        _go_on(folder, now, [*(name for name, value in vars(about).items() if value), *recipe])
-    elif queued and about.run_dir is not None and not about.corpus:  # the app wrote its description
-        folder = RunFolder(about.run_dir)
-        _go_on(folder, now, [])
-    elif not about.corpus or not about.name:
+        _resume(folder, settings, [*recipe, *([] if run_dir is None else ["run_dir"])])
+    elif queued and run_dir is not None and "corpus" not in settings:  # the app wrote its description
+        folder = RunFolder(run_dir)
+        _resume(folder, settings, [])
+    elif not settings.get("corpus") or not settings.get("name"):
         raise ConfigError("train needs --corpus and --name, or --resume RUN_DIR")
     elif cell == "ngram":
-        return _count(about, now, recipe, order)
+        return _count(settings, recipe, order, run_dir)
     else:
-        folder, corpus = _begin(about, now, TrainConfig(**recipe))
+        folder, corpus = _begin(settings, TrainConfig(**recipe), run_dir)
     made = process.run(
         folder,
         partial(_training_bar, bars),
@@ -155,15 +98,16 @@ def train(
     return 0
 
 
-def _corpus(about: About, now: Now) -> Any:
+def _corpus(settings: Mapping[str, Any]) -> Any:
     from rnnviz.text import corpora
 
-    return corpora.named_or_file(
-        about.corpus, title=about.title, language=about.language, licence=now.licence
-    )
+    about = {name: settings.get(name, "") for name in ("title", "language", "licence")}
+    return corpora.named_or_file(settings["corpus"], **about)
 
 
-def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
+def _count(
+    settings: Mapping[str, Any], recipe_settings: Mapping[str, Any], order: int, run_dir: Path | None
+) -> int:
     """Count n-grams instead of training, for `--cell ngram`."""
     from rnnviz.lab.fit.card import make_card
     from rnnviz.networks import contamination
@@ -171,17 +115,17 @@ def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
     from rnnviz.text.vocabulary import Vocabulary, usual_min_count
 
     path = checkpoint.check_target(
-        now.output or f"{about.name}{modelfile.SUFFIX}", replaces=lambda there: False
+        settings.get("output") or f"{settings['name']}{modelfile.SUFFIX}", replaces=lambda path: False
     )
-    corpus = _corpus(about, now)
+    corpus = _corpus(settings)
     split = corpus.split()
-    rule = given.get("normaliser", TrainConfig.normaliser)
+    rule = recipe_settings.get("normaliser", TrainConfig.normaliser)
     text = normalise(split.train + split.validation, rule)
     began = time.perf_counter()
-    rare = given.get("min_count") or usual_min_count(len(text))
+    rare = recipe_settings.get("min_count") or usual_min_count(len(text))
     vocabulary = Vocabulary.from_text(text, min_count=rare)
     _say_dropped(vocabulary.dropped(text))
-    model = NgramModel.fit(text, order=order, vocabulary=vocabulary, name=about.name, normaliser=rule)
+    model = NgramModel.fit(text, order=order, vocabulary=vocabulary, name=settings["name"], normaliser=rule)
     recipe = {
         "cell": "ngram",
         "order": order,
@@ -195,43 +139,33 @@ def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
         recipe=recipe,
         seed=None,
         seconds=time.perf_counter() - began,
-        command=_command(about, now),
+        command=_command(settings, run_dir),
         parameters=model.parameter_count,
-        choice=_candidates(now, recipe),
-        example=about.example,
+        choice=_candidates(settings, recipe),
+        example=settings.get("example"),
     )
     _finish(checkpoint.save(model, path, sketch=contamination.sketch(text)), model.card)
     return 0
 
 
-def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]:
+def _begin(settings: Mapping[str, Any], config: TrainConfig, run_dir: Path | None) -> tuple[RunFolder, Any]:
     """A new run's folder, with its description, and its corpus."""
     from rnnviz.text import corpora
 
-    folder = RunFolder(about.run_dir or home() / modelfile.check_name(about.name))
-    corpus = _corpus(about, now)
-    output = now.output or Path(f"{about.name}{modelfile.SUFFIX}")
-    description = Description(
-        about.name,
-        config,
-        corpus=about.corpus if about.corpus in corpora.names() else os.path.abspath(about.corpus),
-        title=about.title,
-        language=about.language,
-        licence=now.licence,
-        watched=about.probe,
-        minutes=about.minutes,
-        ngram=about.ngram,
-        choice=_candidates(now, config.to_json()),
-        example=about.example,
-        half=about.half,
-        device=now.device or "auto",
-        threads=now.threads,
-        engine=cast("Engine", about.engine or "auto"),  # Description checks it
-        output=os.fspath(output.absolute()),
-        command=_command(about, now),
-        units=not now.no_units,
-        sha256=corpus.sha256,
-    )
+    name, named_or_path = settings["name"], settings["corpus"]
+    folder = RunFolder(run_dir or home() / modelfile.check_name(name))
+    corpus = _corpus(settings)
+    output = settings.get("output") or Path(f"{name}{modelfile.SUFFIX}")
+    described = {
+        **settings,
+        "config": config,
+        "corpus": named_or_path if named_or_path in corpora.names() else os.path.abspath(named_or_path),
+        "choice": _candidates(settings, config.to_json()),
+        "output": os.fspath(output.absolute()),
+        "command": _command(settings, run_dir),
+        "sha256": corpus.sha256,
+    }
+    description = Description(**described)
     _check(description, corpus)
     checkpoint.check_target(description.output, replaces=folder.made)
     try:
@@ -250,47 +184,48 @@ def _begin(about: About, now: Now, config: TrainConfig) -> tuple[RunFolder, Any]
     return folder, corpus
 
 
-def _command(about: About, now: Now) -> str:
-    return command_line(about.corpus, now.output, about.run_dir, about.ngram, now.choice)
+def _command(settings: Mapping[str, Any], run_dir: Path | None) -> str:
+    paths = (settings.get(name) for name in ("corpus", "output", "ngram", "choice"))
+    return command_line(*paths, run_dir)
 
 
-def _candidates(now: Now, recipe: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _candidates(settings: Mapping[str, Any], recipe: dict[str, Any]) -> list[dict[str, Any]] | None:
     from rnnviz.networks import model_card
 
-    return None if now.choice is None else model_card.read_candidates(now.choice, recipe)
+    return model_card.read_candidates(settings["choice"], recipe) if "choice" in settings else None
 
 
-def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
-    """Update the description of a resumed run. Raises ConfigError for settings that can't change."""
+def _resume(folder: RunFolder, settings: Mapping[str, Any], others: Sequence[str]) -> None:
+    """Update the description of a resumed run. Raises ConfigError for settings that can't change; `others`
+    are options besides `settings`, none of which can.
+    """
     description = folder.description()
     if description.logged:
         raise TrainingError(
             "the run {id!r} was trained by another program, which logged it here; start that program again",
             id=folder.id,
         )
-    if unheeded:
+    known = settings_of(Description)
+    fixed = [known[name].option(name) for name in settings if not known[name].resumable]
+    if fixed or others:
         raise ConfigError(
             "--resume goes on with a run as it was begun; leave out --{option}, or begin another run",
-            option=unheeded[0].replace("_", "-"),
+            option=[*fixed, *others][0].replace("_", "-"),
         )
+    changes = dict(settings)
     # --licence and --choice change only the card; so the command in the card gets them, too.
     command = description.command
-    if now.choice is not None and not description.choice:
-        command += f" --choice {shlex.quote(now.choice.name)}"
-    if now.licence and not description.licence:
-        command += f" --licence {shlex.quote(now.licence)}"
-    if output := now.output or description.output:
+    if "choice" in settings:
+        changes["choice"] = _candidates(settings, description.config.to_json())
+        if not description.choice:
+            command += f" --choice {shlex.quote(settings['choice'].name)}"
+    if settings.get("licence") and not description.licence:
+        command += f" --licence {shlex.quote(settings['licence'])}"
+    if output := settings.get("output") or description.output:
         checkpoint.check_target(output, replaces=folder.made)
-    changes: dict[str, Any] = {
-        "threads": now.threads,
-        "device": now.device,
-        "units": False if now.no_units else None,
-        "choice": _candidates(now, description.config.to_json()),
-        "licence": now.licence or None,
-        "command": command,
-        "output": None if now.output is None else os.fspath(now.output.absolute()),
-    }
-    changed = replace(description, **{name: value for name, value in changes.items() if value is not None})
+    if "output" in settings:
+        changes["output"] = os.fspath(settings["output"].absolute())
+    changed = replace(description, **changes, command=command)
     if changed != description:
         folder.describe(changed)
 
@@ -333,7 +268,9 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _training_bar(bars: Quiet, trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
+def _training_bar(
+    bars: ProgressOptions, trainer: Any
+) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
     """A bar with time left and perplexities on a terminal; elsewhere a line a report. On standard error;
     nothing with --quiet.
     """

@@ -16,25 +16,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import rnnviz
-from rnnviz.cli.bind import Help, not_below
+from rnnviz.cli.bind import Help, check_minimum
 from rnnviz.cli.output import (
-    Named,
-    Quiet,
-    Shown,
-    Source,
+    CorpusArg,
+    ModelArg,
+    OutputOptions,
+    ProgressOptions,
     Unclosed,
     command_line,
-    network,
+    load_network,
     print_findings,
     progress_bar,
+    read_corpus_arg,
     read_text,
-    source_text,
 )
 from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
 from rnnviz.networks.checkpoint import find, read_info
 from rnnviz.networks.modelfile import rewrite
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.text.characters import normalise
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from rnnviz.lab.analysis.targets import Target
     from rnnviz.networks.numpy_model import NumpyModel
 
-SHIFTS, PER_TARGET = 1_000, 40
+MIN_SHIFTS, SHIFTS_PER_TARGET = 1_000, 40
 """Shifts for the chance level; and for each target of a family, if that gives more. Half as many would just
 reach the strictest of Holm's levels.
 """
 
 
 @dataclass(frozen=True)
-class Question:
+class TargetOptions:
     """The targets of a search, and the units searched."""
 
     target: Annotated[
@@ -71,29 +71,29 @@ class Question:
 
     def targets(self, text: str) -> list[Target]:
         """The targets over a text: the requested ones, or all that suit it."""
-        from rnnviz.lab.analysis.targets import kinds, named, pattern_target
+        from rnnviz.lab.analysis.targets import kinds, named_target, pattern_target
 
         names = self.target if self.target or self.pattern else kinds(text)
-        found = [named(name, text, unclosed=self.unclosed) for name in names or []]
-        return found + [pattern_target(pattern, text) for pattern in self.pattern or []]
+        by_name = [named_target(name, text, unclosed=self.unclosed) for name in names or []]
+        return by_name + [pattern_target(pattern, text) for pattern in self.pattern or []]
 
 
 def units(
-    of: Named,
-    source: Source,
-    question: Question,
-    shown: Shown,
+    model_arg: ModelArg,
+    source: CorpusArg,
+    target_options: TargetOptions,
+    options: OutputOptions,
     *,
     characters: Annotated[int, Help("characters to read at most", least=1)] = 200_000,  # all states are kept
     edges: Annotated[int, "ask that the unit be off within so many characters before and after"] = 0,
     shifts: Annotated[
         int | None,
-        f"shifts for the chance line (default: {SHIFTS}, or {PER_TARGET} for each target if more)",
+        f"shifts for the chance line (default: {MIN_SHIFTS}, or {SHIFTS_PER_TARGET} for each target if more)",
     ] = None,
     seed: Annotated[int, "chooses the shifts"] = 0,
     untrained: Annotated[
         int, Help("search N untrained copies of the network too, 0 for none", metavar="N", least=0)
-    ] = COPIES,
+    ] = UNTRAINED_COPIES,
     card: Annotated[bool, "put what is found, and this command, into the card of the model's file"] = False,
     typed: Annotated[
         Path | None,
@@ -107,31 +107,31 @@ def units(
     """Find the units of a network that respond to something in a text."""
     from rnnviz.lab.analysis import search_result
 
-    model = network(of)
-    not_below("untrained", untrained, int(card))  # a card needs at least one control
+    model = load_network(model_arg)
+    check_minimum("untrained", untrained, int(card))  # a card needs at least one control
     if typed and not card:
         raise ConfigError("--typed is for the card; give --card too")
     lines = read_text(str(typed), None).splitlines() if typed else []
     sentences = [rnnviz.trace(model, line) for line in lines]
-    text = source_text(source)
-    read = normalise(text[:characters], model.normaliser)
-    targets = question.targets(read)
-    varying = [one for one in targets if one.varies or not read]
-    quantities = question.quantity or ["hidden"]
+    text = read_corpus_arg(source)
+    searched_text = normalise(text[:characters], model.normaliser)
+    targets = target_options.targets(searched_text)
+    varying = [target for target in targets if target.varies or not searched_text]
+    quantities = target_options.quantity or ["hidden"]
     family = len(targets) * len(quantities)
     if untrained:
-        say_start(model, shown)
+        print_copies_start(model, options)
     if shifts is None:
-        shifts = max(SHIFTS, PER_TARGET * family)
-    not_below("shifts", shifts, search_result.shifts_for(family))
-    found: list[Search] = []
+        shifts = max(MIN_SHIFTS, SHIFTS_PER_TARGET * family)
+    check_minimum("shifts", shifts, search_result.min_shifts(family))
+    searches: list[Search] = []
     for quantity in quantities if varying else ():
-        with progress_bar(f"{quantity}, beside untrained copies", shown) as progress:
-            found += rnnviz.units.find(
+        with progress_bar(f"{quantity}, beside untrained copies", options) as progress:
+            searches += rnnviz.units.find(
                 model,
-                read,
+                searched_text,
                 varying,
-                layer=question.layer,
+                layer=target_options.layer,
                 quantity=quantity,
                 edges=edges,
                 shifts=shifts,
@@ -139,29 +139,34 @@ def units(
                 copies=untrained,
                 progress=progress,
             )
-    found = search_result.holm(found)  # all quantities together are one family
-    left = iter(found)
+    searches = search_result.holm(searches)  # all quantities together are one family
+    remaining = iter(searches)
     for quantity in quantities:
         print_findings(
-            [next(left) if one in varying else search_result.Unanswered(one) for one in targets],
-            shown,
-            words("read", model=model.name, quantity=quantity, n=count(len(read))),
-            model=of.model,
+            [
+                next(remaining) if target in varying else search_result.Unanswered(target)
+                for target in targets
+            ],
+            options,
+            words("read", model=model.name, quantity=quantity, n=count(len(searched_text))),
+            model=model_arg.model,
             family=family,
         )
     if card:
-        same = [one for one in targets if one not in varying]
-        _keep(of, source, question.unclosed, found, text, sentences, same, typed)
+        constant = [target for target in targets if target not in varying]
+        _record_in_card(
+            model_arg, source, target_options.unclosed, searches, text, sentences, constant, typed
+        )
 
 
-def _keep(
-    of: Named,
-    source: Source,
+def _record_in_card(
+    model_arg: ModelArg,
+    source: CorpusArg,
     unclosed: Unclosed,
     searches: Sequence[Search],
     text: str,
     sentences: Sequence[rnnviz.Trace],
-    same: Sequence[Target],
+    constant: Sequence[Target],
     typed: Path | None,
 ) -> None:
     """Record the searches in the card, and the targets that are constant (`same`). The checksum identifies
@@ -171,21 +176,21 @@ def _keep(
     from rnnviz.networks.model_card import UNITS_KEY
     from rnnviz.text.corpora import sha256
 
-    path, checksum = find(of.model), sha256(text)
+    path, checksum = find(model_arg.model), sha256(text)
     about = {
         "name": Path(source.corpus or source.file or "").name,
         "sha256": checksum,
         "held_out": read_info(path).card.get("sha256_held_out") == checksum,
     }
-    command = command_line(of.model, source.corpus, source.file, typed)
+    command = command_line(model_arg.model, source.corpus, source.file, typed)
     shares = [unit_search.share_typed(search, sentences, unclosed) for search in searches]
-    found = unit_search.entry(command, searches, about, unit_search.same_throughout(same), shares)
-    rewrite(path, path, card={UNITS_KEY: found})
+    entry = unit_search.entry(command, searches, about, unit_search.same_throughout(constant), shares)
+    rewrite(path, path, card={UNITS_KEY: entry})
 
 
-def say_start(model: NumpyModel, args: Quiet) -> None:
+def print_copies_start(model: NumpyModel, options: ProgressOptions) -> None:
     """Say on standard error how untrained copies are initialised, unless they begin as the network did."""
     from rnnviz.lab.engines.untrained import of_known_start
 
-    if not args.quiet and not of_known_start(model):
+    if not options.quiet and not of_known_start(model):
         print("untrained copies have torch's default initial weights", file=sys.stderr)

@@ -149,14 +149,14 @@ def _check_gap(unknown_gap: float) -> None:
         )
 
 
-TEXTS, LENGTH = 4, 40
-TOLERANCE = 1e-4  # nats
+CHECK_TEXTS, CHECK_CHARS = 4, 40
+MAX_CHECK_NATS = 1e-4  # nats
 
 
 def compare_predictions(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> None:
     """Read a few random texts with the model and with `check`; a Module takes one of FORMS.
 
-    Raises ConfigError at the first log P that differs by more than TOLERANCE nats.
+    Raises ConfigError at the first log P that differs by more than MAX_CHECK_NATS nats.
     """
     check = unwrapped(check)
     if not isinstance(check, torch.nn.Module):
@@ -183,19 +183,19 @@ def compare_predictions(model: CharModel | CustomModel, symbols: Symbols, check:
 
 
 def _compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> None:
-    drawn = np.random.default_rng(0)
+    generator = np.random.default_rng(0)
     begin = [] if symbols.start is None else [symbols.start]
     unknown = [] if symbols.unknown is None else [symbols.unknown]
-    for _ in range(TEXTS):
-        picked = drawn.integers(0, len(symbols.rows), LENGTH)
+    for _ in range(CHECK_TEXTS):
+        picked = generator.integers(0, len(symbols.rows), CHECK_CHARS)
         ids = begin + [symbols.rows[n] for n in picked]
-        given = _ask(check, ids, len(symbols.entries))[:, [*unknown, *symbols.rows]]
+        expected = _ask(check, ids, len(symbols.entries))[:, [*unknown, *symbols.rows]]
         # One character more, whichever: each row of predictions stands before a character.
-        found = model.scorer().advance_predictions(np.append(picked + 1, 1))
-        both = torch.from_numpy(np.stack([found[-len(ids) :, 1 - len(unknown) :], given]))
+        predictions = model.scorer().advance_predictions(np.append(picked + 1, 1))
+        both = torch.from_numpy(np.stack([predictions[-len(ids) :, 1 - len(unknown) :], expected]))
         # log P of <unk>, if the network has one, and of the characters, given that one of these comes.
         ours, theirs = torch.log_softmax(both, dim=2).numpy()
-        differ = ~np.isclose(ours, theirs, rtol=0, atol=TOLERANCE, equal_nan=True)
+        differ = ~np.isclose(ours, theirs, rtol=0, atol=MAX_CHECK_NATS, equal_nan=True)
         if differ.any():
             row = int(differ.any(axis=1).argmax())
             by = np.abs(np.exp(ours[row]) - np.exp(theirs[row]))
@@ -213,9 +213,9 @@ def _compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> 
 def _ask(check: Check, ids: list[int], n: int) -> Doubles:
     """The network's logits after each of its indices, (T, n)."""
     with torch.no_grad():
-        given = check(list(ids))
+        output = check(list(ids))
     # Logits may stand beside a state.
-    values = as_array(getattr(given, "logits", given[0] if isinstance(given, tuple) else given))
+    values = as_array(getattr(output, "logits", output[0] if isinstance(output, tuple) else output))
     if values.dtype.kind not in "fiu" or values.size != len(ids) * n or values.shape[-1] != n:
         raise ConfigError(
             "check gives a row of {n} logits after each of its {steps} symbols; received shape {shape}",
@@ -238,7 +238,7 @@ def _evaluated(check: torch.nn.Module, form: tuple[int, ...], ids: list[int]) ->
             module.training = training
 
 
-CLOSE = 1e-4  # the largest difference between a text read alone and beside another one
+MAX_ROW_DIFFERENCE = 1e-4  # the largest difference between a text read alone and beside another one
 
 
 def build_custom(
@@ -318,8 +318,8 @@ def _alike(n: int, outputs: Any) -> Doubles:
 
 def _initial(state: Mapping[str, Any] | None) -> dict[str, Any]:
     """The parts of the state before a text, (1, width) each. Raises ConfigError for other shapes."""
-    given = state if isinstance(state, Mapping) else {}
-    parts = {name: p.detach() if hasattr(p, "detach") else np.asarray(p) for name, p in given.items()}
+    entries = state if isinstance(state, Mapping) else {}
+    parts = {name: p.detach() if hasattr(p, "detach") else np.asarray(p) for name, p in entries.items()}
     rows = {name: part[None] if part.ndim == 1 else part for name, part in parts.items()}
     named = rows and all(isinstance(name, str) for name in rows)
     if not named or any(part.ndim != 2 or len(part) != 1 or not part.shape[1] for part in rows.values()):
@@ -327,7 +327,7 @@ def _initial(state: Mapping[str, Any] | None) -> dict[str, Any]:
             "state names the parts of the state before a text, (units,) or (1, units) each, such as "
             "{{'h': torch.zeros(256)}}; received {state}",
             state=", ".join(_shapes(parts))
-            or (received(state) if given is not state else Phrase("no parts")),
+            or (received(state) if entries is not state else Phrase("no parts")),
         )
     return rows
 
@@ -341,19 +341,19 @@ def _try(
     Further parts are rows, too.
     """
     x: Any = like_of(next(iter(initial.values())), np.array([index]))
-    state, found, parts = dict(initial), [], []
+    state, results, parts = dict(initial), [], []
     for step in steps:
         with torch.no_grad():
-            given: Any = step(x, dict(state))
-        if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
-            parts = [received(given)]
+            result: Any = step(x, dict(state))
+        if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], Mapping):
+            parts = [received(result)]
             break
-        x, new = given
+        x, new = result
         parts += _shapes(new)
         state |= new
-        found.append((x, new))
-    names = [name for _, new in found for name in new]
-    rows = all(np.ndim(part) == 2 and len(part) == 1 for _, new in found for part in new.values())
+        results.append((x, new))
+    names = [name for _, new in results for name in new]
+    rows = all(np.ndim(part) == 2 and len(part) == 1 for _, new in results for part in new.values())
     if not {*parts} >= {*_shapes(initial)} or len({*names}) < len(names) or not rows:
         raise ConfigError(
             "a step gets (ids, state) and returns (outputs, state): a row of outputs for each text, and of "
@@ -361,7 +361,7 @@ def _try(
             parts=", ".join(_shapes(initial)),
             received=", ".join(parts) or Phrase("no parts"),
         )
-    return found
+    return results
 
 
 def _shapes(parts: Mapping[str, Any]) -> list[str]:
@@ -391,7 +391,9 @@ def _check_rows(weights: StepWeights, last: int) -> None:
             "its eval() first"
         )
     try:
-        np.testing.assert_allclose(_rows(weights, ids), alone, rtol=CLOSE, atol=CLOSE)
+        np.testing.assert_allclose(
+            _rows(weights, ids), alone, rtol=MAX_ROW_DIFFERENCE, atol=MAX_ROW_DIFFERENCE
+        )
     except Exception as error:  # a difference, or any error of functions that were written for one text
         raise ConfigError(
             "two texts side by side are read otherwise than each alone: step and readout get a row for each "

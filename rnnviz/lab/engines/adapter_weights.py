@@ -61,9 +61,11 @@ class Symbols:
                     entry=entries[index],
                 )
         rows.sort(key=lambda index: entries[index])
-        for one, next_one in pairwise(rows):
-            if entries[one] == entries[next_one]:
-                raise ConfigError("each character stands once; received {twice!r} twice", twice=entries[one])
+        for index, next_index in pairwise(rows):
+            if entries[index] == entries[next_index]:
+                raise ConfigError(
+                    "each character stands once; received {twice!r} twice", twice=entries[index]
+                )
         self.entries, self.rows, self.start, self.unknown = entries, rows, where, unknown
         self.vocabulary = Vocabulary(tuple(entries[index] for index in rows))
 
@@ -125,7 +127,7 @@ def build(
             "for {n} characters the output layer is nn.Linear({units}, {n}); received {layer}",
             n=n,
             units=units,
-            layer=_told(output),
+            layer=_layer_words(output),
         )
     table = _table(embedding, n, recurrence.input_size)
     if symbols.start is None and layers > 1:
@@ -134,7 +136,7 @@ def build(
             "name the character that is read first, such as start='\\n'",
             layers=layers,
         )
-    cell = cast(Cell, recurrence.mode.partition("_")[0].lower())
+    cell = recurrence.mode.partition("_")[0].lower()
     read, predicts = _copies(recurrence, output)
     W_x = read["weight_ih_l0"]  # (G·H, X)
     still = _leaves_at_zero(cell, H, read)  # (G·H,) the start symbol's input
@@ -168,7 +170,7 @@ def build(
     return model.requires_grad_(False).eval()
 
 
-def _told(layer: nn.Module | None) -> str:
+def _layer_words(layer: nn.Module | None) -> str:
     return str(layer) if isinstance(layer, nn.Linear | nn.Embedding) else received(layer)
 
 
@@ -194,7 +196,7 @@ def _table(embedding: nn.Module | None, n: int, reads: int) -> Tensor | None:
             "(or, without one, one-hot vectors of {n}); received embedding={layer}",
             n=n,
             reads=reads,
-            layer=_told(embedding),
+            layer=_layer_words(embedding),
         )
     return table
 
@@ -208,16 +210,16 @@ def _copies(recurrence: nn.RNN | nn.GRU | nn.LSTM, output: nn.Linear) -> tuple[d
     """
     layers, kinds = range(recurrence.num_layers), ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     none = torch.zeros(len(recurrence.all_weights[0][0]))
-    found = {
+    copies = {
         f"{kind}_l{n}": _copy(getattr(recurrence, f"{kind}_l{n}", none)) for n in layers for kind in kinds
     }
-    found["output"] = _copy(output.weight)
+    copies["output"] = _copy(output.weight)
     for n in layers if recurrence.proj_size else ():
         W = getattr(recurrence, f"weight_hr_l{n}").detach().cpu().double()
         above = f"weight_ih_l{n + 1}" if n + 1 in layers else "output"
         for reader in (f"weight_hh_l{n}", above):
-            found[reader] = (found[reader].double() @ W).float()  # rounded to float32 once
-    return found, found.pop("output")
+            copies[reader] = (copies[reader].double() @ W).float()  # rounded to float32 once
+    return copies, copies.pop("output")
 
 
 def predicted_rows(weight: Tensor, bias: Tensor | None, symbols: Symbols, unknown_gap: float) -> Tensor:
@@ -227,13 +229,13 @@ def predicted_rows(weight: Tensor, bias: Tensor | None, symbols: Symbols, unknow
     """
     column = torch.zeros(len(weight)) if bias is None else _copy(bias)
     readout = torch.cat([_copy(weight), column[:, None]], dim=1)  # (n, H + 1)
-    kept = readout[symbols.rows]
+    characters = readout[symbols.rows]
     if symbols.unknown is None:
-        unknown = kept.double().mean(dim=0).float()
+        unknown = characters.double().mean(dim=0).float()
         unknown[-1] -= unknown_gap
     else:
         unknown = readout[symbols.unknown]
-    return torch.cat([unknown[None], kept])
+    return torch.cat([unknown[None], characters])
 
 
 def _leaves_at_zero(cell: Cell, H: int, recurrence: Mapping[str, Tensor]) -> Tensor:
@@ -245,7 +247,7 @@ def _leaves_at_zero(cell: Cell, H: int, recurrence: Mapping[str, Tensor]) -> Ten
     b_x, b_h = (recurrence[f"bias_{kind}_l0"].double() for kind in ("ih", "hh"))
     still = torch.zeros(len(b_x), dtype=torch.float64)
     # The candidate's rows; torch's order is reset, update, candidate and input, forget, candidate, output.
-    here = slice(0, H) if cell == "rnn" else slice(2 * H, 3 * H)
+    candidate = slice(0, H) if cell == "rnn" else slice(2 * H, 3 * H)
     reset = torch.sigmoid(b_x[:H] + b_h[:H]) if cell == "gru" else 1
-    still[here] -= b_x[here] + reset * b_h[here]
+    still[candidate] -= b_x[candidate] + reset * b_h[candidate]
     return still.float()

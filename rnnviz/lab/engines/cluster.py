@@ -1,7 +1,7 @@
 """Scoring on the machines of a Dask cluster, with the same numbers.
 
     long text    cut where this process would cut it; each stretch is a task that begins in a likely state,
-                 found from the WARM_UP symbols before it
+                 found from the WARM_UP_SYMBOLS symbols before it
     seam         a stretch that did not begin in the state in which the one before it ends is scored again
                  from there
     rows         each batch of a file is a task
@@ -30,25 +30,25 @@ import numpy.typing as npt
 import rnnviz
 from rnnviz.arrays import Array, Doubles, Ids
 from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
-from rnnviz.networks.batched_scoring import TOLERANCE, Done
+from rnnviz.networks.batched_scoring import STATE_TOLERANCE, Done
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.networks.prediction import Scores, Stepwise
 from rnnviz.scoring.rows import Window, WindowScorer
 from rnnviz.text.vocabulary import Vocabulary
 
-PIECE = 1 << 19
+STRETCH_SYMBOLS = 1 << 19
 """Symbols of a stretch: as many as one process reads at a time, so that both cut a text alike."""
 
-WARM_UP = 2048
+WARM_UP_SYMBOLS = 2048
 """Symbols before a stretch that its likely first state is found from."""
 
-AT_ONCE = 16
+MAX_STRETCHES = 16
 """Stretches of one text that are under way together, at most: 8 million characters."""
 
-PATIENCE = 10.0
+CONNECT_TIMEOUT_S = 10.0
 """Seconds to wait for a scheduler."""
 
-ALONE = 60.0
+WORKER_CHECK_S = 60.0
 """Seconds of waiting for a task between two looks whether a worker is left."""
 
 Memory = tuple[Array, ...]
@@ -74,13 +74,13 @@ def cluster(address: str) -> Iterator[Cluster]:
         )
     try:
         distributed.comm.resolve_address(address)  # refused later, it leaves a Client that hangs the next one
-        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="rnnviz")
+        client = distributed.Client(address, timeout=CONNECT_TIMEOUT_S, set_as_default=False, name="rnnviz")
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise ClusterError(
             "no Dask scheduler answers at {address} ({reason}); start one with `dask scheduler`, and workers "
             "with `dask worker {address}`",
             address=address,
-            reason=_said(error),
+            reason=_first_line(error),
         ) from None
     try:
         machines = Cluster(client, address)
@@ -88,10 +88,10 @@ def cluster(address: str) -> Iterator[Cluster]:
         yield machines
     finally:
         with contextlib.suppress(Exception):  # closing fails where the scheduler is gone
-            client.close(timeout=PATIENCE)
+            client.close(timeout=CONNECT_TIMEOUT_S)
 
 
-def _said(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     """An error's first line, or its class where it has no text."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
@@ -110,7 +110,7 @@ class Cluster:
             raise ConfigError(
                 "a worker of {address} can't run rnnviz ({reason}): install there the version that is here",
                 address=self.address,
-                reason=_said(error),
+                reason=_first_line(error),
             ) from None
         if not versions:
             raise ClusterError(
@@ -151,14 +151,14 @@ class Cluster:
         """The result of a task. Raises the task's RnnvizError, or ClusterError where the cluster lost it."""
         while True:
             try:
-                return future.result(timeout=ALONE)
+                return future.result(timeout=WORKER_CHECK_S)
             except RnnvizError:
                 raise
             except TimeoutError:  # a long task is waited for as long as there are workers
                 if not self._client.nthreads():
                     raise self._lost("no worker is left") from None
             except Exception as error:  # a worker killed again and again, a scheduler that ended, no memory
-                raise self._lost(_said(error)) from None
+                raise self._lost(_first_line(error)) from None
 
     def _lost(self, reason: str) -> ClusterError:
         return ClusterError(
@@ -210,7 +210,7 @@ class ClusterScorer(Stepwise):
         self._model, self._precise = model, precise
         self._last = np.array([model.vocabulary.start], np.int32)
         self._memory: Memory | None = None
-        self.piece = PIECE if precise else AT_ONCE * PIECE
+        self.piece = STRETCH_SYMBOLS if precise else MAX_STRETCHES * STRETCH_SYMBOLS
         """Characters best handed over at a time."""
         self.unsettled = 0
         """Characters of stretches along which rounding grew: see `rnnviz.networks.batched_scoring`."""
@@ -218,29 +218,31 @@ class ClusterScorer(Stepwise):
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
         """`advance_details` step by step: yields Done with every stretch."""
         text = np.concatenate([self._last, ids.astype(np.int32)])
-        starts = range(1, len(text), len(text) if self._precise else PIECE)
+        starts = range(1, len(text), len(text) if self._precise else STRETCH_SYMBOLS)
 
         def stretch(begin: int, before: int, memory: Memory | None) -> Any:
-            here = text[begin - before : begin + starts.step]
-            return self._model.submit(score_stretch, here, before, memory, want, self._precise)
+            symbols = text[begin - before : begin + starts.step]
+            return self._model.submit(score_stretch, symbols, before, memory, want, self._precise)
 
         futures = [
-            stretch(begin, 1, self._memory) if begin == 1 else stretch(begin, min(begin, WARM_UP + 1), None)
+            stretch(begin, 1, self._memory)
+            if begin == 1
+            else stretch(begin, min(begin, WARM_UP_SYMBOLS + 1), None)
             for begin in starts
         ]
-        found: list[Scores] = []
+        results: list[Scores] = []
         done = Done(0, 0.0)
         for begin, future in zip(starts, futures, strict=True):
             scored: ScoredStretch = self._model.machines.result(future)
-            if found and self._memory is not None and not alike(scored.first, self._memory):
+            if results and self._memory is not None and not alike(scored.first, self._memory):
                 scored = self._model.machines.result(stretch(begin, 1, self._memory))
             self._memory = scored.end
             self.unsettled += scored.unsettled
-            found.append(scored.scores)
+            results.append(scored.scores)
             done = done.plus(Done(len(scored.scores.log_p), -float(scored.scores.log_p.sum())))
             yield done
         self._last = text[-1:]
-        return Scores.joined(found)
+        return Scores.joined(results)
 
 
 # The part of a worker, which needs no Dask. A model travels as the bytes of its file, which each worker loads
@@ -301,14 +303,14 @@ def score_stretch(
     elif begin > 1:
         scorer.remember(int(symbols[0]), scorer.memory)
         scorer.advance(symbols[1:begin])
-    first, own = scorer.memory, symbols[begin:]
-    scores = scorer.advance_details(own) if want else Scores.unranked(scorer.advance(own))
+    first, stretch = scorer.memory, symbols[begin:]
+    scores = scorer.advance_details(stretch) if want else Scores.unranked(scorer.advance(stretch))
     return ScoredStretch(scores, first, scorer.memory, getattr(scorer, "unsettled", 0))
 
 
-def alike(one: Sequence[Array], other: Sequence[Array]) -> bool:
-    """Whether two states are equal up to TOLERANCE: see `rnnviz.networks.batched_scoring`."""
+def alike(state: Sequence[Array], expected: Sequence[Array]) -> bool:
+    """Whether two states are equal up to STATE_TOLERANCE: see `rnnviz.networks.batched_scoring`."""
     return all(
-        x.shape == y.shape and bool((abs(x - y) <= TOLERANCE * np.maximum(abs(y), 1)).all())
-        for x, y in zip(one, other, strict=True)
+        x.shape == y.shape and bool((abs(x - y) <= STATE_TOLERANCE * np.maximum(abs(y), 1)).all())
+        for x, y in zip(state, expected, strict=True)
     )

@@ -98,12 +98,12 @@ def _compile() -> list[Any]:
         llvmlite.binding.add_symbol(name, address)
     pointer: Any = numba.types.CPointer
     passed = numba.void(pointer(pointer(numba.float32)))
-    with _kept(numba):
+    with _cached_code(numba):
         return [_compiled(numba.cfunc, passed, f) for f in (kernels.team_forward, kernels.team_backward)]
 
 
 @contextmanager
-def _kept(numba: Any) -> Iterator[None]:
+def _cached_code(numba: Any) -> Iterator[None]:
     """Keep compiled code in the folder that NUMBA_CACHE_DIR names, else beside the cached corpora.
 
     The folder's name has a digest of all sources, as numba notices changes in a function's own file alone.
@@ -127,7 +127,7 @@ def _compiled(how: Any, signature: Any, function: Any) -> Any:
         return how(signature)(function)
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """X_t W_x + b (T, B, G·H) as rows of `table` (N, G·H), looked up by `ids` (T, B) during the pass."""
 
     table: Tensor
@@ -135,7 +135,7 @@ class Rows(NamedTuple):
 
 
 def layer(
-    config: ModelConfig, tensors: Sequence[Tensor], rows: Tensor | Rows, first: Sequence[Tensor]
+    config: ModelConfig, tensors: Sequence[Tensor], rows: Tensor | TableRows, first: Sequence[Tensor]
 ) -> tuple[Tensor, ...]:
     """One layer's H (T, B, H), and the last C (B, H) of an LSTM.
 
@@ -146,7 +146,7 @@ def layer(
     Whoever calls it under autocast has rows and states in bfloat16: float32 is read from memory here.
     Raises IndexError for Rows with ids outside their table.
     """
-    if isinstance(rows, Rows):
+    if isinstance(rows, TableRows):
         x, ids = rows.table.float(), rows.ids
         # Compiled code checks no index: one out of range would read, and later write, other memory.
         if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < len(x):
@@ -170,9 +170,9 @@ def from_inputs(config: ModelConfig, tensors: Sequence[Tensor]) -> tuple[Tensor,
     return tensors[0], tensors[2] + (F.pad(b[:-H], (0, H)) if kind.own_bias else b)
 
 
-def _call(which: int, *tensors: Tensor) -> None:
+def _call(pass_index: int, *tensors: Tensor) -> None:
     """Run one of `_passes` on torch's threads. Tensors must be contiguous, as addresses alone are passed."""
-    function = cast(list[Any], _passes())[which]
+    function = cast(list[Any], _passes())[pass_index]
     places = (ctypes.c_void_p * len(tensors))(*(t.data_ptr() for t in tensors))
     parallel = cast(ctypes.CDLL, _library()).GOMP_parallel
     parallel(
@@ -180,10 +180,10 @@ def _call(which: int, *tensors: Tensor) -> None:
     )
 
 
-def _places(found: dict[int, Tensor]) -> tuple[Tensor, Tensor]:
+def _places(arrays: dict[int, Tensor]) -> tuple[Tensor, Tensor]:
     """The tensor that comes first in memory, and each of `tape.PLACES` as an offset from it, in float32s."""
-    lowest = min(found.values(), key=Tensor.data_ptr)
-    begins = [(found.get(place, lowest).data_ptr() - lowest.data_ptr()) // 4 for place in tape.PLACES]
+    lowest = min(arrays.values(), key=Tensor.data_ptr)
+    begins = [(arrays.get(place, lowest).data_ptr() - lowest.data_ptr()) // 4 for place in tape.PLACES]
     return lowest, torch.tensor(begins)
 
 
@@ -194,11 +194,12 @@ class _Pass(torch.autograd.Function):
     def forward(
         ctx: Any, played: tape.Tape, x: Tensor, ids: Tensor, w: Tensor, b_u: Tensor, *first: Tensor
     ) -> tuple[Tensor, ...]:
-        x, ids, w, b_u = (one.contiguous() for one in (x, ids, w, b_u))
+        x, ids, w, b_u = (tensor.contiguous() for tensor in (x, ids, w, b_u))
         (T, B), H, two = ids.shape, first[0].shape[-1], len(first) > 1
-        room = x.new_empty(torch.get_num_threads(), played.room, H)
+        room = x.new_empty(torch.get_num_threads(), played.room_vectors, H)
         turned = w.T.contiguous()
-        u, h, kept = x.new_empty(B, len(w)), x.new_empty(T + 1, B, H), x.new_empty(T, B, played.kept * H)
+        u, h = x.new_empty(B, len(w)), x.new_empty(T + 1, B, H)
+        saved = x.new_empty(T, B, played.kept_vectors * H)
         c = x.new_empty(T + 1 if two else 1, B, H)
         h[0] = first[0]
         if two:
@@ -208,50 +209,50 @@ class _Pass(torch.autograd.Function):
             H,
             x.shape[1] // H,
             played.products,
-            played.kept,
-            played.room,
+            played.kept_vectors,
+            played.room_vectors,
             two,
             T,
             len(b_u) > 0,
         ]
         notes = torch.from_numpy(played.forward)
         lowest, begins = _places(
-            {tape.X: x, tape.U: u, tape.OLD: h, tape.OLD_C: c, tape.KEPT: kept, tape.ROOM: room}
+            {tape.X: x, tape.U: u, tape.OLD: h, tape.OLD_C: c, tape.KEPT: saved, tape.ROOM: room}
         )
         about = torch.tensor([*sizes, len(notes)])
         _call(0, about, begins, notes, lowest, ids, turned, b_u, u, h)
-        ctx.save_for_backward(x, ids, w, b_u, h, c, kept)
+        ctx.save_for_backward(x, ids, w, b_u, h, c, saved)
         ctx.played, ctx.sizes = played, sizes
         ctx.set_materialize_grads(False)
         return (h[1:], c[-1].clone()) if two else (h[1:],)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
-        x, ids, w, b_u, h, c, kept = ctx.saved_tensors
+        x, ids, w, b_u, h, c, saved = ctx.saved_tensors
         B, H, *_, two, T, _ = ctx.sizes
         above = h.new_zeros(T, B, H) if gradients[0] is None else gradients[0].contiguous()
         d, d_c = h.new_zeros(B, H), h.new_zeros(B, H)
         if two and gradients[1] is not None:
             d_c.copy_(gradients[1])
         to_x, to_w, to_b = torch.zeros_like(x), torch.empty_like(w), torch.zeros_like(b_u)
-        room = x.new_empty(torch.get_num_threads(), ctx.played.room, H)
+        room = x.new_empty(torch.get_num_threads(), ctx.played.room_vectors, H)
         notes, sources = torch.from_numpy(ctx.played.backward), torch.from_numpy(ctx.played.sources)
         lowest, begins = _places(
             {
                 tape.X: x,
                 tape.OLD: h,
                 tape.OLD_C: c,
-                tape.KEPT: kept,
+                tape.KEPT: saved,
                 tape.ROOM: room,
                 tape.D: d,
                 tape.D_C: d_c,
             }
         )
         about = torch.tensor([*ctx.sizes, len(notes), len(x)])
-        # The pass overwrites `kept` with gradients. By its new version autograd refuses a second pass back.
-        torch.autograd.graph.increment_version(kept)
+        # The pass overwrites `saved` with gradients. By its new version autograd refuses a second pass back.
+        torch.autograd.graph.increment_version(saved)
         _call(
             1,
-            *(about, begins, notes, lowest, sources, ids, w, h, kept, above, d, to_x, to_w, to_b),
+            *(about, begins, notes, lowest, sources, ids, w, h, saved, above, d, to_x, to_w, to_b),
         )
         return None, to_x, None, to_w, to_b, *(d, d_c)[: 1 + two]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ import torch
 from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
-from rnnviz.networks.config import Cell, ModelConfig
+from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -74,15 +74,15 @@ class StepWeights(Weights):
         """As `Weights.run`, for inputs: `driven` is not read."""
         if ids.ndim == 1:
             ids, hidden = ids[:, None], hidden[:, :, None]
-        for t, now in enumerate(ids):
-            self._read(now, hidden[t], hidden[t + 1], changes, time + t)
+        for t, symbols in enumerate(ids):
+            self._read(symbols, hidden[t], hidden[t + 1], changes, time + t)
 
     def _read(self, ids: Ids, before: Floats, after: Floats, changes: Changes, time: int) -> None:
         """Read one symbol for each text, (B,): from the states `before` to `after`, (L, B, H) each."""
-        theirs = self.inputs[ids]
+        indices = self.inputs[ids]
         # Texts whose symbol has no index go through the step too, with any index, and keep their state.
-        unread = theirs < 0
-        x = like_of(next(iter(self.initial.values())), np.where(unread, self.symbols[0], theirs))
+        unread = indices < 0
+        x = like_of(next(iter(self.initial.values())), np.where(unread, self.symbols[0], indices))
         state = {name: self.part(name, rows) for name, rows in zip(self.initial, before, strict=True)}
         for step, same in zip(self.steps, self.same, strict=True):
             with torch.no_grad():
@@ -171,7 +171,7 @@ class CustomModel:
     def config(self) -> ModelConfig:
         """V, L and H; its cell is called "custom"."""
         layers, V = self.weights.layers, self.vocabulary.size
-        return CustomConfig(cast(Cell, "custom"), V, layers[0].units, len(layers), 0)
+        return CustomConfig("custom", V, layers[0].units, len(layers), 0)
 
     def scorer(self) -> CharScorer:
         """A reader at the start of a text, in the functions' own precision."""

@@ -21,13 +21,13 @@ from rnnviz.lab.engines.tape import (
     NEW_C,
     OLD,
     OLD_C,
+    PLACE_SIZE,
     POSITIVE,
     PUT,
     RELU,
     REST,
     ROOM,
     SIGMOID,
-    SIZE,
     TANH,
     TO_POSITIVE,
     TO_RELU,
@@ -44,10 +44,10 @@ try:
 except ImportError:  # it comes with the extra `train`
     numba = None
 
-LINE = 16
+LINE_UNITS = 16
 """Units that go to one thread together: a line of the processor's cache, which no two threads then write."""
 
-FAR = 1 << 60
+UNBOUNDED_LENGTH = 1 << 60
 """The length of one array that contains all of a tape's places: from the first in memory on, without an end.
 
 Looking up a separate array for each place, and counting references to it, would take longer than the sums.
@@ -104,14 +104,14 @@ def tanh(x):
     p = p * z + f32(-5.37397155531e-2)
     p = p * z + f32(1.33314422036e-1)
     p = p * z + f32(-3.33332819422e-1)
-    far = f32(1) - f32(2) / (exp(x + x) + f32(1))
-    return p * z * x + x if z < f32(0.390625) else far
+    away = f32(1) - f32(2) / (exp(x + x) + f32(1))
+    return p * z * x + x if z < f32(0.390625) else away
 
 
 @jit
-def do(operation, a, b, to):
+def execute(operation, a, b, to):
     """One instruction of a tape, for the units of a row."""
-    H, one = len(to), f32(1)
+    H, unity = len(to), f32(1)
     if operation == ADD:
         for j in range(H):
             to[j] = a[j] + b[j]
@@ -123,7 +123,7 @@ def do(operation, a, b, to):
             to[j] = -a[j]
     elif operation == REST:
         for j in range(H):
-            to[j] = one - a[j]
+            to[j] = unity - a[j]
     elif operation == SIGMOID:
         for j in range(H):
             to[j] = sigmoid(a[j])
@@ -139,35 +139,35 @@ def do(operation, a, b, to):
             to[j] = below if a[j] < f32(0) else a[j] + f32(0.5)
     elif operation == TO_SIGMOID:
         for j in range(H):
-            to[j] = a[j] * b[j] * (one - b[j])
+            to[j] = a[j] * b[j] * (unity - b[j])
     elif operation == TO_TANH:
         for j in range(H):
-            to[j] = a[j] * (one - b[j] * b[j])
+            to[j] = a[j] * (unity - b[j] * b[j])
     elif operation == TO_RELU:
         for j in range(H):
             to[j] = a[j] if b[j] > f32(0) else f32(0)
     elif operation == TO_POSITIVE:
         for j in range(H):
-            to[j] = a[j] if b[j] >= f32(0.5) else a[j] * b[j] * (one - b[j])
+            to[j] = a[j] if b[j] >= f32(0.5) else a[j] * b[j] * (unity - b[j])
     elif operation == PUT:
-        put(a, to)
+        copy(a, to)
     elif operation == ZERO:
         for j in range(H):
             to[j] = f32(0)
 
 
 @jit
-def play(tape, memory, at, H):
+def run_tape(tape, memory, at, H):
     """Do a tape's instructions for one row; `at` has the beginning of each place in `memory`."""
     for k in range(len(tape)):
-        a = at[tape[k, 2] // SIZE] + tape[k, 2] % SIZE * H
-        b = at[tape[k, 3] // SIZE] + tape[k, 3] % SIZE * H
-        to = at[tape[k, 1] // SIZE] + tape[k, 1] % SIZE * H
-        do(tape[k, 0], memory[a : a + H], memory[b : b + H], memory[to : to + H])
+        a = at[tape[k, 2] // PLACE_SIZE] + tape[k, 2] % PLACE_SIZE * H
+        b = at[tape[k, 3] // PLACE_SIZE] + tape[k, 3] % PLACE_SIZE * H
+        to = at[tape[k, 1] // PLACE_SIZE] + tape[k, 1] % PLACE_SIZE * H
+        execute(tape[k, 0], memory[a : a + H], memory[b : b + H], memory[to : to + H])
 
 
 @jit
-def look(begins, at, p, t, b, two, row, sizes):
+def find_places(begins, at, p, t, b, two, row, sizes):
     """Fill in `at`: where thread p finds the places of time step t and row b, whose input is row `row` of X.
 
     begins  the beginning of each place's array
@@ -187,9 +187,9 @@ def look(begins, at, p, t, b, two, row, sizes):
 
 
 @jit
-def begin(p, P, H):
+def first_unit(p, P, H):
     """The first unit of thread p of P."""
-    return min(H, (H + LINE - 1) // LINE * p // P * LINE)
+    return min(H, (H + LINE_UNITS - 1) // LINE_UNITS * p // P * LINE_UNITS)
 
 
 @jit
@@ -199,7 +199,7 @@ def part(p, P, count):
 
 
 @jit
-def put(values, to):
+def copy(values, to):
     """Copy. For `to[:] = values` numba would also compile the errors of other shapes, for seconds."""
     for j in range(len(to)):
         to[j] = values[j]
@@ -218,20 +218,20 @@ def constants():
 
 
 @jit
-def multiply(given, across, keep, A, B, C):
+def multiply(constants, transpose, accumulate, A, B, C):
     """C = A B + keep C, with Aᵀ for A if `across`; nothing for a thread without rows.
 
     sgemm_ reads matrices by columns and so computes Cᵀ = Bᵀ Aᵀ: hence B comes before A.
     """
     M, N, K = C.shape[0], C.shape[1], B.shape[0]
-    letters, sizes, scales = given
+    letters, sizes, scales = constants
     sizes[0], sizes[1], sizes[2] = N, M, K
     sizes[3], sizes[4], sizes[5] = B.strides[0] // 4, A.strides[0] // 4, C.strides[0] // 4
     if M:
         sgemm(
-            letters.ctypes, letters[across:].ctypes, sizes.ctypes, sizes[1:].ctypes, sizes[2:].ctypes,
+            letters.ctypes, letters[transpose:].ctypes, sizes.ctypes, sizes[1:].ctypes, sizes[2:].ctypes,
             scales[1:].ctypes, B.ctypes, sizes[3:].ctypes, A.ctypes, sizes[4:].ctypes,
-            scales[keep:].ctypes, C.ctypes, sizes[5:].ctypes,
+            scales[accumulate:].ctypes, C.ctypes, sizes[5:].ctypes,
         )  # fmt: skip
 
 
@@ -247,47 +247,47 @@ def forward(p, P, tape, sizes, memory, begins, ids, turned, b_u, u, h):
     """
     (T, B), H, U, two = ids.shape, sizes[1], sizes[3], sizes[6]
     first, last = part(p, P, B)
-    given, at = constants(), np.empty(10, np.int64)
+    blas_arguments, at = constants(), np.empty(10, np.int64)
     for t in range(T):
         if U:
-            multiply(given, 0, 0, h[t, first:last], turned, u[first:last])
+            multiply(blas_arguments, 0, 0, h[t, first:last], turned, u[first:last])
         for b in range(first, last):
             if len(b_u):
                 add(b_u, u[b, (U - 1) * H :])
-            look(begins, at, p, t, b, two, ids[t, b], sizes[:6])
-            play(tape, memory, at, H)
+            find_places(begins, at, p, t, b, two, ids[t, b], sizes[:6])
+            run_tape(tape, memory, at, H)
 
 
 @jit
-def backward(p, P, tape, sizes, memory, begins, sources, ids, w, h, kept, above, d, to_x, to_w, to_b):
+def backward(p, P, tape, sizes, memory, begins, sources, ids, w, h, saved, above, d, to_x, to_w, to_b):
     """The share of thread p of P in the pass back.
 
     above       (T, B, H), ∂L/∂h from the readout
     d           (B, H), and D_C beside it: the gradient of the last state from later steps; at the end, that
                 of the state before the first step
-    kept        (T, B, K·H), which becomes the gradient of U and X: see `tape`
+    saved       (T, B, K·H), which becomes the gradient of U and X: see `tape`
     to_x        (N, G·H), the gradient of x; zeros at first
     to_w, to_b  the gradients of w and b_u
     """
     (T, B), H, G, U, two = ids.shape, sizes[1], sizes[2], sizes[3], sizes[6]
-    lo, hi = begin(p, P, H), begin(p + 1, P, H)
+    lo, hi = first_unit(p, P, H), first_unit(p + 1, P, H)
     first, last = part(p, P, B)
-    given, at = constants(), np.empty(10, np.int64)
-    columns, states = kept.reshape(T * B, kept.shape[2]), h[:T].reshape(T * B, H)
+    blas_arguments, at = constants(), np.empty(10, np.int64)
+    columns, states = saved.reshape(T * B, saved.shape[2]), h[:T].reshape(T * B, H)
     for t in range(T - 1, -1, -1):
         for b in range(first, last):
             add(above[t, b], d[b])
-            look(begins, at, p, t, b, two, ids[t, b], sizes[:6])
-            play(tape, memory, at, H)
+            find_places(begins, at, p, t, b, two, ids[t, b], sizes[:6])
+            run_tape(tape, memory, at, H)
         if U:
-            multiply(given, 0, 1, kept[t, first:last, : U * H], w, d[first:last])
+            multiply(blas_arguments, 0, 1, saved[t, first:last, : U * H], w, d[first:last])
     wait()  # from here on each thread has some units of all rows
-    start, end = begin(p, P, U * H), begin(p + 1, P, U * H)
+    start, end = first_unit(p, P, U * H), first_unit(p + 1, P, U * H)
     if U:
-        multiply(given, 1, 0, columns[:, start:end], states, to_w[start:end])
+        multiply(blas_arguments, 1, 0, columns[:, start:end], states, to_w[start:end])
     for t in range(T):
         for b in range(B):
-            row, to = kept[t, b], to_x[ids[t, b]]
+            row, to = saved[t, b], to_x[ids[t, b]]
             for k in range(G):
                 n = sources[k] * H
                 add(row[n + lo : n + hi], to[k * H + lo : k * H + hi])
@@ -307,7 +307,7 @@ def team_forward(data):
     forward(
         thread(), threads(),
         integers(data[2], 4 * n).reshape(n, 4), s,
-        numba.carray(data[3], (FAR,)), begins,
+        numba.carray(data[3], (UNBOUNDED_LENGTH,)), begins,
         integers(data[4], T * B).reshape(T, B),
         numba.carray(data[5], (H, U * H)),
         numba.carray(data[6], (biased * H,)),
@@ -324,7 +324,7 @@ def team_backward(data):
     backward(
         thread(), threads(),
         integers(data[2], 4 * n).reshape(n, 4), s,
-        numba.carray(data[3], (FAR,)), begins,
+        numba.carray(data[3], (UNBOUNDED_LENGTH,)), begins,
         integers(data[4], G),
         integers(data[5], T * B).reshape(T, B),
         numba.carray(data[6], (U * H, H)),

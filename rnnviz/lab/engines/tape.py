@@ -6,7 +6,7 @@ new cell trains as quickly as the others. Values that the way back needs are kep
 gives them again.
 
 `kernels` carries out instructions `(operation, result, one argument, another)`. The last three number vectors
-of H units: SIZE times one of the places below, plus the vector's number in that place.
+of H units: PLACE_SIZE times one of the places below, plus the vector's number in that place.
 
     X, U       the blocks of X_t W_x + b and of H_{t-1} W_h, in torch's order
     OLD, NEW   the state before the step and after it; OLD_C and NEW_C an LSTM's C
@@ -31,7 +31,7 @@ TO_SIGMOID, TO_TANH, TO_RELU, TO_POSITIVE = range(10, 14)
 """Operations of the way back; their arguments are the gradient of a result, and the result."""
 
 PLACES = X, U, OLD, OLD_C, NEW, NEW_C, KEPT, ROOM, D, D_C = range(10)
-SIZE = 64
+PLACE_SIZE = 64
 
 _BACK = {SIGMOID: TO_SIGMOID, TANH: TO_TANH, RELU: TO_RELU, POSITIVE: TO_POSITIVE}
 
@@ -40,15 +40,15 @@ class Tape(NamedTuple):
     """The instructions of a cell.
 
     forward, backward  (n, 4) instructions each
-    kept, room         the numbers of vectors in KEPT and ROOM
+    kept_vectors, room_vectors  vectors in KEPT and ROOM
     products           blocks of U: as many as of X, or 0
     sources            for each block of X, the vector of KEPT that becomes its gradient
     """
 
     forward: npt.NDArray[np.int64]
     backward: npt.NDArray[np.int64]
-    kept: int
-    room: int
+    kept_vectors: int
+    room_vectors: int
     products: int
     sources: npt.NDArray[np.int64]
 
@@ -79,8 +79,8 @@ class _Value:
         if self.operation == ADD:
             return [d, d]
         if self.operation == MUL:
-            one, other = self.args
-            return [d * other, d * one]
+            left, right = self.args
+            return [d * right, d * left]
         if self.operation in (NEG, REST):
             return [-d]
         return [_Value(self.notes, _BACK[self.operation], d, self)]
@@ -99,42 +99,42 @@ class _Notes:
     def state(self, name: str, value: _Value) -> _Value:
         return value
 
-    def there(self, place: int, indices: Sequence[int] = (0,)) -> Any:
+    def vectors(self, place: int, indices: Sequence[int] = (0,)) -> Any:
         """Vectors of a place, as they are before the step."""
-        return np.array([_Value(self, at=place * SIZE + n) for n in indices], dtype=object)
+        return np.array([_Value(self, at=place * PLACE_SIZE + n) for n in indices], dtype=object)
 
 
 @cache
 def tape(cell: str, activation: str) -> Tape:
     """The instructions of a cell."""
     kind, notes = CELLS[cell], _Notes(activation)
-    x, u = notes.there(X, kind.stored), notes.there(U, kind.stored)
-    before = [notes.there(place)[0] for place in (OLD, OLD_C)[: 1 + kind.has_cell]]
+    x, u = notes.vectors(X, kind.stored), notes.vectors(U, kind.stored)
+    before = [notes.vectors(place)[0] for place in (OLD, OLD_C)[: 1 + kind.has_cell]]
     if kind.linear:
-        found = kind.step(notes, x)
-        after = [found["keep"] * before[0] + found["write"]]
+        parts = kind.step(notes, x)
+        after = [parts["keep"] * before[0] + parts["write"]]
     else:
-        found = kind.step(notes, x, u, *before)
-        after = [found[name] for name in "hc"[: len(before)]]
+        parts = kind.step(notes, x, u, *before)
+        after = [parts[name] for name in "hc"[: len(before)]]
     # The way there is complete. Operations on gradients, from the last result to the first, are the way back.
-    there = list(notes.made)
-    slopes = {value: notes.there(place)[0] for value, place in zip(after, (D, D_C), strict=False)}
-    for value in reversed(there):
+    way_there = list(notes.made)
+    slopes = {value: notes.vectors(place)[0] for value, place in zip(after, (D, D_C), strict=False)}
+    for value in reversed(way_there):
         for arg, d in zip(value.args, value.back(slopes[value]), strict=True) if value in slopes else ():
             slopes[arg] = slopes[arg] + d if arg in slopes else d
-    back = notes.made[len(there) :]
+    back = notes.made[len(way_there) :]
 
     # Values of the way there that the way back reads are kept, unless they outlive the step anyway, or one
     # subtraction gives them again.
-    at = {value: place * SIZE for value, place in zip(after, (NEW, NEW_C), strict=False)}
+    at = {value: place * PLACE_SIZE for value, place in zip(after, (NEW, NEW_C), strict=False)}
     lost = [
         v for v in dict.fromkeys(arg for value in back for arg in value.args) if v not in at and v not in back
     ]
     again = [value for value in lost if value.operation == REST]
-    kept = [v for v in [*lost, *(a for value in again for a in value.args)] if v not in again and _passes(v)]
-    slots = {value: KEPT * SIZE + n for n, value in enumerate(dict.fromkeys(kept))}
-    made = at | {value: slot for value, slot in slots.items() if value.operation >= 0}
-    forward, room = _laid_out(there, made, [(slots[v], v) for v in slots if v not in made])
+    saved = [v for v in [*lost, *(a for value in again for a in value.args)] if v not in again and _passes(v)]
+    slots = {value: KEPT * PLACE_SIZE + n for n, value in enumerate(dict.fromkeys(saved))}
+    targets = at | {value: slot for value, slot in slots.items() if value.operation >= 0}
+    forward, room = _laid_out(way_there, targets, [(slots[v], v) for v in slots if v not in targets])
 
     # The gradients of U come first in KEPT: `kernels` multiplies them with W_h as they lie.
     grads = [slopes[u[kind.stored.index(n)]] for n in range(len(u))] if kind.mixes else []
@@ -142,16 +142,18 @@ def tape(cell: str, activation: str) -> Tape:
     for block in x:
         if slopes[block] not in grads:
             grads.append(slopes[block])
-    outs = [(KEPT * SIZE + n, d) for n, d in enumerate(grads)]
-    outs += [(place * SIZE, slopes.get(h)) for h, place in zip(before, (D, D_C), strict=False)]
-    backward, more = _laid_out([*again, *back], at | slots, outs)
+    outs = [(KEPT * PLACE_SIZE + n, d) for n, d in enumerate(grads)]
+    outs += [(place * PLACE_SIZE, slopes.get(h)) for h, place in zip(before, (D, D_C), strict=False)]
+    backward, backward_room = _laid_out([*again, *back], at | slots, outs)
     sources = [grads.index(slopes[x[kind.stored.index(n)]]) for n in range(len(x))]
-    return Tape(forward, backward, max(len(slots), len(grads)), max(room, more), products, np.array(sources))
+    return Tape(
+        forward, backward, max(len(slots), len(grads)), max(room, backward_room), products, np.array(sources)
+    )
 
 
 def _passes(value: _Value) -> bool:
     """Whether a value is lost after the step unless it is kept."""
-    return value.operation >= 0 or value.at // SIZE == U
+    return value.operation >= 0 or value.at // PLACE_SIZE == U
 
 
 def _laid_out(
@@ -168,18 +170,18 @@ def _laid_out(
     """
     at, room, rows = dict(at), 0, list[list[int]]()
     read = {at.get(arg, arg.at): n for n, value in enumerate(values) for arg in value.args}
-    for place, found in outs:
-        if found in values and found not in at and read.get(place, -1) < values.index(found):
-            at[found] = place
+    for place, output in outs:
+        if output in values and output not in at and read.get(place, -1) < values.index(output):
+            at[output] = place
     for value in values:
         if value not in at:
-            at[value] = ROOM * SIZE + room
+            at[value] = ROOM * PLACE_SIZE + room
             room += 1
         args = [at.get(arg, arg.at) for arg in value.args]
         rows.append([value.operation, at[value], args[0], args[-1]])
-    for place, found in outs:
-        if found is None:
+    for place, output in outs:
+        if output is None:
             rows.append([ZERO, place, 0, 0])
-        elif (made := at.get(found, found.at)) != place:
-            rows.append([PUT, place, made, 0])
+        elif (source := at.get(output, output.at)) != place:
+            rows.append([PUT, place, source, 0])
     return np.array(rows, np.int64), room

@@ -49,7 +49,7 @@ class Torch:
         return value
 
 
-class Layer:
+class TorchLayer:
     """One layer's weights in the order of its cell's record; `tensors` as `ModelConfig.layer_names` has
     them."""
 
@@ -70,8 +70,8 @@ class Layer:
         LSTM c, and the rest by name."""
         x, u = self.blocks(rows), None
         if self.kind.linear:
-            found = self.kind.step(self.xp, x)
-            return {"h": found["keep"] * h + found["write"], **found}
+            parts = self.kind.step(self.xp, x)
+            return {"h": parts["keep"] * h + parts["write"], **parts}
         if self.W_h is not None:
             product = linear(h, self.W_h)
             if self.b_u is not None:
@@ -147,9 +147,9 @@ class RecordLayers(nn.Module):
         for n in range(config.layers):
             inputs = shapes[config.layer_names(n)[0]][1]
             # The initial range of `nn.Linear`, or of torch's recurrent layers.
-            most = 1 / math.sqrt(inputs if CELLS[config.cell].linear else config.hidden_size)
+            bound = 1 / math.sqrt(inputs if CELLS[config.cell].linear else config.hidden_size)
             for name in config.layer_names(n):
-                values = nn.init.uniform_(torch.empty(shapes[name]), -most, most)
+                values = nn.init.uniform_(torch.empty(shapes[name]), -bound, bound)
                 self.register_parameter(name.removeprefix("recurrence."), nn.Parameter(values))
 
     def forward(self, x: Tensor, state: State, between: Between = None) -> tuple[Tensor, State]:
@@ -158,18 +158,21 @@ class RecordLayers(nn.Module):
         """
         ends: list[list[Tensor]] = []
         for n in range(self.config.layers):
-            own = [getattr(self, name.removeprefix("recurrence.")) for name in self.config.layer_names(n)]
-            layer, after = Layer(self.config.cell, own, self.config.activation), [part[n] for part in state]
+            tensors = [getattr(self, name.removeprefix("recurrence.")) for name in self.config.layer_names(n)]
+            layer, after = (
+                TorchLayer(self.config.cell, tensors, self.config.activation),
+                [part[n] for part in state],
+            )
             rows = layer.from_inputs(between(x) if n and between else x).to(state[0].dtype)
             if layer.kind.linear:
-                found = layer.kind.step(layer.xp, layer.blocks(rows))
-                x = scan(found["keep"], found["write"], after[0])
+                parts = layer.kind.step(layer.xp, layer.blocks(rows))
+                x = scan(parts["keep"], parts["write"], after[0])
                 after = [x[:, -1]]
             else:
                 top = []
                 for row in rows.unbind(1):
-                    found = layer.step(row, *after)
-                    after = [found[name] for name in ("h", "c")[: len(after)]]
+                    parts = layer.step(row, *after)
+                    after = [parts[name] for name in ("h", "c")[: len(after)]]
                     top.append(after[0])
                 x = torch.stack(top, dim=1)
             ends.append(after)
@@ -208,8 +211,8 @@ def states(
             last.append(x[:, -1])
         return x, (torch.stack(last),)
     if isinstance(layers, RecordLayers):
-        found: tuple[Tensor, State] = torch.func.functional_call(layers, dropped, (x, state, between))
-        return found
+        result: tuple[Tensor, State] = torch.func.functional_call(layers, dropped, (x, state, between))
+        return result
     if x.is_cuda:
         # cuDNN's layers would round factors to 10 bits (TF32), and states be off by 0.002: float32 is float32
         # on every device, and bfloat16 is there for speed. The setting is the whole process's, and stays, as
@@ -224,11 +227,13 @@ def states(
         return x, start if isinstance(start, tuple) else (start,)
     # Layer after layer: dropout inside torch's layers would draw from torch's random numbers, not from ours.
     weights, ends = dict(layers.named_parameters()) | dropped, []
-    one = getattr(torch, f"rnn_{config.activation}" if config.cell == "rnn" else config.cell)
+    run_layer = getattr(torch, f"rnn_{config.activation}" if config.cell == "rnn" else config.cell)
     for n in range(config.layers):
-        own = [weights[name.removeprefix("recurrence.")] for name in config.layer_names(n)]
+        tensors = [weights[name.removeprefix("recurrence.")] for name in config.layer_names(n)]
         begun = [part[n : n + 1] for part in state]
         x = between(x) if n else x
-        x, *after = one(x, begun if len(begun) > 1 else begun[0], own, True, 1, 0.0, True, False, True)
+        x, *after = run_layer(
+            x, begun if len(begun) > 1 else begun[0], tensors, True, 1, 0.0, True, False, True
+        )
         ends.append(after)
     return x, tuple(torch.cat(part) for part in zip(*ends, strict=True))

@@ -121,12 +121,15 @@ class CharModel(Pictured, nn.Module):
         A change, as in training, is found by comparing values: torch's count of changes misses what fused
         optimisers write, and a comparison takes under 1 ms where making a large table takes 20.
         """
-        now = [p.detach() for p in self.parameters()]
+        parameters = [p.detach() for p in self.parameters()]
         with _lock:
-            found = _made.get(self)
-            if found is None or not all(map(_same, found[0], now)):
-                found = _made[self] = [p.clone() for p in now], weights_from(self.config, self.tensors)
-            return found[1]
+            cached = _cached_weights.get(self)
+            if cached is None or not all(map(_same, cached[0], parameters)):
+                cached = _cached_weights[self] = (
+                    [p.clone() for p in parameters],
+                    weights_from(self.config, self.tensors),
+                )
+            return cached[1]
 
     @property
     def tensors(self) -> dict[str, Array]:
@@ -209,44 +212,44 @@ class CharModel(Pictured, nn.Module):
         named: dict[str, Tensor] = dict(self.named_parameters())
         between, ends, h = dropout.between(generator), [], torch.empty(0)
         for n in range(self.config.layers):
-            own = [named[name] for name in self.config.layer_names(n)]
-            W_x, b = compiled.from_inputs(self.config, own)
+            tensors = [named[name] for name in self.config.layer_names(n)]
+            W_x, b = compiled.from_inputs(self.config, tensors)
             if n == 0:
                 rows = self._rows(inputs.T, W_x, b, dropout, generator)
             else:
                 read = between(h.transpose(0, 1)).transpose(0, 1) if between else h
                 rows = torch_engine.linear(read, W_x, b)
             if dropout.weight:
-                own[1] = dropout.of_weight(own[1], generator)
-            h, *more = compiled.layer(self.config, own, rows, [part[n] for part in first])
-            ends.append((h[-1], *more))
+                tensors[1] = dropout.of_weight(tensors[1], generator)
+            h, *last_cell = compiled.layer(self.config, tensors, rows, [part[n] for part in first])
+            ends.append((h[-1], *last_cell))
         return h, tuple(torch.stack(part) for part in zip(*ends, strict=True))
 
     def _rows(
         self, ids: Tensor, W: Tensor, b: Tensor, dropout: Dropout, generator: torch.Generator | None
-    ) -> Tensor | compiled.Rows:
+    ) -> Tensor | compiled.TableRows:
         """X W + b of the first layer, (…, G·H), for inputs (…) and W (G·H, X)."""
         if self.embedding is None:
-            return compiled.Rows(W.T + b, ids)
+            return compiled.TableRows(W.T + b, ids)
         table: Tensor = self.embedding.weight
         if dropout.embedding:
             table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
         if len(table) < ids.numel():  # each symbol goes through W once, however often it comes
-            return compiled.Rows(torch_engine.linear(table, W, b), ids)
+            return compiled.TableRows(torch_engine.linear(table, W, b), ids)
         return torch_engine.linear(F.embedding(ids, table), W, b)
 
     def states(self, inputs: Ids) -> tuple[Floats, ...]:
         """Every state after the first of `inputs` (T + 1, B), the start symbol: H, and an LSTM's C,
         (T, L, B, H) each, computed on the model's device.
         """
-        found = []
+        steps = []
         with torch.inference_mode():
             state = self.zero_state(inputs.shape[1])
             # Step by step: for a whole text, torch's own layers give the states of the top layer alone.
             for x in self.embed(torch.from_numpy(inputs.T.copy()).to(self.device)).unbind(1):
                 _, state = self.hidden(x[:, None], state)
-                found.append(state)
-            return tuple(torch.stack(part)[1:].cpu().numpy() for part in zip(*found, strict=True))
+                steps.append(state)
+            return tuple(torch.stack(part)[1:].cpu().numpy() for part in zip(*steps, strict=True))
 
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
@@ -266,12 +269,12 @@ class CharModel(Pictured, nn.Module):
 
 # `CharModel.weights`, and the values that they were made of, as long as the model lives. Both stay outside
 # the model, whose copies and pickles would carry them along.
-_made: WeakKeyDictionary[CharModel, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
+_cached_weights: WeakKeyDictionary[CharModel, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def _same(kept: Tensor, now: Tensor) -> bool:
-    return kept.device == now.device and kept.dtype == now.dtype and kept.equal(now)
+def _same(cached: Tensor, current: Tensor) -> bool:
+    return cached.device == current.device and cached.dtype == current.dtype and cached.equal(current)
 
 
 class TorchEngine:
@@ -300,8 +303,8 @@ class TorchEngine:
     def logits(self, top: Tensor) -> Floats:
         """O (n, V) of rows (n, H) of the top layer."""
         with torch.inference_mode():
-            found = torch_engine.linear(top, self._model.readout_weight, self._model.readout.bias)
-        return np.asarray(found.float().cpu().numpy())
+            rows = torch_engine.linear(top, self._model.readout_weight, self._model.readout.bias)
+        return np.asarray(rows.float().cpu().numpy())
 
 
 Device = Literal["auto"] | str
@@ -369,8 +372,8 @@ def _trouble(device: str | torch.device) -> str:
     A GPU too old for this torch is there, and takes memory, but has no kernels: only a product shows that.
     """
     try:
-        one = torch.ones(1, 1, device=torch.device(device))
-        _ = one @ one
+        matrix = torch.ones(1, 1, device=torch.device(device))
+        _ = matrix @ matrix
     except (RuntimeError, AssertionError) as error:
         return str(error).splitlines()[0]
     return ""

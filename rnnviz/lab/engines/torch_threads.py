@@ -9,28 +9,28 @@ import torch
 from rnnviz.networks import threads
 from rnnviz.networks.threads import Threads
 
-_told = 0  # the number that torch was told, as last seen; 0 before the first look
-_here = threading.local()  # `known` where this thread has taken over that number
+_thread_count = 0  # the number that torch was told, as last seen; 0 before the first look
+_this_thread = threading.local()  # `known` where this thread has taken over that number
 
 
-def told() -> int:
+def thread_count() -> int:
     """The number of threads that torch was told to use.
 
     A thread that is new to torch would see the number that any other thread set last, perhaps for a piece of
     work. Such a thread takes over the number last seen outside of pieces.
     """
-    global _told
-    if _told and not getattr(_here, "known", False):
-        torch.set_num_threads(_told)
-    _here.known = True
-    _told = torch.get_num_threads()
-    return _told
+    global _thread_count
+    if _thread_count and not getattr(_this_thread, "known", False):
+        torch.set_num_threads(_thread_count)
+    _this_thread.known = True
+    _thread_count = torch.get_num_threads()
+    return _thread_count
 
 
 def fix(count: int) -> None:
     """Make all computations of this process take `count` threads, neither more nor fewer."""
-    global _told
-    _told = count
+    global _thread_count
+    _thread_count = count
     threads.fix(count)
     torch.set_num_threads(count)
 
@@ -39,14 +39,14 @@ def worth_trying(device: str = "cpu") -> list[int]:
     """Numbers of threads, ascending: 1, 2, 4 …, all cores but one, and all, but no more than torch was told
     to use: see `leave_a_core`. On a GPU, and where the number is fixed, torch's number alone.
     """
-    now = told()
-    return [now] if threads.fixed or device != "cpu" else threads.up_to(min(now, threads.cores()))
+    count = thread_count()
+    return [count] if threads.fixed or device != "cpu" else threads.up_to(min(count, threads.cores()))
 
 
 @contextmanager
-def _torchs(count: int) -> Iterator[None]:
+def _torch_threads(count: int) -> Iterator[None]:
     """Do the block on `count` of torch's threads."""
-    before = told()
+    before = thread_count()
     torch.set_num_threads(count)
     try:
         yield
@@ -57,5 +57,5 @@ def _torchs(count: int) -> Iterator[None]:
 class TorchThreads(Threads):
     """The number of torch's threads for one work that is done in pieces."""
 
-    def __init__(self, counts: Sequence[int], known: Mapping[int, float] | None = None) -> None:
-        super().__init__(counts, known, use=_torchs)
+    def __init__(self, counts: Sequence[int], speeds: Mapping[int, float] | None = None) -> None:
+        super().__init__(counts, speeds, use=_torch_threads)

@@ -29,12 +29,12 @@ def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
     >>> tensors(ModelConfig("gru", 70, hidden_size=16), seed=0)["recurrence.weight_hh_l0"].shape
     (48, 16)
     """
-    drawn, out = np.random.default_rng(seed), {}
+    generator, out = np.random.default_rng(seed), {}
     for name, shape in config.shapes().items():
         if name == "embedding.weight" and not config.tied:
-            values = drawn.standard_normal(shape)
+            values = generator.standard_normal(shape)
         else:
-            values = drawn.uniform(*_bounds(config, name), shape)
+            values = generator.uniform(*_bounds(config, name), shape)
         out[name] = values.astype(np.float32)
     return out
 
@@ -47,8 +47,8 @@ def _bounds(config: ModelConfig, name: str) -> tuple[float, float]:
         config.cell == "mlp" or CELLS[config.cell].linear
     )  # as in torch's Linear; torch's cells go by their units alone
     first = plain and name in config.layer_names(0)
-    most = 1 / math.sqrt(config.input_size if first else config.hidden_size)
-    return -most, most
+    bound = 1 / math.sqrt(config.input_size if first else config.hidden_size)
+    return -bound, bound
 
 
 def of_known_start(model: Network) -> bool:
@@ -71,10 +71,10 @@ def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Netw
     if not hasattr(model, "config"):
         raise no_model(model)
     if fresh is not None:
-        made = fresh(seed)
-        if not hasattr(made, "config"):
-            raise no_model(made)
-        shapes = [(m.config.layers, m.config.hidden_size, m.vocabulary.characters) for m in (model, made)]
+        copy = fresh(seed)
+        if not hasattr(copy, "config"):
+            raise no_model(copy)
+        shapes = [(m.config.layers, m.config.hidden_size, m.vocabulary.characters) for m in (model, copy)]
         if shapes[0] != shapes[1]:
             raise ConfigError(
                 "fresh gives a network with the layers, units and characters of {name!r}: {layers} × {units} "
@@ -87,13 +87,13 @@ def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Netw
                 their_units=shapes[1][1],
                 their_size=len(shapes[1][2]),
             )
-        return made
-    drawn = tensors(model.config, seed)
+        return copy
+    weights = tensors(model.config, seed)
     return NumpyModel(
         model.config,
         model.vocabulary,
-        weights_from(model.config, drawn),
+        weights_from(model.config, weights),
         name=model.name,
         normaliser=model.normaliser,
-        tensors=drawn,
+        tensors=weights,
     )

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from rnnviz.checks import checked
+from rnnviz.checks import checked, renamed
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.fit.card import describe
 from rnnviz.lab.fit.step_report import StepReport
@@ -12,6 +12,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import Corpus, as_corpus
 
 
+@renamed(probe="watch_text")
 @checked
 def fit(
     config: TrainConfig,
@@ -19,7 +20,7 @@ def fit(
     *,
     name: str = "",
     device: str = "auto",
-    probe: str = "",
+    watch_text: str = "",
     sample_length: int = 200,
     on_report: Callable[[StepReport], object] | None = None,
 ) -> CharModel:
@@ -29,7 +30,7 @@ def fit(
     corpus     a corpus's name, the `pathlib.Path` of a text file, the text, or a `rnnviz.Corpus`
     name       the model's
     device     "auto", "cpu" or "cuda"
-    probe      begins each report's sample, of `sample_length` characters
+    watch_text begins each report's sample, of `sample_length` characters
     on_report  called with each report, as `rnnviz.train` yields them: step, train_perplexity,
                validation_perplexity, best, sample, model and more
 
@@ -48,7 +49,7 @@ def fit(
     trainer = prepared(config, text, device=device, name=name)
     model = trainer.model
     best = {}
-    for report in trainer.run(prompt=probe, sample_length=sample_length):
+    for report in trainer.run(prompt=watch_text, sample_length=sample_length):
         if report.best:
             best = {part: weights.clone() for part, weights in model.state_dict().items()}
         if on_report is not None:

@@ -14,7 +14,7 @@ from rnnviz.lab.fit.batches import cuts
 from rnnviz.lab.fit.step_report import early_steps
 from rnnviz.lab.fit.trainer import SplittableText, Trainer
 from rnnviz.networks.config import Engine, TrainConfig
-from rnnviz.networks.threads import ALIKE, HOPELESS
+from rnnviz.networks.threads import GOOD_SHARE, HOPELESS_SHARE
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
 
@@ -82,7 +82,7 @@ def fastest(
 
     until, known = perf_counter() + TRIAL, dict[int, float]()
     for count in counts:  # once a number is hopelessly slow, larger ones are too
-        if not known or known[max(known)] >= HOPELESS * max(known.values()):
+        if not known or known[max(known)] >= HOPELESS_SHARE * max(known.values()):
             torch.set_num_threads(count)
             known[count] = timed(tried[0])
     best = TorchThreads(counts, known)
@@ -92,7 +92,7 @@ def fastest(
         again = one in speeds
         if not again or (perf_counter() < until and speeds[one] >= CLOSE * max(speeds.values())):
             speeds[one] = max(speeds.get(one, 0.0), timed(one))
-    won = max(tried, key=lambda one: speeds[one] * (1 if one == tried[0] else ALIKE))
+    won = max(tried, key=lambda one: speeds[one] * (1 if one == tried[0] else GOOD_SHARE))
     if trainer.cuts.at(0) != whole.at(0):
         trainer.cuts = whole
         speeds[won] = timed(won)

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.checks import checked
+from rnnviz.checks import checked, renamed
 from rnnviz.errors import CheckpointError, CorpusError, TrainingError
 from rnnviz.lab.engines.dropout import Dropout
 from rnnviz.lab.engines.torch_model import State, pick_device, untrained
@@ -37,7 +37,7 @@ from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
-from rnnviz.text.vocabulary import MUCH, Vocabulary
+from rnnviz.text.vocabulary import WARNED_SHARE, Vocabulary
 
 UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: UNSURE for a text, which has many continuations; SURE for a single word."""
@@ -320,13 +320,14 @@ class Trainer:
                 return None
 
 
+@renamed(probe="watch_text")
 @checked
 def train(
     config: TrainConfig,
     corpus: SplittableText | str | os.PathLike[str],
     *,
     device: str = "auto",
-    probe: str = "",
+    watch_text: str = "",
     sample_length: int = 200,
 ) -> Iterator[StepReport]:
     """Train a model on `corpus` by `config`; yields StepReports.
@@ -335,7 +336,7 @@ def train(
     corpus         a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, or the
                    text
     device         "auto", "cpu" or "cuda"
-    probe          begins each report's sample
+    watch_text     begins each report's sample
     sample_length  characters of a sample
 
     Raises CorpusError for a text of fewer than 2 characters, TextError and DecodingError for a file that is
@@ -349,7 +350,7 @@ def train(
     (20, True)
     """
     trainer = prepared(config, corpus, device=device)
-    return trainer.run(prompt=probe, sample_length=sample_length)
+    return trainer.run(prompt=watch_text, sample_length=sample_length)
 
 
 def prepared(
@@ -361,6 +362,7 @@ def prepared(
     trainer.model.sketch = contamination.sketch(trainer.text)  # of a report's model, too
     trainer.model.card = {"sha256_trained_on": trainer.text_sha256}
     said, share = trainer.dropped
-    if share >= MUCH:
-        warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=3)
+    if share >= WARNED_SHARE:
+        # The caller's line: above it are `train` or `fit`, and their wrappers `checked` and `renamed`.
+        warnings.warn(f"{said}; TrainConfig(min_count=1) keeps them", stacklevel=5)
     return trainer

@@ -1,1 +1,3 @@
-"""Reports: what is shown of analyses and runs."""
+"""Reports: what is shown of a finding, in columns, sentences and pictures, a module each; and the curves of
+training runs. How a finding gets to its report stands in `rnnviz.findings.Reported`.
+"""

@@ -24,11 +24,11 @@ from rnnviz.arrays import Doubles
 from rnnviz.figures.axes import Figure, axis, layout, legend, level, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 
-MOST = 600
+MAX_POINTS = 600
 """Points of a line, at most: a chart has no more pixels."""
 
-SPREAD = 100.0
-"""The axis of gradient norms goes from clip / SPREAD to clip × SPREAD."""
+NORM_AXIS_FACTOR = 100.0
+"""The axis of gradient norms goes from clip / NORM_AXIS_FACTOR to clip × NORM_AXIS_FACTOR."""
 
 COLUMNS = {
     "train": ("characters", "train"),
@@ -86,7 +86,7 @@ class Curves:
     @property
     def norm(self) -> Doubles:
         """(n,) the gradient norm, clipped to its axis."""
-        return np.clip(self.gradient, self.clip / SPREAD, self.clip * SPREAD)
+        return np.clip(self.gradient, self.clip / NORM_AXIS_FACTOR, self.clip * NORM_AXIS_FACTOR)
 
     @property
     def clipped(self) -> Doubles:
@@ -96,11 +96,11 @@ class Curves:
 
 def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
     """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's."""
-    told: dict[object, list[Mapping[str, Any]]] = defaultdict(list)
+    by_kind: dict[object, list[Mapping[str, Any]]] = defaultdict(list)
     for event in events:
-        told[event.get("event")].append(event)
-    progress, reports = told["progress"], told["report"]
-    start, end, passed = ([{}, *told[kind]][-1] for kind in ("start", "finished", "passed"))
+        by_kind[event.get("event")].append(event)
+    progress, reports = by_kind["progress"], by_kind["report"]
+    start, end, passed = ([{}, *by_kind[kind]][-1] for kind in ("start", "finished", "passed"))
     # A run of a second or two has more reports than progress events.
     progress = _thin(progress if len(progress) >= len(reports) else reports)
     read = _column(progress, "characters")
@@ -133,12 +133,12 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
 
 
 def _thin(events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """At most MOST of the events, with the first and last; a kept event stays kept while more come."""
+    """At most MAX_POINTS of the events, with the first and last; a kept event stays kept while more come."""
     stride = 1
-    while len(events) / stride > MOST:
+    while len(events) / stride > MAX_POINTS:
         stride *= 2
-    kept = events[::stride]
-    return [*kept, events[-1]] if events and kept[-1] is not events[-1] else kept
+    thinned = events[::stride]
+    return [*thinned, events[-1]] if events and thinned[-1] is not events[-1] else thinned
 
 
 def _number(value: Any, otherwise: float = math.nan) -> float:
@@ -161,14 +161,14 @@ def extent(several: Iterable[Curves]) -> tuple[float, float]:
     still while the curves grow; a run far below its n-gram opens the axis down to 1, once.
     """
     low, high = math.inf, 1.0
-    for one in several:
-        known = [v for v in (one.uniform, one.unigram, one.ngram) if v is not None]
-        measured = _finite(np.append(one.validation, one.held_out))
-        reached = [*_finite(one.train)[-1:], *measured]
-        low = min([low, *(0.62 * v for v in known)])
+    for run in several:
+        baselines = [v for v in (run.uniform, run.unigram, run.ngram) if v is not None]
+        measured = _finite(np.append(run.validation, run.held_out))
+        reached = [*_finite(run.train)[-1:], *measured]
+        low = min([low, *(0.62 * v for v in baselines)])
         if reached and min(reached) < 1.05 * low:
             low = 1.0
-        highest = max([*known, *(measured[:1] if not known else [])], default=10.0)
+        highest = max([*baselines, *(measured[:1] if not baselines else [])], default=10.0)
         high = max(high, 1.35 * highest)
     low = 1.0 if low < 1.6 or not math.isfinite(low) else low
     return math.log10(low) - (0.03 if low == 1.0 else 0.0), math.log10(max(high, 2 * low))
@@ -178,57 +178,57 @@ def _finite(values: Doubles) -> list[float]:
     return [float(v) for v in values[np.isfinite(values)]]
 
 
-def yardsticks(one: Curves) -> list[tuple[str, float]]:
+def yardsticks(run: Curves) -> list[tuple[str, float]]:
     """The baseline perplexities by name, the highest first."""
-    named = (("uniform", one.uniform), ("unigram", one.unigram), ("ngram", one.ngram))
+    named = (("uniform", run.uniform), ("unigram", run.unigram), ("ngram", run.ngram))
     return [(name, value) for name, value in named if value is not None]
 
 
-def figure(one: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
+def figure(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
     """The perplexities of one run; `words` names the baselines."""
-    ends = extent([one])
-    lines = [_yardstick(value, name, theme) for name, value in yardsticks(one)]
-    if one.passed is not None:
-        lines.append(level(one.passed, theme.ngram, 1.5, upright=True, layer="below"))
+    ends = extent([run])
+    lines = [_yardstick(value, name, theme) for name, value in yardsticks(run)]
+    if run.passed is not None:
+        lines.append(level(run.passed, theme.ngram, 1.5, upright=True, layer="below"))
     return {
         "data": [
-            _trace(one, "train", theme.model, 1.25, opacity=0.55),
-            _trace(one, "validation", theme.model, 2.5, dots=5),
-            _trace(one, "held_out", theme.model, 2.5, dots=10),
+            _trace(run, "train", theme.model, 1.25, opacity=0.55),
+            _trace(run, "validation", theme.model, 2.5, dots=5),
+            _trace(run, "held_out", theme.model, 2.5, dots=10),
         ],
         "layout": layout(
             theme,
             height=300,
             margin=_MARGIN,
-            xaxis=_across(one, theme),
+            xaxis=_across(run, theme),
             yaxis=log_axis(theme, ends),
             shapes=lines,
-            annotations=_labels(one, words, ends, theme),
+            annotations=_labels(run, words, ends, theme),
         ),
     }
 
 
-def details(one: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
+def details(run: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
     """The gradient norms and learning rates of one run; `words` names them."""
-    reach, middle, top = math.log10(SPREAD), math.log10(one.clip), one.highest_rate
+    reach, middle, top = math.log10(NORM_AXIS_FACTOR), math.log10(run.clip), run.highest_rate
     above, below = [0.5, 0.9], [0.0, 0.27]
     return {
         "data": [
-            _trace(one, "gradient", theme.muted, 1),
-            _trace(one, "clipped", theme.runs[1], 1, dots=4, mode="markers"),
-            _trace(one, "rate", theme.model, 1.5, yaxis="y2"),
+            _trace(run, "gradient", theme.muted, 1),
+            _trace(run, "clipped", theme.runs[1], 1, dots=4, mode="markers"),
+            _trace(run, "rate", theme.model, 1.5, yaxis="y2"),
         ],
         "layout": layout(
             theme,
             height=190,
             margin=_MARGIN,
-            xaxis=_across(one, theme, anchor="y2"),
+            xaxis=_across(run, theme, anchor="y2"),
             yaxis=log_axis(
                 theme,
                 (middle - reach, middle + reach),
                 domain=above,
-                tickvals=[one.clip],
-                ticktext=[f"{one.clip:g}"],
+                tickvals=[run.clip],
+                ticktext=[f"{run.clip:g}"],
                 showgrid=False,
             ),
             yaxis2=axis(
@@ -239,7 +239,7 @@ def details(one: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = L
                 ticktext=["0", f"{top:.2g}"],
                 showgrid=False,
             ),
-            shapes=[level(one.clip, theme.runs[1], dash="dot", yref="y")],
+            shapes=[level(run.clip, theme.runs[1], dash="dot", yref="y")],
             annotations=[
                 _note(words["gradient"], theme.muted, y=above[1], yref="paper"),
                 _note(words["rate"], theme.muted, y=below[1], yref="paper"),
@@ -251,16 +251,16 @@ def details(one: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = L
 _MARGIN = {"l": 44, "r": 8, "t": 6, "b": 20, "pad": 0}
 
 
-def _trace(one: Curves, name: str, colour: str, width: float, *, dots: int = 0, **more: Any) -> Figure:
-    x, y = (getattr(one, column) for column in COLUMNS[name])
+def _trace(run: Curves, name: str, colour: str, width: float, *, dots: int = 0, **style: Any) -> Figure:
+    x, y = (getattr(run, column) for column in COLUMNS[name])
     if dots:
-        more = {
+        style = {
             "mode": "lines+markers",
             "marker": {"size": dots, "color": colour},
             "cliponaxis": False,
-            **more,
+            **style,
         }
-    return line(name, colour, width, x=x.tolist(), y=_gaps(y), **more)
+    return line(name, colour, width, x=x.tolist(), y=_gaps(y), **style)
 
 
 def _gaps(values: Doubles) -> list[float | None]:
@@ -268,11 +268,13 @@ def _gaps(values: Doubles) -> list[float | None]:
     return [v if math.isfinite(v) else None for v in values.tolist()]
 
 
-def _across(one: Curves, theme: Theme, **more: Any) -> Figure:
+def _across(run: Curves, theme: Theme, **style: Any) -> Figure:
     """The axis of characters read."""
-    form = "~s" if one.total >= 10_000 else ",d"
-    ends, labelled = [0, one.total], one.total > 1
-    return axis(theme, range=ends, nticks=5, tickformat=form, showticklabels=labelled, showgrid=False, **more)
+    form = "~s" if run.total >= 10_000 else ",d"
+    ends, labelled = [0, run.total], run.total > 1
+    return axis(
+        theme, range=ends, nticks=5, tickformat=form, showticklabels=labelled, showgrid=False, **style
+    )
 
 
 def _yardstick(value: float, name: str, theme: Theme) -> Figure:
@@ -285,33 +287,33 @@ def _yardstick(value: float, name: str, theme: Theme) -> Figure:
 
 
 def _labels(
-    one: Curves, words: Mapping[str, str], ends: tuple[float, float], theme: Theme
+    run: Curves, words: Mapping[str, str], ends: tuple[float, float], theme: Theme
 ) -> list[dict[str, Any]]:
     """The baselines' names, above their lines or below, where the curves leave room."""
-    found = []
+    labels = []
     room = 0.085 * (ends[1] - ends[0])  # a label's height, in decades
     above = math.inf
-    for name, value in yardsticks(one):
+    for name, value in yardsticks(run):
         at = math.log10(value)
         # Curves come down to the n-gram's line and stay near it, so the label stands on the free side. At the
         # right end the held-out perplexity has its dot.
-        left = name == "ngram" and len(one.looked) > 0
-        under = above - at < room or (name == "ngram" and one.passed is None)
+        at_left = name == "ngram" and len(run.looked) > 0
+        under = above - at < room or (name == "ngram" and run.passed is None)
         above = at
-        found.append(
+        labels.append(
             _note(
                 f"{words[name]} {_written(value)}",
                 theme.ngram if name == "ngram" else theme.uniform,
-                x=0 if left else 1,
-                xanchor="left" if left else "right",
+                x=0 if at_left else 1,
+                xanchor="left" if at_left else "right",
                 y=at,
                 yanchor="top" if under else "bottom",
             )
         )
-    return found
+    return labels
 
 
-def _note(text: str, colour: str, **more: Any) -> dict[str, Any]:
+def _note(text: str, colour: str, **style: Any) -> dict[str, Any]:
     """A word on the chart; at the left, above its place, unless `more` changes it."""
     return {
         "x": 0,
@@ -323,7 +325,7 @@ def _note(text: str, colour: str, **more: Any) -> dict[str, Any]:
         "showarrow": False,
         "borderpad": 2,
         "font": {"size": 11, "color": colour},
-        **more,
+        **style,
     }
 
 
@@ -340,18 +342,20 @@ def compared(
     """Validation perplexity of several runs, by name; where a run has none, its training perplexity."""
     low, high = extent(several.values()) if several else (0.0, 2.0)
     data: list[dict[str, Any]] = []
-    for n, (name, one) in enumerate(several.items()):
+    for n, (name, run) in enumerate(several.items()):
         colour = theme.runs[n % len(theme.runs)]
         dash = ("solid", "dash", "dot")[n // len(theme.runs) % 3]
-        own = np.isfinite(one.validation)
-        x, y = (one.measured[own], one.validation[own]) if own.any() else (one.characters, one.train)
+        has_validation = np.isfinite(run.validation)
+        x, y = run.characters, run.train
+        if has_validation.any():
+            x, y = run.measured[has_validation], run.validation[has_validation]
         data.append(
             line(
                 name,
                 colour,
                 2.25,
                 dash,
-                mode="lines+markers" if own.any() and own.sum() < 60 else "lines",
+                mode="lines+markers" if has_validation.any() and has_validation.sum() < 60 else "lines",
                 x=x.tolist(),
                 y=_gaps(y),
                 marker={"size": 5, "color": colour},
@@ -359,7 +363,7 @@ def compared(
                 hovertemplate="%{y:.3f} · %{x:,.0f}<extra>%{fullData.name}</extra>",
             )
         )
-    total = max([1.0, *(max([0.0, *one.characters[-1:], *one.measured[-1:]]) for one in several.values())])
+    total = max([1.0, *(max([0.0, *run.characters[-1:], *run.measured[-1:]]) for run in several.values())])
     return {
         "data": data,
         "layout": layout(

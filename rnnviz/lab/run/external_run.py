@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from rnnviz.checks import checked, received
+from rnnviz.checks import checked, received, renamed
 from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
 from rnnviz.lab.fit.step_report import LARGEST
 from rnnviz.lab.run import event_log, runs, snapshots
@@ -48,7 +48,7 @@ def current(given: Any) -> Any:
         return made()
 
 
-def read(given: Any, watched: str) -> Trace:
+def read(given: Any, watch_text: str) -> Trace:
     """The trace of the sentence to watch by the current model. Raises ConfigError for a model that rnnviz
     can't read.
     """
@@ -59,15 +59,16 @@ def read(given: Any, watched: str) -> Trace:
             "it, such as lambda: rnnviz.adapt(gru, output, characters); received {received}",
             received=received(model),
         )
-    return trace(model, watched)
+    return trace(model, watch_text)
 
 
+@renamed(watched="watch_text")
 @checked
 def follow(
     name: str,
     model: Any = None,
     *,
-    watched: str = "",
+    watch_text: str = "",
     text: str = "",
     total: int | None = None,
     log_to: object = None,
@@ -78,7 +79,7 @@ def follow(
     model     a model that rnnviz reads, or a function without arguments that returns one as it is now, such
               as `lambda: rnnviz.adapt(gru, output, characters)`. Any other torch module only has its
               parameters counted. Or None
-    watched   the sentence to watch, which such a model reads as training goes on
+    watch_text  the sentence to watch, which such a model reads as training goes on
     text      the training text: a corpus's name, or a title. Runs on the same text can be compared
     total     all steps of the loop, or characters, if `log` is given those: for the remaining time
     log_to    of 2.0.0, which wrote the figures for TensorBoard too; refused
@@ -100,7 +101,7 @@ def follow(
     """
     if log_to is not None:
         raise ConfigError("log_to is gone: a run's events.jsonl has every figure, a JSON object a line")
-    for called, value in (("name", name), ("watched", watched), ("text", text)):
+    for called, value in (("name", name), ("watch_text", watch_text), ("text", text)):
         if not isinstance(value, str):
             raise ConfigError("{name} is a text; received {value!r}", name=called, value=value)
     known = corpora.describe(text) if text in corpora.names() else None
@@ -110,13 +111,13 @@ def follow(
         corpus=text,
         title=known.title if known else text,
         language=known.language if known else "",
-        watched=watched,
+        watch_text=watch_text,
         logged=True,
     )
     if total is not None and (type(total) is not int or total < 1):
         raise ConfigError("total is a whole number of steps from 1; received {total!r}", total=total)
-    if watched:
-        read(model, watched)  # refuse an unreadable model now
+    if watch_text:
+        read(model, watch_text)  # refuse an unreadable model now
     return Followed(description, model, total)
 
 
@@ -275,12 +276,15 @@ class Followed:
 
     def _snapshot(self, *, keep: bool = False) -> None:
         """Read the sentence to watch into the newest snapshot; with `keep`, into the replay too."""
-        watched, now = self._description.watched, self._now
-        if not watched or self._broken:
+        watch_text, now = self._description.watch_text, self._now
+        if not watch_text or self._broken:
             return
         with self._disk():
             self._watching.look(
-                lambda: read(self._model, watched), step=now["step"], characters=now["characters"], keep=keep
+                lambda: read(self._model, watch_text),
+                step=now["step"],
+                characters=now["characters"],
+                keep=keep,
             )
 
     def _write(self, event: str, **values: Any) -> None:

@@ -32,9 +32,11 @@ import portalocker
 
 from rnnviz.checks import restore
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
+from rnnviz.i18n import N_
 from rnnviz.lab.run import event_log
 from rnnviz.networks import modelfile
-from rnnviz.networks.config import Engine, TrainConfig, between, gone, one_of
+from rnnviz.networks.config import Engine, TrainConfig, between, check_settings, removed_cell_error
+from rnnviz.networks.settings import LENGTH, SettingControl, setting
 from rnnviz.text import files
 
 RESERVE = 64 * 1024
@@ -84,51 +86,124 @@ def writing(place: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Description:
-    """The settings of a run, decided before it starts.
+    """The settings of a run, decided before it starts. Those with `setting` are options of the command
+    `train`; a setting of the recipe is a field of `TrainConfig`.
 
-    name      the run's and its model's: letters, digits, '.', '_' and '-'
-    corpus    a corpus's name or a text file's path; "" where `text` is the text
-    text      the user's own text; None in a description that was read back (it is in text.txt)
-    watched   the sentence to watch, at most LONGEST_WATCHED characters; "" for none
-    minutes   training time: the speed measured at the start then decides `config.characters`
-    ngram     a saved n-gram model, for comparison in the finished model's card
-    example   the text the app shows first with the model
-    half      store the finished model's weights as float16
-    threads   of torch; None: the fastest number, tried again as the run goes on. Changing it changes results
-              in the last digits, so a resumed run isn't the same bit for bit
-    output    the finished model's path; "" for the run's own folder
-    command   the equivalent command line, for the card
-    created   Unix time; 0 for now
-    choice    the candidates that the settings were chosen from (model_card.py), for the card
-    licence   the text's, for the card; "": the corpus's, if known
-    logged    whether another program trains it and logs here (external_run.py); `config` is then unused
-    engine    the engine of the backward pass: "torch", "numba" (rnnviz.lab.engines.compiled), or "auto" for
-              the fastest, which the run then records
-    units     whether its process searches the finished network for units with a meaning (unit_search.py)
-    sha256    the whole text's checksum; "" until the run's process has read it
+    name        the run's and its model's: letters, digits, '.', '_' and '-'
+    corpus      a corpus's name or a text file's path; "" where `text` is the text
+    text        the user's own text; None in a description that was read back (it is in text.txt)
+    watch_text  the sentence to watch, at most LONGEST_WATCHED characters; "" for none
+    minutes     training time: the speed measured at the start then decides `config.characters`
+    ngram       a saved n-gram model, for comparison in the finished model's card
+    example     the text the app shows first with the model
+    half        store the finished model's weights as float16
+    threads     of torch; None: the fastest number, tried again as the run goes on. Changing it changes
+                results in the last digits, so a resumed run isn't the same bit for bit
+    output      the finished model's path; "" for the run's own folder
+    command     the equivalent command line, for the card
+    created     Unix time; 0 for now
+    choice      the candidates that the settings were chosen from (model_card.py), for the card
+    licence     the text's, for the card; "": the corpus's, if known
+    logged      whether another program trains it and logs here (external_run.py); `config` is then unused
+    engine      the engine of the backward pass: "torch", "numba" (rnnviz.lab.engines.compiled), or "auto" for
+                the fastest, which the run then records
+    units       whether its process searches the finished network for units with a meaning (unit_search.py)
+    sha256      the whole text's checksum; "" until the run's process has read it
     """
 
-    name: str
+    name: str = field(metadata=setting("the model's name (letters, digits, '-', '_', '.')"))
     config: TrainConfig
-    corpus: str = ""
+    corpus: str = field(
+        default="",
+        metadata=setting("a corpus's name (python-source, python-docs, machine, …) or a text file"),
+    )
     text: str | None = field(default=None, repr=False)
-    title: str = ""
-    language: str = ""
-    watched: str = ""
-    minutes: float | None = None
-    ngram: str | None = None
-    example: str | None = None
-    half: bool = False
-    device: str = "auto"
-    threads: int | None = None
-    output: str = ""
+    title: str = field(default="", metadata=setting("the text's title, for the card"))
+    language: str = field(
+        default="",
+        metadata=setting("the text's language as a BCP 47 code (en, zh, python), for the card"),
+    )
+    watch_text: str = field(
+        default="",
+        metadata=setting(
+            "the sentence to watch: its hidden states are kept while the model learns, and each sample text "
+            "goes on from it",
+            names=("--watch",),
+            metavar="SENTENCE",
+        ),
+    )
+    minutes: float | None = field(
+        default=None,
+        metadata=setting(
+            "train for this long instead of --epochs; the speed is measured first",
+            limits=(1e-3, 100_000.0),
+            control=SettingControl(
+                N_("Minutes"),
+                N_("The speed is measured first."),
+                LENGTH,
+                2,
+                numbers=(0.05, 10_000.0),
+                step=0.5,
+                digits=2,
+            ),
+        ),
+    )
+    ngram: str | None = field(
+        default=None,
+        metadata=setting("the n-gram model to compare with on the held-out text", metavar="NAME"),
+    )
+    example: str | None = field(
+        default=None, metadata=setting("the text the app shows first with this model")
+    )
+    half: bool = field(default=False, metadata=setting("store the weights as float16"))
+    device: str = field(default="auto", metadata=setting("auto, cpu or cuda", resumable=True))
+    threads: int | None = field(
+        default=None,
+        metadata=setting(
+            "processor threads, to resume bit for bit (default: as many as prove fastest now)",
+            limits=(1, 1024),
+            resumable=True,
+        ),
+    )
+    output: str = field(
+        default="",
+        metadata=setting(
+            "the model file to write (default: NAME.safetensors)",
+            names=("-o",),
+            metavar="FILE",
+            parse=Path,
+            resumable=True,
+        ),
+    )
     command: str = ""
     created: float = 0.0
-    choice: list[dict[str, Any]] | None = field(default=None, repr=False)
-    licence: str = ""
+    choice: list[dict[str, Any]] | None = field(
+        default=None,
+        repr=False,
+        metadata=setting(
+            "the candidates that these settings were chosen from on validation text, as JSON, for the card",
+            metavar="FILE",
+            parse=Path,
+            resumable=True,
+        ),
+    )
+    licence: str = field(default="", metadata=setting("the text's licence, for the card", resumable=True))
     logged: bool = False
-    engine: Engine = "auto"
-    units: bool = True
+    engine: Engine = field(
+        default="auto",
+        metadata=setting(
+            "whose backward pass computes: torch, numba, or auto: the fastest in a trial",
+            choices=get_args(Engine),
+        ),
+    )
+    units: bool = field(
+        default=True,
+        metadata=setting(
+            "don't look for units that respond to something in the finished network",
+            names=("--no-units",),
+            resumable=True,
+        ),
+    )
     sha256: str = ""
 
     def __post_init__(self) -> None:
@@ -138,25 +213,21 @@ class Description:
             raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
         from rnnviz.text.vocabulary import code_points  # imports NumPy, which quick commands avoid
 
-        for text in (self.watched, self.text or "", self.title, self.example or ""):
+        for text in (self.watch_text, self.text or "", self.title, self.example or ""):
             code_points(text)
-        if len(self.watched) > LONGEST_WATCHED:
+        if len(self.watch_text) > LONGEST_WATCHED:
             raise ConfigError(
                 "the sentence to watch has at most {most} characters; received {count:,}; shorten it",
                 most=LONGEST_WATCHED,
-                count=len(self.watched),
+                count=len(self.watch_text),
             )
-        if self.minutes is not None:
-            between(self, float, minutes=(1e-3, 100_000))
-        if self.threads is not None:
-            between(self, int, threads=(1, 1024))
-        one_of(self, engine=get_args(Engine))
+        check_settings(self)
         between(self, float, created=(0, 1e12))
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, except `text`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "text"}
-        values["probe"] = values.pop("watched")  # its name in version 0.1.0
+        values["probe"] = values.pop("watch_text")  # its name in version 0.1.0
         return {**values, "config": {} if self.logged else self.config.to_json()}
 
     @classmethod
@@ -166,11 +237,11 @@ class Description:
         cell that only 1.0.0 trains.
         """
         names = {f.name for f in fields(cls)} - {"text"}
-        named = {**values, "watched": values.get("probe")}
+        named = {**values, "watch_text": values.get("probe")}
         found = {name: value for name, value in named.items() if name in names and value is not None}
         if found.get("engine") == "rnnviz":  # an engine of 1.0.0 that is gone
             found["engine"] = "torch"
-        if (error := gone(values["config"].get("cell"))) is not None:
+        if (error := removed_cell_error(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
         described: Description = restore(cls, found)
         return described

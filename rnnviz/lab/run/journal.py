@@ -50,10 +50,10 @@ class Journal:
         self,
         folder: RunFolder,
         trainer: Trainer,
-        watched: str,
+        watch_text: str,
         baselines: dict[str, Any],
     ) -> None:
-        self.folder, self.trainer, self.watched, self.baselines = folder, trainer, watched, baselines
+        self.folder, self.trainer, self.watch_text, self.baselines = folder, trainer, watch_text, baselines
         self._passed = False
         self._unsaved_best: CharModel | None = None
         self._reset()
@@ -72,7 +72,7 @@ class Journal:
             if file.stem.isdigit() and int(file.stem) > t.step_index:
                 file.unlink()
         self._watching = Watching(self.folder)
-        if self.watched and t.step_index == 0:
+        if self.watch_text and t.step_index == 0:
             self._snapshot(keep=True)
 
     def step(self, trainer: Trainer) -> None:
@@ -84,7 +84,7 @@ class Journal:
         self._characters += n
         self._steps += 1
         now = time.monotonic()
-        keep = bool(self.watched) and (trainer.done or self._watching.keeps(trainer.step_index))
+        keep = bool(self.watch_text) and (trainer.done or self._watching.keeps(trainer.step_index))
         if now < self._next and not keep and not trainer.done:
             return
         float(trainer.loss)  # waits for a GPU, whose work counts as training
@@ -148,13 +148,13 @@ class Journal:
             eta=max(0, t.total_characters - t.characters) * took / max(1, done),
         )
         self._reset()
-        if self.watched and self._watching.due and not t.done:  # at the end, step() has kept one
+        if self.watch_text and self._watching.due and not t.done:  # at the end, step() has kept one
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:
         t = self.trainer
         self._watching.look(
-            lambda: trace(t.model, self.watched), step=t.step_index, characters=t.characters, keep=keep
+            lambda: trace(t.model, self.watch_text), step=t.step_index, characters=t.characters, keep=keep
         )
 
     def _write(self, event: str, **values: Any) -> None:

@@ -202,7 +202,7 @@ def _learn(
     to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
         trainer.text, trainer.validation, trainer.model.vocabulary
     )
-    journal = Journal(folder, trainer, description.watched, to_beat)
+    journal = Journal(folder, trainer, description.watch_text, to_beat)
     if queued:
         make_way()  # not earlier: the user waits for the first step
     journal.begin(_about(trainer))
@@ -213,7 +213,7 @@ def _learn(
             journal.step(trainer)
             on_step(trainer)
 
-        for report in trainer.run(prompt=description.watched, on_step=step, early=True):
+        for report in trainer.run(prompt=description.watch_text, on_step=step, early=True):
             journal.report(report)
             on_report(report)
         request.gentle = None

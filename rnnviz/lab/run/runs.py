@@ -3,7 +3,7 @@
 A run is a process, `python -m rnnviz train`, and a folder in `home()` (see rnnviz.lab.run.folder). The
 process outlives its starter, and waits for its turn by itself (rnnviz.lab.run.queue).
 
-    id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watched="def main("))
+    id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watch_text="def main("))
     events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
     snapshot(id).hidden                # the newest states of the sentence to watch
     stop(id); resume(id)

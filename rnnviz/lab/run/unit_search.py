@@ -15,12 +15,12 @@ import numpy as np
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.controls import controlled
 from rnnviz.lab.analysis.search_result import Search, holm
-from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, kinds, named_target
 from rnnviz.networks.config import KINDS as CELL_KINDS
 from rnnviz.networks.model_card import SOUGHT, Part, Recorded, Why
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
-from rnnviz.networks.verdicts import ENOUGH
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import normalise
@@ -33,8 +33,8 @@ _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 """The mask that stands for a graded target: open brackets or none."""
 
 MOST, WEIGHTS = 40_000, 2_000_000
-"""Characters read, MOST for a network with up to WEIGHTS weights; fewer for a larger one, down to ENOUGH. An
-LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
+"""Characters read, MOST for a network with up to WEIGHTS weights; fewer for a larger one, down to
+MIN_VERDICT_CHARS. An LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
 """
 
 
@@ -52,7 +52,7 @@ def found(
         if time.monotonic() > until:
             raise TimeoutError
 
-    most = max(ENOUGH, MOST * WEIGHTS // max(WEIGHTS, model.config.parameter_count))
+    most = max(MIN_VERDICT_CHARS, MOST * WEIGHTS // max(WEIGHTS, model.config.parameter_count))
     part: Part = "held-out"
     text = split.held_out
     if not together:
@@ -60,11 +60,11 @@ def found(
         text = split.validation + (split.held_out if part != "validation" else "")
     about = {"name": corpus.name, "sha256": sha256(text), "held_out": part == "held-out", "part": part}
     text = normalise(text, model.normaliser)[:most]
-    asked = [named(name, text) for name in kinds(text) if name in SOUGHT]
+    asked = [named_target(name, text) for name in kinds(text) if name in SOUGHT]
     why = same_throughout([one for one in asked if not one.varies])
     varying = [one for one in asked if one.varies]
     searches: list[Search] = []
-    if len(text) < ENOUGH:
+    if len(text) < MIN_VERDICT_CHARS:
         why |= dict.fromkeys([one.name for one in varying], "short")
     elif varying:
         try:
@@ -99,7 +99,7 @@ def share_typed(
     best, name = search.best, _MASKS.get(search.target, search.target)
     if name not in {**KINDS, **PYTHON_KINDS} or not any(map(len, sentences)):
         return None
-    targets = [named(name, read.text, unclosed=unclosed) for read in sentences]
+    targets = [named_target(name, read.text, unclosed=unclosed) for read in sentences]
     if targets[0].graded:
         return None
     values = np.concatenate(

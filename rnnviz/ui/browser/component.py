@@ -59,7 +59,7 @@ class Component:
         self._component(key=key, data=data, on_ask_change=take)
 
 
-def asked(key: str) -> Any:
+def take_ask(key: str) -> Any:
     """The ask of the view at `key` since the last run, any JSON value, once; None without an ask."""
     return st.session_state.pop(f"{key}.{ASK}", None)
 

@@ -18,9 +18,8 @@ import json
 import logging
 import secrets
 import threading
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from starlette.concurrency import run_in_threadpool
@@ -33,107 +32,114 @@ log = logging.getLogger("rnnviz")
 
 ADDRESS = "/live"
 ASK_PAGE = ""
-MOST = 4  # connections of one view: the live one, and those that a lost network has not closed yet
-LONGEST = 250_000
-"""Characters of an ask: JSON writes a control character in six, so 20,000 take 120,000; the rest is room."""
-
-Answer = Callable[[Any, bool], bytes | None]
-"""(ask, at_once) -> the bytes that answer an ask, any JSON value; None if only the page can answer.
-
-With `at_once`, also None if the answer would take longer than about a millisecond: the event loop waits, and
-a shorter answer costs less than its handover to a thread.
-"""
+MAX_CONNECTIONS = 4  # of one view: the live one, and those that a lost network has not closed yet
+MAX_ASK_CHARS = 250_000
+"""JSON writes a control character in six, so a text of 20,000 takes 120,000; the rest is room."""
 
 
-def _nothing(said: Any, at_once: bool) -> bytes | None:
-    return None
+class Answerer(Protocol):
+    """What answers a view's asks: a page's session, such as `LiveSession`."""
+
+    def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+        """The bytes that answer an ask, any JSON value; None if only the page can answer.
+
+        With `at_once`, also None if the answer would take longer than about a millisecond: the event loop
+        waits, and a shorter answer costs less than its handover to a thread.
+        """
 
 
 class ViewSocket:
-    """The server's end of one view's connection. Only the session's state holds it, so both end together.
-
-    `lock` is held during an answer, because the page's runs are another thread.
-    """
+    """The server's end of one view's connection. Only the session's state holds it, so both end together."""
 
     def __init__(self) -> None:
         self.token, self.connections = secrets.token_urlsafe(18), 0
+        # Two threads use the session: this connection's and the page's runs. Whoever answers holds the lock,
+        # and a page that replaces what the session shows holds it too.
         self.lock = threading.Lock()
-        self.serve(_nothing)
-        self.turn = asyncio.Lock()  # one long ask at a time has a thread, however many connections wait
-        _links[self.token] = self
+        # One long ask at a time has a thread, however many connections wait. A lock of the event loop, not of
+        # threads: who waits for it takes none of the server's few threads.
+        self.turn = asyncio.Lock()
+        self._answerer: Answerer | None = None
+        self._language = ""
+        _sockets[self.token] = self
 
-    def serve(self, answer: Answer) -> None:
-        """Answer asks by `answer` from now on, in the session's language. Each run of the page calls this."""
-        self.answer, self.language = answer, language()
+    def serve(self, answerer: Answerer) -> None:
+        """Let `answerer` answer from now on, in the session's language. Each run of the page calls this."""
+        self._answerer, self._language = answerer, language()
 
-    def say(self, said: Any, at_once: bool = False) -> bytes | None:
-        """The answer to an ask; see `Answer`. With `at_once`, None where another thread holds the lock."""
-        if not self.lock.acquire(blocking=not at_once):
+    def answer(self, ask_json: Any, *, at_once: bool = False) -> bytes | None:
+        """See `Answerer.answer_ask`. With `at_once`, None also where another thread holds the lock."""
+        if self._answerer is None or not self.lock.acquire(blocking=not at_once):
             return None
         try:
-            with speaking(self.language):
-                return self.answer(said, at_once)
+            # A connection has no Streamlit session to take the language from: the page's run left it here.
+            with speaking(self._language):
+                return self._answerer.answer_ask(ask_json, at_once=at_once)
         finally:
             self.lock.release()
 
 
-_links: WeakValueDictionary[str, ViewSocket] = WeakValueDictionary()
+# Weak, so that a closed session frees its socket: the token then opens nothing any more.
+_sockets: WeakValueDictionary[str, ViewSocket] = WeakValueDictionary()
 
 
-async def _connected(socket: WebSocket) -> None:
-    token = next(iter(socket.scope["subprotocols"]), "")
-    if not _come(token):
-        await socket.close(1008)
+async def _serve_connection(connection: WebSocket) -> None:
+    token = next(iter(connection.scope["subprotocols"]), "")
+    if not _count_connection(token):
+        await connection.close(1008)
         return
     try:
-        await socket.accept(token)
+        await connection.accept(token)
         with suppress(KeyError):  # bytes where text should be
-            await _talk(socket, token)
-        await socket.close(1008)
+            await _answer_asks(connection, token)
+        await connection.close(1008)
     except WebSocketDisconnect:
         pass
     finally:
-        _gone(token)
+        _release_connection(token)
 
 
-def _come(token: str) -> bool:
+def _count_connection(token: str) -> bool:
     """Whether the token is of a view with room for a connection, which is then counted.
 
     The view is not returned: a reference here would keep it alive after its session.
     """
-    found = _links.get(token)
-    if found is None or found.connections >= MOST:
+    view = _sockets.get(token)
+    if view is None or view.connections >= MAX_CONNECTIONS:
         return False
-    found.connections += 1
+    view.connections += 1
     return True
 
 
-def _gone(token: str) -> None:
-    if (found := _links.get(token)) is not None:
-        found.connections -= 1
+def _release_connection(token: str) -> None:
+    if (view := _sockets.get(token)) is not None:
+        view.connections -= 1
 
 
-async def _talk(socket: WebSocket, token: str) -> None:
-    while token in _links:
-        found = await _answer(token, await socket.receive_text())
-        await (socket.send_text(ASK_PAGE) if found is None else socket.send_bytes(found))
-        await asyncio.sleep(0)  # with the next ask here already, `receive_text` would not let others run
+async def _answer_asks(connection: WebSocket, token: str) -> None:
+    while token in _sockets:
+        answer = await _answer_text(token, await connection.receive_text())
+        await (connection.send_text(ASK_PAGE) if answer is None else connection.send_bytes(answer))
+        # With the next ask here already, `receive_text` would not let other connections run.
+        await asyncio.sleep(0)
 
 
-async def _answer(token: str, wish: str) -> bytes | None:
-    link = _links.get(token)
-    if link is None or len(wish) > LONGEST:
+async def _answer_text(token: str, text: str) -> bytes | None:
+    """The answer to an ask as text; None: ask the page."""
+    view = _sockets.get(token)
+    if view is None or len(text) > MAX_ASK_CHARS:
         return None
     try:
-        said = json.loads(wish)
+        ask_json = json.loads(text)
     except (ValueError, RecursionError):  # not JSON; no log entry, so that a stranger can't fill the disk
         return None
     try:
-        answer = link.say(said, at_once=True)
+        # A key is answered here, in the event loop: a thread's handover would take longer than the answer.
+        answer = view.answer(ask_json, at_once=True)
         if answer is not None:
             return answer
-        async with link.turn:
-            return await run_in_threadpool(link.say, said)
+        async with view.turn:
+            return await run_in_threadpool(view.answer, ask_json)
     except Exception:  # the browser asks the page next, which shows the error
         log.exception("a view's ask could not be answered")
         return None
@@ -141,4 +147,4 @@ async def _answer(token: str, wish: str) -> bytes | None:
 
 def routes() -> list[WebSocketRoute]:
     """The route of the views' WebSockets."""
-    return [WebSocketRoute(ADDRESS, _connected)]
+    return [WebSocketRoute(ADDRESS, _serve_connection)]

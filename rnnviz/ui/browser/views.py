@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.page.modules import PACKAGE, plotly
+from rnnviz.page.modules import PACKAGE, plotly_folder
 
 KIT = PACKAGE / "ui" / "browser" / "static"
 KATEX = PACKAGE / "ui" / "browser" / "katex"  # a library, unchanged from its npm package
@@ -99,5 +99,5 @@ def routes(*, settled: bool = True) -> list[Mount]:
     files = _Settled if settled else StaticFiles
     return [
         *(Mount(address(folder), files(directory=folder)) for folder in FOLDERS),
-        Mount(f"{ADDRESS}/plotly", files(directory=plotly())),
+        Mount(f"{ADDRESS}/plotly", files(directory=plotly_folder())),
     ]

@@ -43,7 +43,7 @@ def others(info: ModelInfo) -> list[ModelInfo]:
     corpus = info.card.get("corpus")
     found = [
         one
-        for one in model_cache.listed()[0]
+        for one in model_cache.list_models()[0]
         if one.kind != "ngram" and one.path != info.path and (not corpus or one.card.get("corpus") != corpus)
     ]
     return sorted(found, key=lambda one: (not model_cache.in_memory(one), one.path.parent != shipped))[:MOST]
@@ -85,5 +85,5 @@ def look(info: ModelInfo, text: str) -> Steps[Better]:
 
 def _read(info: ModelInfo, text: str) -> tuple[float, str]:
     """The bits per character of a text, and how it was read."""
-    score = perplexity(model_cache.reader(info), text=text)
+    score = perplexity(model_cache.load_reader(info), text=text)
     return score.bits_per_character, score.reading

@@ -14,38 +14,42 @@ from rnnviz.page import shown_units
 from rnnviz.page.formatting import together
 from rnnviz.ui.serving import sharing, streamlit_workarounds
 from rnnviz.ui.shell import address, error_messages, fields, model_cache, sidebar
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 
-HERE = Path(__file__).parents[1]
+UI_FOLDER = Path(__file__).parents[1]
 
+# The order below matters: workarounds first, so that they run even where a page fails; the language before
+# any word is drawn; `set_page_config` before anything else is drawn, as Streamlit demands.
 streamlit_workarounds.stop_file_watchers()
-streamlit_workarounds.ask_again()
+streamlit_workarounds.due_fragment()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",
-    page_icon=str(HERE / "icon.svg"),  # a file, because Streamlit fetches an icon by name from the network
+    page_icon=str(
+        UI_FOLDER / "icon.svg"
+    ),  # a file, because Streamlit fetches an icon by name from the network
     layout="wide",
     menu_items={"About": _("**rnnviz** · look inside a character-level recurrent network while you type")},
 )
-st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
+st.logo(str(UI_FOLDER / "logo.svg"), size="large", icon_image=str(UI_FOLDER / "icon.svg"))
 
 
-def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
+def model_notes(info: ModelInfo, models: list[ModelInfo]) -> str:
     """Sentences on a network's named units, on targets without one, and on a missing MLP."""
-    said = [shown_units.follows(info.card), shown_units.unnamed(info.card)]
+    notes = [shown_units.followed_targets(info.card), shown_units.unnamed_targets(info.card)]
     if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
-        said.append(_("Without memory: no MLP of this text here."))
-    return together(filter(None, said))
+        notes.append(_("Without memory: no MLP of this text here."))
+    return together(filter(None, notes))
 
 
-def choose(ngrams: bool, temperature: bool) -> Context | None:
+def choose_model(ngrams: bool, temperature: bool) -> ModelContext | None:
     """Draw the sidebar's choices. Returns them with the model loaded; None without a model, with a note on
     the page.
     """
-    listed, damaged = model_cache.listed()
+    listed, damaged = model_cache.list_models()
     models = [m for m in listed if ngrams or m.kind != "ngram"]
     with slot:
-        info = sidebar.pick(models, damaged)
+        info = sidebar.choose_model(models, damaged)
     if info is None:
         st.title(_("No model yet"))
         st.info(sidebar.no_model(), icon=":material/inventory_2:")
@@ -53,30 +57,31 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
     try:
         model = model_cache.load(info, to_read=not ngrams)
     except Exception as error:
-        error_messages.show(error)
+        error_messages.show_error(error)
         st.info(_("Choose another model in the sidebar."), icon=":material/arrow_back:")
         return None
-    yardstick = model_cache.yardstick(info, listed)
+    yardstick = model_cache.load_yardstick(info, listed)
     with slot:
-        sidebar.card(info, model, noticed(info, models), share=lambda: sharing.buttons(info))
-        chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
-    return Context(model, yardstick, info, chosen)
+        sidebar.draw_card(info, model, model_notes(info, models), share=lambda: sharing.share_buttons(info))
+        chosen = sidebar.choose_temperature() if temperature else sidebar.DEFAULT_TEMPERATURE
+    return ModelContext(model, yardstick, info, chosen)
 
 
-def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:
+def navigation_page(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:
     """A page of the navigation, which shows its own errors."""
 
+    # Streamlit shows an uncaught error as a traceback, with paths and code.
     def safely() -> None:
         try:
             run()
         except Exception as error:
-            error_messages.show(error)
+            error_messages.show_error(error)
 
     first = name == "explore"
     return st.Page(safely, title=title, icon=f":material/{icon}:", url_path=name, default=first, help=about)
 
 
-def of_model(module: str, *, ngrams: bool = False, temperature: bool = False) -> Callable[[], None]:
+def model_page(module: str, *, ngrams: bool = False, temperature: bool = False) -> Callable[[], None]:
     """The function that draws a page for the chosen model.
 
     ngrams       whether the page works with n-gram models too
@@ -84,8 +89,9 @@ def of_model(module: str, *, ngrams: bool = False, temperature: bool = False) ->
     """
 
     def run() -> None:
-        context = choose(ngrams, temperature)
+        context = choose_model(ngrams, temperature)
         if context is not None:
+            # Imported when the page is first opened: the modules of all pages together take seconds.
             importlib.import_module(module).page(context)
 
     return run
@@ -96,33 +102,33 @@ def learn() -> None:
     importlib.import_module("rnnviz.ui.pages.learn.page").page()
 
 
-def of_another_house(page: registry.Page) -> Callable[[], None]:
+def registered_page(page: registry.Page) -> Callable[[], None]:
     """The function that draws a registered page."""
     if page.of_model:
-        return of_model(page.module, temperature=True)
+        return model_page(page.module, temperature=True)
     return lambda: importlib.import_module(page.module).page(slot, pages[0])
 
 
 pages = [
-    entry(
+    navigation_page(
         "explore",
-        of_model("rnnviz.ui.pages.explore.page"),
+        model_page("rnnviz.ui.pages.explore.page"),
         _("Explore"),
         "waves",
         _("Type, and see what the network holds in its hidden state and expects next."),
     ),
-    entry(
+    navigation_page(
         "perplexity",
-        of_model("rnnviz.ui.pages.perplexity.page", ngrams=True),
+        model_page("rnnviz.ui.pages.perplexity.page", ngrams=True),
         _("Perplexity"),
         "description",
         _("Upload text files and see how well a model predicts them."),
     ),
     *(
-        entry(page.name, of_another_house(page), _(page.title), page.icon, _(page.about))
+        navigation_page(page.name, registered_page(page), _(page.title), page.icon, _(page.about))
         for page in registry.pages()
     ),
-    entry(
+    navigation_page(
         "learn",
         learn,
         _("Learn"),
@@ -131,16 +137,18 @@ pages = [
     ),
 ]
 chosen = st.navigation(pages)
-address.begin(chosen.url_path)
+# Before any field is resolved: each looks up this arrival.
+address.record_arrival(chosen.url_path)
 slot = st.sidebar.container()  # filled by the page; the language switch below appears before a slow page
 with st.sidebar, st.container(horizontal=True, vertical_alignment="center", key="always"):
     sidebar.language_switch()
     share = st.container(width="content")
-sidebar.fit()
+sidebar.add_styles()
+# Filled after the page has run: only then is it known which requested values it could not offer.
 top = st.container()
 chosen.run()
 with top:
-    fields.refused()
+    fields.show_rejected_values()
 with share:
     address.mount()
-streamlit_workarounds.run_again_for_timers_left()
+streamlit_workarounds.rerun_for_old_timers()

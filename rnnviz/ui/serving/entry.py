@@ -15,18 +15,20 @@ from streamlit import file_util
 from rnnviz.page import serving
 from rnnviz.ui.browser import view_socket, views
 from rnnviz.ui.serving import guard, process_threads, warm_up  # noqa: F401 (it prepares this process)
-from rnnviz.ui.serving.guard import Guard
+from rnnviz.ui.serving.guard import AllowedHostsMiddleware
 from rnnviz.ui.serving.lifespan import lifespan
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.shell import error_messages
 
 # Streamlit's browser side takes a page's address for the server's, and asks there in vain, unless it is told.
-SERVER = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
+SERVER_ADDRESS_SCRIPT = (
+    '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
+)
 
-PAGES = ("explore", "perplexity", "inside", "train", "learn")  # the first has the app's own address
+PAGE_NAMES = ("explore", "perplexity", "inside", "train", "learn")  # the first has the app's own address
 
 
-def parts(*, watched: bool | None = None) -> dict[str, Any]:
+def app_parts(*, watched: bool | None = None) -> dict[str, Any]:
     """The arguments of `st.App`.
 
     `watched`: whether a developer edits files while the server runs; None: as Streamlit's file watcher says.
@@ -40,22 +42,24 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
         "script_path": Path(__file__).parents[1] / "script" / "main.py",
         "lifespan": lifespan,
         "routes": [
-            Route(f"{base}/{{page:page}}", _page),
-            *(Route(f"{base}/{page}", _index) for page in PAGES[1:]),
+            # Before Streamlit's own routes, which would answer any path with its index, the first page.
+            Route(f"{base}/{{page:page}}", _redirect_to_page),
+            *(Route(f"{base}/{page}", _index) for page in PAGE_NAMES[1:]),
             *views.routes(settled=not watched),
             *view_socket.routes(),
             *serving.routes(),
             *classroom.routes(),
         ],
-        "middleware": [Middleware(Guard), Middleware(warm_up.Listening)],
+        # The first is the outermost: what it refuses never counts as a reader's message.
+        "middleware": [Middleware(AllowedHostsMiddleware), Middleware(warm_up.LastMessageMiddleware)],
         "on_script_error": error_messages.on_script_error,
     }
 
 
-class _Elsewhere(Convertor[str]):
+class _PageNameConvertor(Convertor[str]):
     """A page's name that is no address: the first page's, whose address is "/", and any name in capitals."""
 
-    regex = f"(?!(?:{'|'.join(PAGES[1:])})$)(?i:{'|'.join(PAGES)})"
+    regex = f"(?!(?:{'|'.join(PAGE_NAMES[1:])})$)(?i:{'|'.join(PAGE_NAMES)})"
 
     def convert(self, value: str) -> str:
         return value.lower()
@@ -64,25 +68,26 @@ class _Elsewhere(Convertor[str]):
         return value
 
 
-register_url_convertor("page", _Elsewhere())
+# Starlette knows convertors by name for the whole process, and a path refers to them as {page:page}.
+register_url_convertor("page", _PageNameConvertor())
 
 
-async def _page(request: Request) -> RedirectResponse:
+async def _redirect_to_page(request: Request) -> RedirectResponse:
     """Redirect a page's name to the page's address, with its query. Streamlit first removes a trailing slash
     by a redirect of the same kind.
     """
     name = request.path_params["page"]
-    place = "./" if name == PAGES[0] else f"./{name}"
+    place = "./" if name == PAGE_NAMES[0] else f"./{name}"
     return RedirectResponse(f"{place}?{request.url.query}" if request.url.query else place)
 
 
 @cache
-def _html() -> str:
+def _index_html() -> str:
     """Streamlit's index, with the server's address in it."""
     index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
-    return index.replace("<head>", f"<head>{SERVER}", 1)
+    return index.replace("<head>", f"<head>{SERVER_ADDRESS_SCRIPT}", 1)
 
 
 async def _index(request: Request) -> HTMLResponse:
     """A page other than the first, which has the server's own address."""
-    return HTMLResponse(_html(), headers={"Cache-Control": "no-cache"})
+    return HTMLResponse(_index_html(), headers={"Cache-Control": "no-cache"})

@@ -11,25 +11,27 @@ import h11
 from uvicorn.config import HTTP_PROTOCOLS
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-PATIENCE = 10.0
+HEADER_TIMEOUT_S = 10.0
 """Seconds until a request's header must end, from the connection or a later request's first byte on."""
 
 
 class BoundedHeaders(H11Protocol):
-    """A connection whose headers are bounded in bytes (`longest`) and in time (PATIENCE)."""
+    """A connection whose headers are bounded in bytes (`max_header_bytes`) and in time (HEADER_TIMEOUT_S)."""
 
-    longest = 65_536
+    max_header_bytes = 65_536
     """Bytes of a header, at most: an address may contain a text, and cookies follow."""
 
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
-        self.conn = h11.Connection(h11.SERVER, self.longest)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # uvicorn has made a connection with h11's own bound; nothing has been read into it yet.
+        self.conn = h11.Connection(h11.SERVER, self.max_header_bytes)
         self._cut: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._mind()
 
+    # uvicorn has a timeout between requests (keep-alive), but none for a header that began and never ends.
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._mind()
@@ -37,13 +39,13 @@ class BoundedHeaders(H11Protocol):
     def _mind(self) -> None:
         waiting = self.conn.their_state is h11.IDLE  # the header has not begun, or not ended
         if waiting and self._cut is None:
-            self._cut = self.loop.call_later(PATIENCE, self.transport.close)
+            self._cut = self.loop.call_later(HEADER_TIMEOUT_S, self.transport.close)
         elif not waiting and self._cut is not None:
             self._cut.cancel()
             self._cut = None
 
 
-def take() -> None:
+def install() -> None:
     """Make BoundedHeaders uvicorn's default in this process. Streamlit has no option for the class, so this
     replaces the "auto" entry of uvicorn's table.
     """

@@ -22,9 +22,9 @@ from rnnviz.ui.shell import error_messages
 log = logging.getLogger("rnnviz")
 
 
-def buttons(info: ModelInfo) -> None:
+def share_buttons(info: ModelInfo) -> None:
     """Draw both buttons, if the model can have a page."""
-    page = serving.address(info.path.stem, info.kind)
+    page = serving.page_address(info.path.stem, info.kind)
     if not page:
         return
     st.link_button(
@@ -38,21 +38,24 @@ def buttons(info: ModelInfo) -> None:
         help=_("A QR code: every phone fetches the live view once, then runs it on its own."),
         icon=":material/qr_code_2:",
     ):
-        st.dialog(_("This model on your phone"), width="large")(shown)(info)
+        st.dialog(_("This model on your phone"), width="large")(phones_dialog)(info)
 
 
-def shown(info: ModelInfo) -> None:
+def phones_dialog(info: ModelInfo) -> None:
     """Put the model on the class's phones, and draw the room's QR code and address, large."""
     try:
         opened = classroom.open_room(i18n.language())
-        name = show(opened, info, i18n.language())
+        name = add_network_page(opened, info, i18n.language())
     except RnnvizError as error:
-        error_messages.show(error)
+        error_messages.show_error(error)
         return
+    # Only now, as phones fetch a chosen page at once.
     opened.choose(name)
-    if len(opened.places) > 1:
-        listed = [place.address for place in opened.places]
-        opened.move(st.selectbox(_("Another address of this computer"), listed, index=opened.at))
+    if len(opened.addresses) > 1:
+        listed = [place.address for place in opened.addresses]
+        opened.choose_address(
+            st.selectbox(_("Another address of this computer"), listed, index=opened.address_index)
+        )
     poster(opened.url)
     st.caption(
         _(
@@ -61,34 +64,35 @@ def shown(info: ModelInfo) -> None:
         )
     )
     if st.button(_("Stop"), icon=":material/close:", help=_("Phones that have the page keep it.")):
-        stop(name)
+        remove_network_page(name)
         st.rerun()
 
 
-def show(opened: OpenRoom, info: ModelInfo, language: str) -> str:
+def add_network_page(opened: OpenRoom, info: ModelInfo, language: str) -> str:
     """Add a network's page to those that phones see, and return its name. Raises as `build.page` does."""
     name = f"{info.path.stem}.html"
-    opened.shown.put(name, title(info), serving.made(info, language))
+    opened.pages.add(name, title(info), serving.network_page(info, language))
     return name
 
 
-def stop(name: str) -> None:
+def remove_network_page(name: str) -> None:
     """Show a page on phones no more; close the room unless the lecture uses it."""
-    opened = classroom.current()
+    opened = classroom.open_room_now()
     if opened is not None:
-        opened.shown.drop(name)
+        opened.pages.drop(name)
         opened.room.phones.ring()
-        if not opened.asks:
+        if not opened.asks_questions:
             classroom.close()
 
 
 def poster(url: str) -> None:
     """Draw a QR code and the address to type, readable from the last row."""
+    # The scheme is left out: browsers add it, and each character less is typed by a whole class.
     short = url.partition("://")[2]
     name, scan = _("QR code"), _("Scan this, or type the address:")
     st.html(
         "<div style='display:flex;flex-wrap:wrap;gap:1.5rem;align-items:center;justify-content:center'>"
-        f"<img src='{escape(classroom.qr(url))}' alt='{escape(name)}' style='width:min(52vh,100%)'>"
+        f"<img src='{escape(classroom.qr_code(url))}' alt='{escape(name)}' style='width:min(52vh,100%)'>"
         "<div style='text-align:center;overflow-wrap:anywhere'>"
         f"<div style='font-size:1.2rem'>{escape(scan)}</div>"
         f"<div style='font:600 clamp(1.6rem,3vw,3rem) var(--st-code-font,monospace)'>{escape(short)}</div>"
@@ -98,31 +102,32 @@ def poster(url: str) -> None:
 
 def open_at_start() -> None:
     """Open the room that `rnnviz host` asks for, and print its address, in a terminal with a QR code."""
-    assert classroom.at_start is not None
+    assert classroom.startup_options is not None
     try:
         opened = classroom.open_room("en")
-        opened.asks = True
-        _tell(text(opened))
+        opened.asks_questions = True
+        _print_now(host_message(opened))
         listed = {info.path.stem: info for info in checkpoint.available()[0]}
-        for name in classroom.at_start.networks:
+        # The address stands in the terminal before the pages are built, which takes some seconds each.
+        for name in classroom.startup_options.networks:
             if name in listed:
-                show(opened, listed[name], "en")
+                add_network_page(opened, listed[name], "en")
                 opened.room.phones.ring()
     except RnnvizError as error:  # the app goes on: Learn opens the room once there is a network
-        _tell(f"rnnviz: {error}")
+        _print_now(f"rnnviz: {error}")
     except Exception:
         log.exception("the room could not be opened")
 
 
-def _tell(message: str) -> None:
+def _print_now(message: str) -> None:
     sys.stdout.write(f"{message}\n")
     sys.stdout.flush()
 
 
-def text(opened: OpenRoom) -> str:
+def host_message(opened: OpenRoom) -> str:
     """The message of `rnnviz host`: the class's addresses; in a terminal, with a QR code of the first."""
-    first, *others = opened.urls()
-    lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in others), ""]
+    first, *further = opened.urls()
+    lines = ["", f"  The class opens   {first}", *(f"  or                {url}" for url in further), ""]
     if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
         out = io.StringIO()
         segno.make(first, error="m", micro=False).terminal(out, border=2, compact=True)

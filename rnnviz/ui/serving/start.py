@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from rnnviz.cli.bind import Gone, Help
+from rnnviz.cli.bind import Help, Removed
 from rnnviz.errors import ConfigError, install
 from rnnviz.ui.serving.room import NETWORKS
 
-UI = Path(__file__).parents[1]
+UI_FOLDER = Path(__file__).parents[1]
 SETTINGS = Path(".streamlit", "config.toml")
 
 
@@ -27,20 +27,24 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     """
     sys.stdout.write("Starting …\n")  # the imports below take many seconds on a first start
     sys.stdout.flush()
-    with _needed(command):
+    # Within the check, as a plain installation of rnnviz has neither Streamlit nor Starlette.
+    with _require_packages(command):
         import streamlit as st
 
         from rnnviz.ui.serving import entry, http_protocol
-    config = {**dict(flat(tomllib.loads(settings().read_text("utf-8")))), **options}
-    http_protocol.take()
-    app = st.App(**entry.parts(watched=False))
-    sys.argv[:] = [str(UI / "script" / "main.py")]  # Streamlit puts the folder of argv[0] first on sys.path
+    # `streamlit run` would read the settings file of the current folder; here the app's own always counts.
+    config = {**dict(flat_options(tomllib.loads(settings_path().read_text("utf-8")))), **options}
+    http_protocol.install()
+    app = st.App(**entry.app_parts(watched=False))
+    sys.argv[:] = [
+        str(UI_FOLDER / "script" / "main.py")
+    ]  # Streamlit puts the folder of argv[0] first on sys.path
     app.run(config=config)
     return 0
 
 
 @contextmanager
-def _needed(command: str) -> Iterator[None]:
+def _require_packages(command: str) -> Iterator[None]:
     """Raise ConfigError where an import shows that a package of the app is missing."""
     try:
         yield
@@ -55,41 +59,42 @@ def _needed(command: str) -> Iterator[None]:
         ) from missing
 
 
-def port(said: str) -> int:
+def parse_port(text: str) -> int:
     """The port of a command's option. Raises ArgumentTypeError for anything but 0 to 65535.
 
     >>> port("8501")
     8501
     """
-    if said.isdecimal() and (number := int(said)) < 1 << 16:
+    if text.isdecimal() and (number := int(text)) < 1 << 16:
         return number
-    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535; received {said!r}")
+    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535; received {text!r}")
 
 
-def settings() -> Path:
+def settings_path() -> Path:
     """The path of the app's settings file: beside the package in a checkout, inside it once installed."""
-    places = [folder / SETTINGS for folder in (UI.parents[1], UI.parent)]
+    places = [folder / SETTINGS for folder in (UI_FOLDER.parents[1], UI_FOLDER.parent)]
     return next((place for place in places if place.is_file()), places[0])
 
 
-def flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def flat_options(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The options of a TOML table by Streamlit's dotted names. A table of headers is one option.
 
     >>> dict(flat({"server": {"port": 1, "trustedUserHeaders": {"a": "b"}}}))
     {'server.port': 1, 'server.trustedUserHeaders': {'a': 'b'}}
     """
     for name, value in table.items():
-        whole = f"{before}{name}"
-        if isinstance(value, dict) and not whole.endswith("Headers"):
-            yield from flat(value, f"{whole}.")
+        dotted_name = f"{prefix}{name}"
+        # Streamlit declares options of headers as one option each, whose value is the table.
+        if isinstance(value, dict) and not dotted_name.endswith("Headers"):
+            yield from flat_options(value, f"{dotted_name}.")
         else:
-            yield whole, value
+            yield dotted_name, value
 
 
 def app(
     *,
     port: Annotated[
-        int | None, Help("where to listen (default: 8501, or the next free one)", convert=port)
+        int | None, Help("where to listen (default: 8501, or the next free one)", convert=parse_port)
     ] = None,
     no_browser: Annotated[bool, "open no browser, print the address alone"] = False,
 ) -> int:
@@ -99,18 +104,18 @@ def app(
       rnnviz app
       rnnviz app --port 9000 --no-browser
     """
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if port is not None:
-        found["server.port"] = port
+        options["server.port"] = port
     if no_browser:
-        found["server.headless"] = True
-    return serve("app", found)
+        options["server.headless"] = True
+    return serve("app", options)
 
 
 def host(
     *,
     port: Annotated[
-        int | None, Help("where phones come (default: 8600, or the next free one)", convert=port)
+        int | None, Help("where phones come (default: 8600, or the next free one)", convert=parse_port)
     ] = None,
     address: Annotated[str, "which of this computer's addresses phones may use (default: all)"] = "",
     name: Annotated[
@@ -132,10 +137,11 @@ def host(
         "login: whoever reaches the app may do everything",
     ] = "",
     capacity: Annotated[
-        str | None, Help("a class gets the live view and the questions, and any number may look", action=Gone)
+        str | None,
+        Help("a class gets the live view and the questions, and any number may look", action=Removed),
     ] = None,
     trust_proxy: Annotated[
-        str | None, Help("nothing depends on who asks any more; leave it out", action=Gone)
+        str | None, Help("nothing depends on who asks any more; leave it out", action=Removed)
     ] = None,
     no_browser: Annotated[bool, "open no browser, print the addresses alone"] = False,
 ) -> int:
@@ -149,8 +155,10 @@ def host(
       rnnviz host --port 80 --name hall.example.org
       rnnviz host --address 127.0.0.1 --name https://hall.example.org
     """
-    with _needed("host"):
+    with _require_packages("host"):
         from rnnviz.ui.serving.room import classroom
-    classroom.at_start = classroom.RoomOptions(address, port, tuple(name or ()), tuple(model or NETWORKS))
+    classroom.startup_options = classroom.RoomOptions(
+        address, port, tuple(name or ()), tuple(model or NETWORKS)
+    )
     options = {"server.address": app_address or None, "server.headless": no_browser or None}
     return serve("host", {name: value for name, value in options.items() if value is not None})

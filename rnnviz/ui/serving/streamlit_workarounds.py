@@ -14,25 +14,26 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-DUE = timedelta(days=14)  # browsers' timers hold at most 2**31 ms, 24 days
+FRAGMENT_DUE = timedelta(days=14)  # browsers' timers hold at most 2**31 ms, 24 days
 
 
-@st.fragment(run_every=DUE)
-def ask_again() -> None:
+@st.fragment(run_every=FRAGMENT_DUE)
+def due_fragment() -> None:
     """The fragment that is always due. Each whole run of the script calls this."""
 
 
-def run_again_for_timers_left() -> None:
+def rerun_for_old_timers() -> None:
     """Rerun the script if a timer (`run_every`) of the last page has fired during this run. Each whole run
     calls this at its end.
 
     The timer's fragment is gone, but Streamlit's browser side would clear the new page for it.
     """
+    # Streamlit 1.67 keeps what is asked of a running script in `_rerun_data`, and has no public way to it.
     context = get_script_run_ctx()
-    asked = getattr(getattr(context, "script_requests", None), "_rerun_data", None)
-    if context is None or asked is None or not asked.fragment_id_queue:
+    rerun_data = getattr(getattr(context, "script_requests", None), "_rerun_data", None)
+    if context is None or rerun_data is None or not rerun_data.fragment_id_queue:
         return
-    if asked.page_script_hash not in ("", context.page_script_hash):
+    if rerun_data.page_script_hash not in ("", context.page_script_hash):
         st.rerun()
 
 

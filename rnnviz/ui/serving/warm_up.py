@@ -31,29 +31,29 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rnnviz")
 
-LATER = 10.0  # seconds until the later pieces may begin
-QUIET = 3.0  # seconds without a key or a click before each piece: an import delays answers by half a second
+LATER_PIECES_AFTER_S = 10.0  # seconds until the later pieces may begin
+QUIET_BEFORE_PIECE_S = 3.0  # seconds without a key or a click before each piece
 
-_asked = 0.0  # the time of the last message from any browser, by time.monotonic()
+_last_message_time = 0.0  # the time of the last message from any browser, by time.monotonic()
 
 
-class Listening:
+class LastMessageMiddleware:
     """The middleware that records each key or click: a message over a WebSocket."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def heard() -> Message:
-            global _asked
+        async def receive_and_record() -> Message:
+            global _last_message_time
             message = await receive()
-            _asked = time.monotonic()
+            _last_message_time = time.monotonic()
             return message
 
-        await self.app(scope, heard if scope["type"] == "websocket" else receive, send)
+        await self.app(scope, receive_and_record if scope["type"] == "websocket" else receive, send)
 
 
-def up() -> None:
+def warm_up() -> None:
     """Import the pages, load the default model, then the later pieces. Errors are only logged: the page that
     needs the failed piece shows them.
     """
@@ -63,18 +63,21 @@ def up() -> None:
         from rnnviz.ui.jobs import store
         from rnnviz.ui.shell import model_cache
 
-        own = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
-        for module in (*own, *(page.module for page in registry.pages())):
+        look_pages = (f"rnnviz.ui.pages.{name}.page" for name in ("explore", "learn", "perplexity"))
+        # One after another in this thread, packages before their pages: see the head of this file on
+        # deadlocks.
+        for module in (*look_pages, *(page.module for page in registry.pages())):
             importlib.import_module(module)
-        models, _ = model_cache.listed()
+        models, _ = model_cache.list_models()
         if models:
-            info = model_cache.first(models)
-            _picture(model_cache.load(info, to_read=True))
-            model_cache.yardstick(info, models)
+            info = model_cache.first_model(models)
+            _compute_first_picture(model_cache.load(info, to_read=True))
+            model_cache.load_yardstick(info, models)
         store.sweep()
-        time.sleep(LATER)
-        for piece in _pieces(models):
-            while (wait := _asked + QUIET - time.monotonic()) > 0:
+        time.sleep(LATER_PIECES_AFTER_S)
+        for piece in _later_pieces(models):
+            # An import holds Python's lock for half a second, in which no key is answered.
+            while (wait := _last_message_time + QUIET_BEFORE_PIECE_S - time.monotonic()) > 0:
                 time.sleep(wait)
             piece()
         # What is loaded stays: full collections, which stop every thread, look at it no longer. They took a
@@ -85,21 +88,21 @@ def up() -> None:
         log.debug("warming up failed", exc_info=True)
 
 
-def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
+def _later_pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
     """The later pieces of the warm-up, each a call of at most some seconds."""
     from rnnviz.lecture.scenes import scenes
     from rnnviz.networks import engines
     from rnnviz.ui.shell import model_cache
 
-    for info in models[: model_cache.LOADED_AT_ONCE]:
-        yield lambda info=info: _picture(model_cache.reader(info))  # type: ignore[misc]
+    for info in models[: model_cache.MAX_LOADED_MODELS]:
+        yield lambda info=info: _compute_first_picture(model_cache.load_reader(info))  # type: ignore[misc]
     for scene in scenes():  # steps' first pictures, for which a class would otherwise wait
         yield from (partial(step.draw, step.usual) for step in scene.steps)
     if (engine := engines.registered()) is not None:
         yield partial(importlib.import_module, engine)
 
 
-def _picture(model: Model) -> None:
+def _compute_first_picture(model: Model) -> None:
     """Compute the units of a network's first picture, for which it writes a reference text; the result is
     cached.
     """

@@ -21,32 +21,34 @@ from rnnviz.page.payload import pack
 from rnnviz.sentences import DEFAULT
 from rnnviz.ui.browser.component import Component
 
-LONGEST_TEXT = 2_000
+MAX_TEXT_CHARS = 2_000
 """Characters of a text that an address holds, at most.
 
 A text is in UTF-8, compressed by zlib (RFC 1950, whose checksum reveals damage), then base64url (RFC 4648)
 without padding. `browser/static/compressed_text.js` writes the same format.
 """
 
-LONGEST_PACKED = 16_384
-"""Characters of a packed text, at most: LONGEST_TEXT characters of any script take fewer."""
+MAX_PACKED_CHARS = 16_384
+"""Characters of a packed text, at most: MAX_TEXT_CHARS characters of any script take fewer."""
 
-_BYTES = 4 * LONGEST_TEXT  # UTF-8 takes at most 4 bytes a character
+MAX_TEXT_BYTES = 4 * MAX_TEXT_CHARS  # UTF-8 takes at most 4 bytes a character
 _PACKED = re.compile(r"e[A-P][A-Za-z0-9_-]{9,}=*", re.ASCII)  # zlib's first byte, 0x78; 8 bytes at least
 
 
 def pack_text(text: str) -> str:
-    """The text, compressed for an address. Raises TextError for more than LONGEST_TEXT characters.
+    """The text, compressed for an address. Raises TextError for more than MAX_TEXT_CHARS characters.
 
     >>> pack_text("machine")
     'eJzLTUzOyMxLBQALUwLW'
     """
-    if len(text) > LONGEST_TEXT:
+    if len(text) > MAX_TEXT_CHARS:
         raise TextError(
             "an address holds {most:,} characters of text; received {count:,}",
-            most=LONGEST_TEXT,
+            most=MAX_TEXT_CHARS,
             count=len(text),
         )
+    # zlib's first byte makes each packed text begin with "e", by which `unpack_text` tells it from a plain
+    # one.
     squeezed = zlib.compress(text.encode("utf-8", "replace"))
     return base64.urlsafe_b64encode(squeezed).decode("ascii").rstrip("=")
 
@@ -54,36 +56,38 @@ def pack_text(text: str) -> str:
 def unpack_text(value: str) -> str:
     """The text of an address's value, which is packed or, typed by hand, plain.
 
-    Decompression stops after _BYTES bytes, so a small value can't fill the memory. Raises TextError for a
-    damaged packed text, and for more than LONGEST_TEXT characters.
+    Decompression stops after MAX_TEXT_BYTES bytes, so a small value can't fill the memory. Raises TextError
+    for a damaged packed text, and for more than MAX_TEXT_CHARS characters.
 
     >>> unpack_text("eJzLTUzOyMxLBQALUwLW"), unpack_text("Hello")
     ('machine', 'Hello')
     """
-    if len(value) > (LONGEST_PACKED if _PACKED.fullmatch(value) else LONGEST_TEXT):
-        raise _too_long()
+    if len(value) > (MAX_PACKED_CHARS if _PACKED.fullmatch(value) else MAX_TEXT_CHARS):
+        raise too_long_error()
     if not _PACKED.fullmatch(value):
         return value
     damaged = TextError("the text in the address is damaged; ask for the address again, or copy it whole")
     value = value.rstrip("=")
     reader = zlib.decompressobj()
     try:
-        found = reader.decompress(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)), _BYTES + 1)
-        if len(found) > _BYTES:
-            raise _too_long()
-        text = found.decode("utf-8")
+        content = reader.decompress(
+            base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)), MAX_TEXT_BYTES + 1
+        )
+        if len(content) > MAX_TEXT_BYTES:
+            raise too_long_error()
+        text = content.decode("utf-8")
     except (binascii.Error, zlib.error, UnicodeDecodeError):
         raise damaged from None
     if not reader.eof or reader.unused_data:
         raise damaged
-    if len(text) > LONGEST_TEXT:
-        raise _too_long()
+    if len(text) > MAX_TEXT_CHARS:
+        raise too_long_error()
     return text
 
 
-def _too_long() -> TextError:
+def too_long_error() -> TextError:
     return TextError(
-        "the text in the address is longer than {most:,} characters; open it as a file", most=LONGEST_TEXT
+        "the text in the address is longer than {most:,} characters; open it as a file", most=MAX_TEXT_CHARS
     )
 
 
@@ -167,88 +171,91 @@ def widget_words() -> dict[str, str]:
     return {} if language() == DEFAULT else {word: _(word) for word in WIDGET_WORDS}
 
 
-KEY = "address"
+COMPONENT_KEY = "address"
 _component = Component("address")
 
 # Keys of st.session_state: the last run's page, the newest arrival, the number of runs, and the values that
 # belong in the address.
-_PAGE, _ARRIVAL, _RUNS, _SAID = (f"address.{name}" for name in ("page", "arrival", "runs", "said"))
+PAGE_KEY, ARRIVAL_KEY, RUNS_KEY, VALUES_KEY = (
+    f"address.{name}" for name in ("page", "arrival", "runs", "said")
+)
 
 
 @dataclass
 class Arrival:
     """A reader's arrival at a page, by a link, a click in the sidebar, Back or Forward.
 
-    run    the number of the script's run; a field compares it with its own, perhaps runs later
-    asked  the address's values by name
-    back   whether Back or Forward led here: values missing in the address are then the defaults
-    over   whether a whole run has ended since. Until then the browser may have missed the result, and the
-           next run follows the same arrival again.
+    run          the number of the script's run; a field compares it with its own, perhaps runs later
+    values       the address's values by name
+    back         whether Back or Forward led here: values missing in the address are then the defaults
+    is_answered  whether a whole run has ended since. Until then the browser may have missed the result, and
+                 the next run follows the same arrival again.
     """
 
     run: int = 0
-    asked: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
     back: bool = False
-    over: bool = False
+    is_answered: bool = False
 
 
 def arrival() -> Arrival:
     """The newest arrival; an empty one before the first."""
-    found: Arrival = st.session_state.get(_ARRIVAL) or Arrival()
-    return found
+    newest: Arrival = st.session_state.get(ARRIVAL_KEY) or Arrival()
+    return newest
 
 
-def begin(page: str) -> None:
+def record_arrival(page: str) -> None:
     """Record an arrival, if there is one. Each whole run of the script calls this before its page."""
-    state, back = st.session_state, _by_history()
-    state[_SAID], state[_RUNS] = {}, run() + 1
-    if back or state.get(_PAGE) != page:
-        state[_ARRIVAL] = Arrival(run(), st.query_params.to_dict(), back and _PAGE in state)
-    state[_PAGE] = page
+    # An arrival is a new page, or Back or Forward on the same one. Any other whole run is a widget's.
+    state, back = st.session_state, is_history_navigation()
+    state[VALUES_KEY], state[RUNS_KEY] = {}, run_number() + 1
+    if back or state.get(PAGE_KEY) != page:
+        state[ARRIVAL_KEY] = Arrival(run_number(), st.query_params.to_dict(), back and PAGE_KEY in state)
+    state[PAGE_KEY] = page
 
 
-def run() -> int:
+def run_number() -> int:
     """The number of the last whole run of the script."""
-    return int(st.session_state.get(_RUNS, 0))
+    return int(st.session_state.get(RUNS_KEY, 0))
 
 
-def _by_history() -> bool:
+def is_history_navigation() -> bool:
     """Whether the reader pressed Back or Forward."""
     context = get_script_run_ctx()
     return bool(context and context.is_history_navigation)
 
 
-def arrived() -> bool:
+def has_just_arrived() -> bool:
     """Whether somebody has arrived just now, by any address."""
-    return not arrival().over
+    return not arrival().is_answered
 
 
-def asked(name: str) -> str | None:
+def requested_value(name: str) -> str | None:
     """The value of `name` in the address of an arrival just now; None without the value or the arrival."""
-    return arrival().asked.get(name) if arrived() else None
+    return arrival().values.get(name) if has_just_arrived() else None
 
 
-def asked_number(name: str) -> int | None:
-    """`asked` as a whole number from 0 to 999,999,999; None for anything else."""
-    found = asked(name)
-    return int(found) if found and found.isascii() and found.isdigit() and len(found) < 10 else None
+def requested_number(name: str) -> int | None:
+    """`requested_value` as a whole number from 0 to 999,999,999; None for anything else."""
+    digits = requested_value(name)
+    return int(digits) if digits and digits.isascii() and digits.isdigit() and len(digits) < 10 else None
 
 
-def went_back() -> bool:
+def has_just_gone_back() -> bool:
     """Whether Back or Forward has led here just now."""
-    return arrived() and arrival().back
+    return has_just_arrived() and arrival().back
 
 
-def say(**values: object) -> None:
+def set_values(**values: object) -> None:
     """Put values into the address, by name; None removes a default. The browser packs a `text`."""
-    said = {name: None if value is None else str(value) for name, value in values.items()}
-    st.session_state.setdefault(_SAID, {}).update(said)
+    texts = {name: None if value is None else str(value) for name, value in values.items()}
+    st.session_state.setdefault(VALUES_KEY, {}).update(texts)
 
 
-def said() -> dict[str, str | None]:
+def current_values() -> dict[str, str | None]:
     """The values that belong in the address so far, by name."""
-    found: dict[str, str | None] = st.session_state.get(_SAID, {})
-    return found
+    values: dict[str, str | None] = st.session_state.get(VALUES_KEY, {})
+    return values
 
 
 def mount() -> None:
@@ -256,13 +263,13 @@ def mount() -> None:
     this last.
     """
     header: dict[str, Any] = {
-        "run": run(),  # makes each payload new: Streamlit sends no payload twice in a row
-        "fields": said(),
+        "run": run_number(),  # makes each payload new: Streamlit sends no payload twice in a row
+        "fields": current_values(),
         # In every payload: of several runs in quick succession the browser may get the last alone.
-        "asked": dict(arrival().asked),
+        "asked": dict(arrival().values),
         "arrival": arrival().run,
         "language": language(),
-        "longest": LONGEST_TEXT,
+        "longest": MAX_TEXT_CHARS,
         "widgets": widget_words(),
         "words": {
             "share": _("Share"),
@@ -272,5 +279,6 @@ def mount() -> None:
             "cut": _("It holds the first {most} of {n} characters of the text."),
         },
     }
-    arrival().over = True
-    _component.mount(pack(header, {}), key=KEY)
+    # At the run's very end: a run that Streamlit cuts off before stays unanswered.
+    arrival().is_answered = True
+    _component.mount(pack(header, {}), key=COMPONENT_KEY)

@@ -21,7 +21,7 @@ from rnnviz.figures.themes import COLOUR_LEVELS, THEMES, Scale, Theme, contrast,
 from rnnviz.i18n import _, language
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
-from rnnviz.page.payload import TYPES, pack
+from rnnviz.page.payload import ARRAY_TYPES, pack
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui.browser import component
 from rnnviz.ui.browser.component import Component
@@ -158,7 +158,7 @@ def _name(array: Array, pool: dict[str, Array]) -> str:
     """The array's name in the pool, a digest of its content: light and dark figures share their arrays."""
     if array.dtype == np.bool_:
         array = array.astype(np.uint8)
-    elif array.dtype.str not in TYPES:
+    elif array.dtype.str not in ARRAY_TYPES:
         array = array.astype(np.float32)
     array = np.ascontiguousarray(array)
     shape = ",".join(map(str, array.shape)) + array.dtype.str
@@ -242,7 +242,7 @@ def mount(
     header = {
         "client": before.client,
         "seq": before.seq,
-        "address": address.said(),
+        "address": address.current_values(),
         "words": words(),
         "language": language(),
         "themes": _themes(),
@@ -285,7 +285,7 @@ def _drawn(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
 
 def asked(key: str) -> Ask:
     """The ask of this key's dashboard since the last run; an empty `Ask` without one."""
-    ask = Ask.from_json(component.asked(key))
+    ask = Ask.from_json(component.take_ask(key))
     if ask.client:
         st.session_state[f"{key}.before"] = ask
     return ask

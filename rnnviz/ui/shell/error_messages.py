@@ -12,23 +12,25 @@ from rnnviz.text import files
 
 log = logging.getLogger("rnnviz")
 
+# All of ASCII's punctuation: Markdown lets each be escaped, and Streamlit gives some more a meaning ($, :).
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# Places inside what Markdown's autolinks look for: "://", "www." and "@".
 _LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 
 
-def plain(text: str, most: int | None = None) -> str:
+def plain(text: str, max_chars: int | None = None) -> str:
     """`text` escaped for Markdown and cut to `most` characters. Names and messages are data: they may hold
     Markdown, or bytes that are no text.
 
     Markdown links a bare address even with escaped punctuation. An invisible U+2060 inside prevents that.
     """
-    return _PUNCTUATION.sub(r"\\\1", _LINK.sub("\u2060", files.printable(text, most)))
+    return _PUNCTUATION.sub(r"\\\1", _LINK.sub("\u2060", files.printable(text, max_chars)))
 
 
-def sentence(error: RnnvizError | Phrase) -> str:
+def translate_error(error: RnnvizError | Phrase) -> str:
     """The error's message in the session's language."""
     values = {
-        name: sentence(value) if isinstance(value, RnnvizError | Phrase) else value
+        name: translate_error(value) if isinstance(value, RnnvizError | Phrase) else value
         for name, value in error.values.items()
     }
     message = _(error.message)
@@ -41,7 +43,7 @@ def describe(error: Exception, file: str = "") -> str:
     A message that begins with an address or with the name `file` keeps its case.
     """
     if isinstance(error, RnnvizError):
-        message = sentence(error)
+        message = translate_error(error)
         if not message.startswith((file or "http", "http")):
             message = message[:1].upper() + message[1:]
         return plain(message)
@@ -55,15 +57,16 @@ def describe(error: Exception, file: str = "") -> str:
     )
 
 
-def together(said: Sequence[str]) -> None:
+def show_errors(messages: Sequence[str]) -> None:
     """Draw sentences on errors in one box, a line each; nothing without any."""
-    if said:
-        lines = said if len(said) == 1 else [f"- {line}" for line in said]
+    if messages:
+        lines = messages if len(messages) == 1 else [f"- {line}" for line in messages]
         st.error("\n".join(lines), icon=":material/error:")
 
 
-def show(error: Exception) -> None:
+def show_error(error: Exception) -> None:
     """Show the error's sentence on the page; an unexpected error goes to the terminal too."""
+    # An RnnvizError is a reader's matter and says its remedy; any other is ours, and needs its traceback.
     if not isinstance(error, RnnvizError) and getattr(error, "name", "") != "torch":
         log.error("unexpected error on a page", exc_info=error)
     st.error(describe(error), icon=":material/error:")

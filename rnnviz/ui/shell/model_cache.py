@@ -1,6 +1,6 @@
 """The models on this machine, each loaded once and shared by all sessions: a loaded model never changes.
 
-And `Context`, the models that one session has chosen.
+And `ModelContext`, the models that one session has chosen.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Context:
+class ModelContext:
     """One session's choices, for one run of the script.
 
     yardstick    the n-gram model that the model's card names; None if it isn't here
@@ -50,21 +50,21 @@ class Context:
         return cast("Network", self.model)
 
 
-FIRST = {"en": "holmes-lstm", "zh": "chinese-gru"}
+FIRST_MODELS = {"en": "holmes-lstm", "zh": "chinese-gru"}
 """The model that a newcomer sees first, by language."""
 
-LOADED_AT_ONCE = 12
+MAX_LOADED_MODELS = 12
 _paths: set[str] = set()  # files loaded so far; the cache may have evicted some since
 
 
-def listed() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
+def list_models() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
     """The models to choose from, and the damaged files. Reads headers only."""
     return checkpoint.available()
 
 
-def first(models: list[ModelInfo]) -> ModelInfo:
-    """The model of `models` (not empty) to show first: the language's FIRST, else a network, else any."""
-    return min(models, key=lambda info: (info.name != FIRST[language()], info.kind == "ngram"))
+def first_model(models: list[ModelInfo]) -> ModelInfo:
+    """The model of `models` (not empty) to show first: the language's of FIRST_MODELS, a network, or any."""
+    return min(models, key=lambda info: (info.name != FIRST_MODELS[language()], info.kind == "ngram"))
 
 
 def load(info: ModelInfo, *, to_read: bool = False) -> Model:
@@ -77,17 +77,18 @@ def load(info: ModelInfo, *, to_read: bool = False) -> Model:
     return _load(*_version(info), light)
 
 
-def reader(info: ModelInfo) -> NumpyModel | NgramModel:
+def load_reader(info: ModelInfo) -> NumpyModel | NgramModel:
     """The model of a file in numpy, to read one text at a time without torch. Raises CheckpointError."""
     return cast("NumpyModel | NgramModel", _load(*_version(info), True))
 
 
-def scorer(info: ModelInfo) -> Model:
+def load_scorer(info: ModelInfo) -> Model:
     """The model of a file, in torch if it is installed, to score texts. Raises CheckpointError."""
     return load(info)
 
 
 def _version(info: ModelInfo) -> tuple[str, int, int]:
+    # The key of all caches below: a file that a training run replaces has another time or size.
     try:
         return str(info.path), info.path.stat().st_mtime_ns, info.bytes
     except OSError:
@@ -96,7 +97,9 @@ def _version(info: ModelInfo) -> tuple[str, int, int]:
         ) from None
 
 
-@st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)
+# Streamlit's cache of resources hands all sessions the same object, without a copy. `changed` and `size` have
+# no other use here than to be part of the cache's key.
+@st.cache_resource(max_entries=MAX_LOADED_MODELS, show_spinner=False)
 def _load(path: str, changed: int, size: int, light: bool) -> Model:
     _paths.add(path)
     if light:
@@ -129,28 +132,35 @@ def code_points(info: ModelInfo) -> frozenset[int]:
 @functools.lru_cache(maxsize=1000)
 def _code_points(path: str, changed: int, size: int) -> frozenset[int]:
     vocabulary = read_header(Path(path))[1].get("vocabulary")
-    return frozenset(one for one in vocabulary or () if isinstance(one, int))
+    return frozenset(code_point for code_point in vocabulary or () if isinstance(code_point, int))
 
 
-def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
+def load_yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
     """The n-gram model that the card of `info` names, if `models` has it."""
-    for other in models:
-        if (other.name, other.kind) == (info.card.get("ngram"), "ngram") and other.path != info.path:
-            return cast("NgramModel", load(other))
+    for candidate in models:
+        if (candidate.name, candidate.kind) == (
+            info.card.get("ngram"),
+            "ngram",
+        ) and candidate.path != info.path:
+            return cast("NgramModel", load(candidate))
     return None
 
 
-def memoryless(network: Network, models: list[ModelInfo]) -> NumpyModel | None:
+def load_memoryless(network: Network, models: list[ModelInfo]) -> NumpyModel | None:
     """The MLP of the same text and vocabulary as `network`, if `models` has one; None for an MLP itself."""
-    for other in mlps(network.card, models) if network.config.cell != "mlp" else ():
+    for candidate in mlps(network.card, models) if network.config.cell != "mlp" else ():
         with suppress(CheckpointError):
-            found = cast("NumpyModel", reader(other))
-            if found.vocabulary == network.vocabulary:
-                return found
+            mlp = cast("NumpyModel", load_reader(candidate))
+            if mlp.vocabulary == network.vocabulary:
+                return mlp
     return None
 
 
 def mlps(card: Mapping[str, Any], models: list[ModelInfo]) -> list[ModelInfo]:
     """The MLPs of `models` that were trained on the card's text, by its SHA-256."""
     text = card.get("sha256")
-    return [other for other in models if text and other.kind == "mlp" and other.card.get("sha256") == text]
+    return [
+        candidate
+        for candidate in models
+        if text and candidate.kind == "mlp" and candidate.card.get("sha256") == text
+    ]

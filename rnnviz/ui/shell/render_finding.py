@@ -8,7 +8,7 @@ import streamlit as st
 
 from rnnviz import sentences
 from rnnviz.figures.pictures import draw
-from rnnviz.findings import Finding, Said
+from rnnviz.findings import Finding, Sentence
 from rnnviz.findings import Panel as Found
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import spoken, together
@@ -16,43 +16,48 @@ from rnnviz.ui.shell.dashboard import Panel
 from rnnviz.ui.shell.error_messages import plain
 
 
-def tell(value: object) -> str:
+def finding_markdown(value: object) -> str:
     """A finding's sentence, words or number in the session's language, safe as Markdown."""
-    return sentences.tell(value, language(), plain)
+    return sentences.describe(value, language(), plain)
 
 
-def told(said: Sequence[Said], *levels: str) -> str:
+def join_sentences(said_sentences: Sequence[Sentence], *levels: str) -> str:
     """The sentences of these levels ("said" by default), joined, safe as Markdown."""
-    wanted = levels or ("said",)
-    return together(tell(one) for one in said if sentences.level(one) in wanted)
+    chosen_levels = levels or ("said",)
+    return together(
+        finding_markdown(sentence)
+        for sentence in said_sentences
+        if sentences.level(sentence) in chosen_levels
+    )
 
 
-def show(finding: Finding) -> None:
+def show_finding(finding: Finding) -> None:
     """Draw a finding's sentences: the verdict and its grounds, cautions in a box, asides small, details
     folded.
     """
-    said = finding.sentences()
-    if text := told(said):
+    # Once: sentences are computed from the finding's data at each call.
+    finding_sentences = finding.sentences()
+    if text := join_sentences(finding_sentences):
         st.markdown(text)
-    if text := told(said, "caution"):
+    if text := join_sentences(finding_sentences, "caution"):
         st.warning(text, icon=":material/warning:")
-    if text := told(said, "aside", "hint"):
+    if text := join_sentences(finding_sentences, "aside", "hint"):
         st.caption(text)
-    if text := told(said, "detail"):
+    if text := join_sentences(finding_sentences, "detail"):
         with st.expander(_("Details")):
             st.markdown(text)
 
 
-def panel(found: Found, **layout: Any) -> Panel:
+def finding_panel(picture_panel: Found, **layout: Any) -> Panel:
     """A finding's picture as a panel of a dashboard."""
     return Panel(
-        found.name,
-        spoken(found.title),
-        partial(draw, found.picture, spoken),
-        together(map(spoken, found.notice)),
-        spoken(found.limits),
-        link=found.link,
-        pick=found.pick,
-        picks=found.picks,
+        picture_panel.name,
+        spoken(picture_panel.title),
+        partial(draw, picture_panel.picture, spoken),
+        together(map(spoken, picture_panel.notice)),
+        spoken(picture_panel.limits),
+        link=picture_panel.link,
+        pick=picture_panel.pick,
+        picks=picture_panel.picks,
         **layout,
     )

@@ -19,13 +19,13 @@ from rnnviz.networks.checkpoint import Damaged, ModelInfo
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.formatting import choices, network, title, titles
 from rnnviz.ui.shell import address, model_cache
-from rnnviz.ui.shell.error_messages import plain, sentence
+from rnnviz.ui.shell.error_messages import plain, translate_error
 from rnnviz.ui.shell.fields import Field
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model
 
-TEMPERATURE = 0.8
+DEFAULT_TEMPERATURE = 0.8
 MODEL = Field[str]("model", address="model", title=N_("Model"))
 
 # `_` translates into the language of the session that runs the script.
@@ -34,14 +34,17 @@ i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
 
 def adopt_language() -> None:
     """In a session's first run, set its language: the address's `lang`, else the browser's."""
+    # Only once a session: a reload of the address begins a new session, a click on another page doesn't.
     if i18n.STATE not in st.session_state:
-        st.session_state[i18n.STATE] = sentences.match(st.query_params.get("lang") or st.context.locale)
+        st.session_state[i18n.STATE] = sentences.match_language(
+            st.query_params.get("lang") or st.context.locale
+        )
 
 
 def language_switch() -> None:
     """Draw the choice of a language; the address holds it if it isn't the browser's."""
     spoken = i18n.language()
-    address.say(lang=None if spoken == sentences.match(st.context.locale) else spoken)
+    address.set_values(lang=None if spoken == sentences.match_language(st.context.locale) else spoken)
     st.segmented_control(
         "Language / 语言",
         list(sentences.LANGUAGES),
@@ -53,40 +56,41 @@ def language_switch() -> None:
     )
 
 
-def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
+def choose_model(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
     """Draw the choice of a model, and a note on damaged files. Returns the model; None without models."""
-    found = None
+    model_info = None
     if models:
         name = MODEL.choose(
             _("Model"),
             titles(models),
-            model_cache.first(models).path.stem,
-            why=partial(_why, damaged),
+            model_cache.first_model(models).path.stem,
+            why=partial(missing_model_message, damaged),
             draw=st.selectbox,
             help=_("The trained model you are looking into: what it read, and how it is built."),
         )
-        found = next(info for info in models if info.path.stem == name)
+        model_info = next(info for info in models if info.path.stem == name)
     if damaged:
         with st.expander(
             _("Files that can't be used ({count})").format(count=len(damaged)), icon=":material/warning:"
         ):
             for file in damaged:
-                st.caption(plain(sentence(file.error)))
-    return found
+                st.caption(plain(translate_error(file.error)))
+    return model_info
 
 
-def _why(damaged: list[Damaged], asked: str) -> str:
+def missing_model_message(damaged: list[Damaged], name: str) -> str:
     """The sentence that says why the model `asked` is not in the list."""
-    errors = [file.error for file in damaged if file.path.stem == asked]
+    # A damaged file is not in the list either: why it isn't usable says more than that it isn't there.
+    errors = [file.error for file in damaged if file.path.stem == name]
     if errors:
-        return plain(sentence(errors[0]))
-    here = asked in (info.path.stem for info in model_cache.listed()[0])
-    said = (
+        return plain(translate_error(errors[0]))
+    exists = name in (info.path.stem for info in model_cache.list_models()[0])
+    message = (
         _("**{asked}** counts n-grams and has no hidden state to look at.")
-        if here
+        if exists
         else _("There is no model called **{asked}** here; its file may have been renamed or removed.")
     )
-    return said.format(asked=plain(asked, 100))
+    return message.format(asked=plain(name, 100))
 
 
 def no_model() -> str:
@@ -107,7 +111,7 @@ def kind(info: ModelInfo, model: Model) -> str:
     return network(CELLS[info.kind].label, units, model.config.layers)
 
 
-def card(info: ModelInfo, model: Model, found: str, *, share: Callable[[], None]) -> None:
+def draw_card(info: ModelInfo, model: Model, unit_sentences: str, *, share: Callable[[], None]) -> None:
     """Draw the model's card: text, kind, device, held-out perplexity, and details.
 
     found  sentences on its named units
@@ -115,15 +119,15 @@ def card(info: ModelInfo, model: Model, found: str, *, share: Callable[[], None]
     """
     facts = info.card
     text = str(facts.get("title") or facts.get("corpus") or "")
-    what = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
+    description = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
     if title(info) != info.path.stem:  # commands and addresses have the name
-        what = f"`{info.path.stem}` · {what}"
-    st.markdown(f"**{plain(text)}**  \n{what}" if text else what)
-    held_out(facts.get("held_out"))
+        description = f"`{info.path.stem}` · {description}"
+    st.markdown(f"**{plain(text)}**  \n{description}" if text else description)
+    draw_held_out(facts.get("held_out"))
     with st.expander(_("About this model")):
         share()
-        if found:
-            st.caption(plain(found))
+        if unit_sentences:
+            st.caption(plain(unit_sentences))
         st.caption(_("{count} parameters").format(count=f"{model.parameter_count:,}"))
         for sentence in card_in_words(facts):
             st.caption(sentence)
@@ -141,15 +145,15 @@ def preformatted(text: str) -> str:
     return f"<pre style='{style}'><code>{escape(text)}</code></pre>"
 
 
-def held_out(figures: Any) -> None:
+def draw_held_out(figures: Any) -> None:
     """Draw the card's held-out perplexity, beside those of the n-gram model and of a uniform guess."""
-    if not isinstance(figures, dict) or not isinstance(own := figures.get("perplexity"), int | float):
+    if not isinstance(figures, dict) or not isinstance(perplexity := figures.get("perplexity"), int | float):
         st.caption(_("Its card doesn't say how well it does on new text."))
         return
     rows = [
         (name, float(value), f"{value:,.{digits}f}")
         for name, value, digits in (
-            (_("this model"), own, 2),
+            (_("this model"), perplexity, 2),
             (_("counting sequences"), figures.get("ngram"), 2),
             (_("uniform guess"), figures.get("uniform"), 0),
         )
@@ -160,7 +164,7 @@ def held_out(figures: Any) -> None:
         _(
             "Perplexity; lower is better. On new text like its own, it hesitates between about {n} "
             "characters each time."
-        ).format(n=choices(own))
+        ).format(n=choices(perplexity))
     )
 
 
@@ -169,7 +173,8 @@ def bars(rows: Sequence[tuple[str, float, str]]) -> str:
     perplexity.
     """
     bits = [math.log2(value) if value > 1 and math.isfinite(value) else 0.0 for _name, value, _text in rows]
-    longest = max([*bits, 1e-9])
+    # Never 0, by which the lengths are divided: all perplexities may be 1.
+    max_bits = max([*bits, 1e-9])
     cells = []
     for n, ((name, _value, text), length) in enumerate(zip(rows, bits, strict=True)):
         weight, strength = (600, 0.75) if n == 0 else (400, 0.3)
@@ -178,7 +183,7 @@ def bars(rows: Sequence[tuple[str, float, str]]) -> str:
             f"<span style='font-weight:{weight};text-align:right;font-variant-numeric:tabular-nums'>"
             f"{escape(text)}</span>"
             f"<span aria-hidden='true' style='height:.5em;border-radius:2px;background:currentColor;"
-            f"opacity:{strength};width:{100 * length / longest:.1f}%'></span>"
+            f"opacity:{strength};width:{100 * length / max_bits:.1f}%'></span>"
         )
     style = (
         "display:grid;grid-template-columns:auto auto 1fr;gap:.15rem .6rem;align-items:center;font-size:.9rem"
@@ -186,13 +191,13 @@ def bars(rows: Sequence[tuple[str, float, str]]) -> str:
     return f"<div style='{style}'>{''.join(cells)}</div>"
 
 
-def temperature() -> float:
+def choose_temperature() -> float:
     """Draw the choice of the temperature of sampled continuations, and return it."""
     value = st.slider(
         _("Temperature"),
         0.2,
         1.6,
-        TEMPERATURE,
+        DEFAULT_TEMPERATURE,
         0.1,
         key="temperature",
         persist_state="session",
@@ -204,7 +209,7 @@ def temperature() -> float:
     return float(value)
 
 
-BAR = """
+HEADER_CSS = """
 :where(body:has([data-testid="stExpandSidebarButton"])) [data-testid="stMainBlockContainer"] {
   padding-top: 3.8rem;
 }
@@ -213,10 +218,12 @@ BAR = """
 """CSS of a page with a heading: while the sidebar is closed, Streamlit's buttons would cover it."""
 
 
-def fit() -> None:
+def add_styles() -> None:
     """Add CSS: a tighter sidebar on a low screen, whose last row, the language and Share, stays in view;
     buttons that are readable, hovered or not, and large enough; a visible focus.
     """
+    # The test ids are the only names in Streamlit's page that its releases keep (1.67); classes are
+    # generated.
     st.html(
         """<style>[data-testid="stLayoutWrapper"]:has(> .st-key-always) {
           position: sticky; bottom: 0; z-index: 1; padding-block: 0.5rem;
@@ -255,6 +262,7 @@ def card_in_words(card: Mapping[str, Any]) -> Iterator[str]:
 
     Entries that are missing or invalid are left out.
     """
+    # A card comes with a model's file, which may be anybody's: each entry is checked before it is shown.
     recipe = card.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}
     if numbers := _numbers(card, "characters"):
@@ -319,11 +327,11 @@ def _candidate(row: Mapping[str, Any]) -> str:
 
 def _dropout(recipe: Mapping[str, Any]) -> Iterator[str]:
     """Each kind of dropout that the recipe uses, with its share."""
-    for what, name in (
+    for place, name in (
         (_("the output"), "dropout_output"),
         (_("what goes from layer to layer"), "dropout_layer"),
         (_("the recurrent weights"), "dropout_weight"),
         (_("whole characters"), "dropout_embedding"),
     ):
         if any(numbers := _numbers(recipe, name)):
-            yield _("{percent} % of {what}").format(percent=f"{100 * numbers[0]:g}", what=what)
+            yield _("{percent} % of {what}").format(percent=f"{100 * numbers[0]:g}", what=place)

@@ -13,7 +13,7 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients, units
-from rnnviz.cli.output import as_json, told
+from rnnviz.cli.output import json_line, terminal_text
 from rnnviz.findings import Finding, stacked
 from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.attribution import contributions
@@ -21,7 +21,7 @@ from rnnviz.lab.analysis.search_result import Unanswered
 from rnnviz.networks import progress
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring import sampling
-from rnnviz.sentences import tell
+from rnnviz.sentences import describe
 from tests.support.built import built, quoted
 from tests.support.closeness import close
 from tests.support.commands import Run
@@ -58,7 +58,7 @@ def patched(unrelated: str | None = None, **part: Any) -> list[Finding]:
 def direction(written: str, quantity: str) -> units.Direction:
     where: dict[str, Any] = {"layer": 1, "quantity": quantity}
     if written == "random:3":
-        return directions.random(12, 3, **where)
+        return directions.random_direction(12, 3, **where)
     read = rnnviz.trace(DEEP, TEXT[:500])
     vowels = units.target("vowel", read.text)
     if written == "difference:vowel":
@@ -154,18 +154,18 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
     model = command.split()[2]
     assert len(found.objects) == len(wanted)
     for one, finding in zip(found.objects, wanted, strict=True):
-        facts = json.loads(as_json({"model": model, **known, **finding.facts()}))
+        facts = json.loads(json_line({"model": model, **known, **finding.facts()}))
         assert close({key: one[key] for key in facts}, facts, rel=1e-3, least=1e-5)
         heads, rows = finding.table().columns, finding.table().rows
         assert (list(finding.frame()), len(finding.frame())) == (
-            [tell(one, "en") for one in heads],
+            [describe(one, "en") for one in heads],
             len(rows),
         )
     if command.split()[0] not in ("units", "connectivity", "perturb"):
         return
     shown = [line.split() for line in look(command).out.splitlines()]
     for row in stacked([one.table() for one in wanted]).rows:
-        assert " ".join(map(told, row)).split() in shown
+        assert " ".join(map(terminal_text, row)).split() in shown
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: a folder": (["train", "--corpus", "machine", "--name", "../x"], "no folder"),
     "train: a file": (["train", "--corpus", "nowhere.txt", "--name", "x"], "nowhere.txt"),
     "train: a text": (["train", "--name", "x", "--corpus", TEXT[:900]], "no corpus is called"),
-    "train: threads": ([*TRAIN, "--threads", "0"], "threads is at least 1; received 0"),
+    "train: threads": ([*TRAIN, "--threads", "0"], "threads is a whole number from 1 to 1,024; received 0"),
     "train: batch": ([*TRAIN, "--batch", "0"], "batch is a whole number"),
     "train: min_count": ([*TRAIN, "--cell", "ngram", "--min-count", "-1"], "min_count"),
     "train: bfloat16": (

@@ -53,7 +53,7 @@ def there(machines: Machines) -> Iterator[Cluster]:
 def rows_file(count: int) -> RowFile:
     rows = [{"said": LONG[n * 97 % 90_000 :][: n * 31 % 150], "before": "The "} for n in range(count)]
     data = "\n".join(map(json.dumps, rows)).encode()
-    return open_rows(io.BytesIO(data), name="rows.jsonl", column="said", given="before")
+    return open_rows(io.BytesIO(data), name="rows.jsonl", column="said", context="before")
 
 
 def check_same(theirs: Score, ours: Score) -> None:
@@ -80,7 +80,7 @@ def test_a_long_text_costs_what_it_costs_here(
     afar = there.model(model)
     asked = watched(afar, monkeypatch)
     score = perplexity(afar, text=LONG)
-    assert score.characters > cluster_module.PIECE
+    assert score.characters > cluster_module.STRETCH_SYMBOLS
     assert len(asked) == 2, "the second stretch began in the state in which the first one ends"
     check_same(score, perplexity(model, text=LONG))
 
@@ -98,7 +98,7 @@ def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
 
 @pytest.mark.slow
 def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "WARM_UP", 1)  # too few to find the state
+    monkeypatch.setattr(cluster_module, "WARM_UP_SYMBOLS", 1)  # too few to find the state
     model = tiny_torch("gru", name="tiny")
     afar = there.model(model)
     asked = watched(afar, monkeypatch)
@@ -158,7 +158,7 @@ def test_a_worker_that_is_killed_costs_time_alone(
 def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "ALONE", 1.0)
+    monkeypatch.setattr(cluster_module, "WORKER_CHECK_S", 1.0)
     few = Machines(tmp_path)
     try:
         with pytest.raises(ClusterError, match="has no workers; start some"), cluster(few.address):
@@ -177,7 +177,7 @@ def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
     "address", ["tcp://127.0.0.1:1", "127.0.0.1:1", "nothing://here", "", "not an address"]
 )
 def test_no_scheduler_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(cluster_module, "CONNECT_TIMEOUT_S", 0.5)
     with (
         pytest.raises(
             (ClusterError, ConfigError), match=r"no Dask scheduler answers|a scheduler has an address"

@@ -19,7 +19,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.text import corpora
 
 needs_numba = pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
-KINDS = [("rnn", "tanh"), ("rnn", "relu"), ("gru", "tanh"), ("lstm", "tanh"), ("mingru", "tanh")]
+KINDS = [("rnn", "relu"), *((cell, "tanh") for cell in CELLS if compiled.trains(cell))]
 
 
 class Case:
@@ -49,7 +49,7 @@ class Case:
         """States, and the gradients of a loss that reaches all of them."""
         given = [one.clone().requires_grad_() for one in (self.table, *self.tensors, *self.first)]
         table, tensors, first = given[0], given[1 : 1 + len(self.tensors)], given[1 + len(self.tensors) :]
-        rows = compiled.Rows(table, self.ids) if looked_up else table[self.ids]
+        rows = compiled.TableRows(table, self.ids) if looked_up else table[self.ids]
         found = list(compiled.layer(self.config, tensors, rows, first))
         if back:
             torch.set_num_threads(back)
@@ -59,7 +59,7 @@ class Case:
         """The same by the record, a step after another, in double precision."""
         given = [one.double().requires_grad_() for one in (self.table, *self.tensors, *self.first)]
         tensors, states = given[1 : 1 + len(self.tensors)], given[1 + len(self.tensors) :]
-        layer = torch_engine.Layer(self.config.cell, tensors, self.config.activation)
+        layer = torch_engine.TorchLayer(self.config.cell, tensors, self.config.activation)
         order = [k * len(states[0][0]) + n for k in layer.kind.stored for n in range(len(states[0][0]))]
         every = []
         for ids in self.ids:
@@ -115,7 +115,7 @@ def test_rows_and_states_in_bfloat16_are_read_as_numbers(looked_up: bool) -> Non
     """As whoever trains under autocast has them: compiled code reads float32 from memory."""
     case = Case(("gru", "tanh"), 3, 2, 16)
     low, first = case.table.bfloat16(), [h.bfloat16() for h in case.first]
-    rows = compiled.Rows(low, case.ids) if looked_up else low[case.ids]
+    rows = compiled.TableRows(low, case.ids) if looked_up else low[case.ids]
     case.table, case.first = low.float(), [h.float() for h in first]
     assert torch.equal(compiled.layer(case.config, case.tensors, rows, first)[0], case.ours()[0])
 
@@ -153,7 +153,7 @@ def test_a_row_that_is_not_there_is_refused(wrong: int) -> None:
     case = Case(("rnn", "tanh"), 2, 2, 16, symbols=3)
     case.ids[0, 1] = wrong
     with pytest.raises(IndexError):
-        compiled.layer(case.config, case.tensors, compiled.Rows(case.table, case.ids), case.first)
+        compiled.layer(case.config, case.tensors, compiled.TableRows(case.table, case.ids), case.first)
 
 
 RECIPE = TrainConfig(

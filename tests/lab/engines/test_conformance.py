@@ -213,7 +213,9 @@ def stepwise(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time:
     """A record unrolled: layer by layer, in each step."""
     config, given = case.config, typed(case.tensors, dtype)
     layers = [
-        torch_engine.Layer(config.cell, [given[name] for name in config.layer_names(n)], config.activation)
+        torch_engine.TorchLayer(
+            config.cell, [given[name] for name in config.layer_names(n)], config.activation
+        )
         for n in range(config.layers)
     ]
     states = [cast((part[n] for part in state), dtype) for n in range(config.layers)]
@@ -340,10 +342,10 @@ def limits(case: Case) -> Iterator[None]:
     """Blocks of few steps, products of few rows and no table, as of a large network, or what there is."""
     with pytest.MonkeyPatch.context() as patch:
         if case.shape.small:
-            patch.setattr(numpy_engine, "BLOCK", 4)
-            patch.setattr(numpy_engine, "PRODUCT", 3 * case.shape.H)
+            patch.setattr(numpy_engine, "BLOCK_ROWS", 4)
+            patch.setattr(numpy_engine, "PRODUCT_ENTRIES", 3 * case.shape.H)
             patch.setattr(numpy_engine, "TABLE_BYTES", 0)
-            patch.setattr(numpy_engine, "LOGITS", 2 * case.shape.V)
+            patch.setattr(numpy_engine, "LOGITS_ENTRIES", 2 * case.shape.V)
         yield
 
 
@@ -468,7 +470,7 @@ def test_no_cell_and_no_engine_is_left_out() -> None:
             case = case_of(cell, Shape(3, 1, 1, 2, 3, 4, False, True, False, 0, 0))
             with pytest.raises(AssertionError, match="another engine takes over"):
                 engine.run(engine.dtype, case, case.ids, case.state, 0)
-        assert {"rnn", "gru", "lstm"}.isdisjoint(engine.lacks), name
+        assert not any(CELLS[cell].mixes for cell in engine.lacks), name
 
 
 def trial(xp: Any, x: Any, u: Any, h: Any, c: Any) -> dict[str, Any]:

@@ -61,8 +61,8 @@ def plain_loop(model: CharModel, text: str) -> float:
 def test_a_plain_loop_in_float64_agrees_to_ten_digits_where_a_score_is_precise(
     name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batched_scoring, "SHORTEST", SHORTEST)
-    monkeypatch.setattr(batched_scoring, "LEAST", 8 * SHORTEST)
+    monkeypatch.setattr(batched_scoring, "MIN_STRETCH_CHARS", SHORTEST)
+    monkeypatch.setattr(batched_scoring, "MIN_SPLIT_CHARS", 8 * SHORTEST)
     model, text = rnnviz.load(name), TEXTS[kind]
     expected = plain_loop(model, text)
     assert rnnviz.perplexity(model, text=text).perplexity == pytest.approx(expected, rel=1e-4)

@@ -15,7 +15,7 @@ from rnnviz.lab.engines import torch_model, torch_threads
 from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.engines.torch_threads import TorchThreads, worth_trying
 from rnnviz.networks import batched_scoring, threads
-from rnnviz.networks.batched_scoring import LEAST, NumpyEngine
+from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, NumpyEngine
 from rnnviz.networks.threads import Threads
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -65,13 +65,13 @@ def test_the_fastest_number_is_found_and_hopeless_ones_are_not_tried(
 
 
 def test_it_makes_way_and_comes_back() -> None:
-    one = TorchThreads([1, 2, 3], known={1: idle(1), 2: idle(2), 3: idle(3)})
+    one = TorchThreads([1, 2, 3], speeds={1: idle(1), 2: idle(2), 3: idle(3)})
     assert set(work(one, idle, 5)) == {3}
     work(one, crowded, 6)  # of which a piece takes 1.7 on three threads, and one more when they are tried
     assert one.now == 2
     work(one, full, 6)
     assert one.now == 1
-    work(one, idle, threads.LATE + 3)
+    work(one, idle, threads.MAX_PAUSE_S + 3)
     assert one.now == 3
 
 
@@ -83,8 +83,8 @@ def test_looking_again_costs_little() -> None:
 
 
 def test_alike_is_as_good_with_fewer() -> None:
-    assert TorchThreads([1, 2, 4], known={1: 98.0, 2: 100.0, 4: 99.0}).now == 1
-    assert TorchThreads([1, 2, 4], known={1: 90.0, 2: 98.0, 4: 100.0}).now == 2
+    assert TorchThreads([1, 2, 4], speeds={1: 98.0, 2: 100.0, 4: 99.0}).now == 1
+    assert TorchThreads([1, 2, 4], speeds={1: 90.0, 2: 98.0, 4: 100.0}).now == 2
 
 
 def test_one_number_is_never_changed() -> None:
@@ -109,7 +109,7 @@ def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
 ) -> None:
     timed = list[int]()
     monkeypatch.setattr(Threads, "took", lambda self, size, seconds: timed.append(self.now))
-    one, given = TorchThreads([1, 2, 3], known={3: idle(3)}), TorchThreads([2])
+    one, given = TorchThreads([1, 2, 3], speeds={3: idle(3)}), TorchThreads([2])
 
     def used(threads: Threads) -> int:
         with threads.piece(10):
@@ -132,7 +132,7 @@ def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
 def untold(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process where nobody has said how many threads there are to be."""
     monkeypatch.setattr(threads, "fixed", 0)
-    monkeypatch.setattr(torch_threads, "_told", 0)
+    monkeypatch.setattr(torch_threads, "_thread_count", 0)
 
 
 @pytest.mark.usefixtures("untold")
@@ -202,13 +202,13 @@ def test_a_long_text_costs_the_same_on_any_number_of_threads(
 ) -> None:
     vocabulary = Vocabulary(tuple("abcdefgh"))
     model = CharModel(ModelConfig(cell, vocabulary.size, 64), vocabulary).requires_grad_(False)  # type: ignore[arg-type]
-    ids = np.random.default_rng(0).integers(1, 8, LEAST + 3000)
+    ids = np.random.default_rng(0).integers(1, 8, MIN_SPLIT_CHARS + 3000)
     torch.set_num_threads(1)
     expected = model.scorer().advance(ids)
-    monkeypatch.setattr(threads, "TRY", 0.0)
-    monkeypatch.setattr(threads, "HOPELESS", 0.0)
+    monkeypatch.setattr(threads, "TRY_S", 0.0)
+    monkeypatch.setattr(threads, "HOPELESS_SHARE", 0.0)
     used, rows, states = [], [], NumpyEngine.states
-    monkeypatch.setattr(batched_scoring, "FEWEST", 2)
+    monkeypatch.setattr(batched_scoring, "MIN_THREAD_ROWS", 2)
     monkeypatch.setattr(NumpyEngine, "states", lambda *a: rows.append(len(a[1])) or states(*a))
     took = Threads.took
     monkeypatch.setattr(Threads, "took", lambda self, *a: used.append(self.now) or took(self, *a))

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rnnviz.lab.engines.torch_engine import scan
 from rnnviz.lab.engines.torch_model import CharModel, TorchEngine
-from tests.support.long_texts import CELLS, assert_as_in_sequence, reader
+from tests.support.long_texts import STRETCHED, assert_as_in_sequence, reader
 from tests.support.torch_models import in_torch, tiny_torch
 
 
@@ -66,7 +66,7 @@ def test_under_autocast_the_recurrence_stays_in_float32() -> None:
     assert float(h[0, -1, 0]) == pytest.approx(1 - (1 / (1 + np.exp(-8.0))) ** 4000, rel=1e-3)
 
 
-@pytest.mark.parametrize("settings", CELLS, ids=lambda s: "-".join(map(str, s.values())))
+@pytest.mark.parametrize("settings", STRETCHED, ids=lambda s: "-".join(map(str, s.values())))
 def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(settings: dict[str, Any]) -> None:
     network = reader(scale=8.0, **settings)
     assert_as_in_sequence(network, TorchEngine(in_torch(network)))

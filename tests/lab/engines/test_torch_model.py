@@ -11,19 +11,12 @@ import torch
 from rnnviz.errors import ConfigError
 from rnnviz.lab.engines.dropout import Dropout, drop
 from rnnviz.lab.engines.torch_model import pick_device
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from tests.support import textbook
 from tests.support.torch_models import V, random_network
 
-KINDS = [
-    ("mlp", "tanh"),
-    ("mlp", "relu"),
-    ("rnn", "tanh"),
-    ("rnn", "relu"),
-    ("gru", "tanh"),
-    ("lstm", "tanh"),
-    ("mingru", "tanh"),
-]
+KINDS = [("mlp", "relu"), ("rnn", "relu"), *((cell, "tanh") for cell in CELLS)]
 
 
 @pytest.mark.parametrize("learning", [True, False])

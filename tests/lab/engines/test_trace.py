@@ -12,7 +12,7 @@ from rnnviz.scoring import tracer
 from rnnviz.scoring.tracer import Tracer, trace
 from tests.support import textbook
 from tests.support.torch_models import in_torch
-from tests.support.traces import KINDS, TEXT, VOCABULARY, assert_same_trace, spread_network
+from tests.support.traces import TEXT, VOCABULARY, assert_same_trace, spread_network
 
 
 def torch_network(cell: str) -> CharModel:
@@ -27,7 +27,7 @@ def by_the_textbook(model: CharModel, text: str) -> textbook.Read:
 
 
 @pytest.mark.parametrize("text", [TEXT, ""])
-@pytest.mark.parametrize("cell", [*KINDS, "relu"])
+@pytest.mark.parametrize("cell", [*CELLS, "relu"])
 def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
     model = torch_network(cell)
     found, right = trace(model, text), by_the_textbook(model, text)
@@ -59,13 +59,13 @@ def test_a_tracer_keeps_the_weights_it_began_with() -> None:
 
 def test_on_a_processor_torchs_networks_are_read_by_numpy_too() -> None:
     texts = ["a cab", "", TEXT * 3]
-    for cell in KINDS:
+    for cell in CELLS:
         ours, theirs = (rnnviz.trace(model, texts) for model in (torch_network(cell), spread_network(cell)))
         for one, same in zip(ours, theirs, strict=True):
             assert_same_trace(one, same)
 
 
-@pytest.mark.parametrize("cell", [*KINDS, "relu"])
+@pytest.mark.parametrize("cell", [*CELLS, "relu"])
 def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
     model = torch_network(cell)
     ids = model.vocabulary.encode(TEXT * 2)
@@ -76,7 +76,7 @@ def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", KINDS)
+@pytest.mark.parametrize("cell", CELLS)
 def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Torch's meta device computes nothing, but refuses what lies elsewhere; only states are copied back."""
     copied: list[tuple[int, ...]] = []

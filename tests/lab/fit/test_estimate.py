@@ -231,7 +231,7 @@ def test_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_told(
 @pytest.mark.slow
 def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
     trainer = Trainer(replace(TINY, epochs=1), CORPUS, device="cpu")
-    trainer.threads = TorchThreads([1, 2], known={1: 1.0, 2: 2.0})
+    trainer.threads = TorchThreads([1, 2], speeds={1: 1.0, 2: 2.0})
     used = []
     list(trainer.run(sample_length=0, on_step=lambda _: used.append(torch.get_num_threads())))
     assert used[0] == 2
@@ -239,7 +239,7 @@ def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
 
 
 def test_minutes_become_characters_reports_included() -> None:
-    pace = speed_trial.Pace(TorchThreads([1], known={1: 50_000.0}))
+    pace = speed_trial.Pace(TorchThreads([1], speeds={1: 50_000.0}))
     seldom, often = (
         speed_trial.characters_in(1, replace(TINY, evaluate_every=every), CORPUS, pace)
         for every in (100_000, 1)

@@ -52,7 +52,7 @@ def test_the_toy_given_m_writes_its_word_again_and_again(seed: int) -> None:
 
 @pytest.mark.slow
 def test_the_report_of_a_toy_writes_the_word_too() -> None:
-    *_, last = train(TOY, corpora.from_text(twice("machine")), probe="machine")
+    *_, last = train(TOY, corpora.from_text(twice("machine")), watch_text="machine")
     assert last.characters < 3_000  # a second or so
     assert last.sample == ("machine" * 30)[:200]
 

@@ -302,7 +302,7 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
     has no random numbers, no bfloat16 and no fused optimiser.
     """
     drops = {"dropout_output": 0.2, "dropout_layer": 0.2, "dropout_embedding": 0.2}
-    if cell in ("rnn", "gru", "lstm"):
+    if CELLS[cell].mixes:
         drops["dropout_weight"] = 0.2
     recipe = replace(SMALL, cell=cell, hidden_size=12, layers=2, fresh_rows=0.3, **drops)
     with monkeypatch.context() as patched:

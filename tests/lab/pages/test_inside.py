@@ -17,7 +17,7 @@ from rnnviz.lab.pages.inside import direction, search_texts
 from rnnviz.lab.pages.inside import units as page_units
 from rnnviz.networks import model_card
 from rnnviz.networks.checkpoint import save
-from rnnviz.networks.verdicts import ENOUGH, Evidence, Report, Rival
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, Evidence, Report, Rival
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
@@ -193,7 +193,9 @@ EVIDENCE = Evidence(BEATEN, (0.8, 0.9), 1.0, 50, Report(0.84, (0.8, 0.88), BEATE
 
 def recorded(quantity: str, *, layer: int) -> model_card.Recorded:
     """A finding that stands, of unit 9."""
-    return model_card.Recorded("vowel", quantity, "AUC", layer, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, EVIDENCE)
+    return model_card.Recorded(
+        "vowel", quantity, "AUC", layer, 9, 0.85, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, EVIDENCE
+    )
 
 
 def test_it_opens_on_what_the_card_has_and_says_what_that_is(
@@ -245,11 +247,11 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
 ) -> None:
     monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
     for part in ("SEARCH", "PROBE"):
-        monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), most=ENOUGH))
+        monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), most=MIN_VERDICT_CHARS))
     monkeypatch.setattr(page_units, "KINDS", ASKED)  # each takes a second
     monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
-    text = (split.held_out + split.validation + split.train)[:ENOUGH]
+    text = (split.held_out + split.validation + split.train)[:MIN_VERDICT_CHARS]
     app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
     assert "**Too little text to tell**" in page_words(app)
     assert not [b for b in app.button if b.key == "inside.probe.start"]  # the page's own text is too short
@@ -259,7 +261,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     target = units.target("word-start", text)
     read, copies = trace(TINY_GRU, text), [trace(copy, text) for copy in units.untrained(TINY_GRU)]
     found, _vowel = units.find(TINY_GRU, text, ASKED, layer=0)
-    assert render_finding.told(found.sentences()) in page_words(app)
+    assert render_finding.join_sentences(found.sentences()) in page_words(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
     assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
@@ -267,7 +269,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     app = run_until_settled(app.button(key="inside.probe.start").click().run(), "inside")
     app = run_until_settled(app, "inside")
     many = units.probe(read, target, layer=0, untrained=copies)
-    assert render_finding.told(many.sentences()) in page_words(app)
+    assert render_finding.join_sentences(many.sentences()) in page_words(app)
     panel = next(p for p in boards["inside.found"]["panels"] if p["name"] == "probe")
     bars = panel["figures"]["light"]["data"][0]["x"]
     np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)

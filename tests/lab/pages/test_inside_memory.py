@@ -55,7 +55,7 @@ def test_gates_and_the_eigenvalues_stand_there_before_any_click(
     ]
     network = tiny(model.removeprefix("tiny-"), card=tiny_card())
     found = gradients.spectrum(network)
-    assert render_finding.told(found.sentences()) in page_words(app)
+    assert render_finding.join_sentences(found.sentences()) in page_words(app)
     sent = boards["inside.spectrum"]
     trained, untrained = sent["panels"][0]["figures"]["light"]["data"]
     np.testing.assert_allclose(sent["arrays"][trained["x"]["$"]], found.trained.real, atol=1e-6)
@@ -90,7 +90,7 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     np.testing.assert_allclose(values(sent, 1)[:41], found.integrated.values, atol=1e-5)
     np.testing.assert_allclose(values(sent, 2)[:41], found.occluded.values, atol=1e-5)
     assert np.isnan(values(sent, 1)[41:]).all()
-    assert render_finding.told(found.sentences()) in page_words(app)
+    assert render_finding.join_sentences(found.sentences()) in page_words(app)
     # Another baseline gives other numbers.
     run_until_settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
     assert not np.array_equal(values(boards[memory.ADDED], 2)[:41], found.occluded.values)

@@ -50,7 +50,7 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert texts[2] == done.continuation(unit_changes.LENGTH, temperature=0.8, seed=unit_changes.SEED)
     unrelated = app.text_area(key="inside.text").value
     said = done.controls(GRU, unrelated).sentences()
-    assert render_finding.told(said, "said", "hint") in page_words(app)
+    assert render_finding.join_sentences(said, "said", "hint") in page_words(app)
     # A click in each text moves its place.
     ask_board(app, f"{KEY}.source", what="at", value=3)
     ask_board(app, f"{KEY}.target", what="at", value=7)
@@ -74,7 +74,7 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     app.text_input(key=f"{KEY}.units").set_value("0").run()
     app.selectbox(key="inside.patch.what").set_value("random").run()
     run_until_settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
-    shows(boards[KEY], units.patch(model, **texts, units=directions.random(12, 3)))
+    shows(boards[KEY], units.patch(model, **texts, units=directions.random_direction(12, 3)))
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
 
@@ -90,7 +90,9 @@ def test_a_random_direction_lies_in_the_layer_in_view(
     )
     assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
     run_until_settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
-    shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random(12, layer=1)))
+    shows(
+        boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random_direction(12, layer=1))
+    )
 
 
 @pytest.mark.parametrize("texts", [OTHER, *PATCH_EXAMPLES.values()])

@@ -71,7 +71,7 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     copies = run(matching.copies(GRU, TEXT[:600]))
     found = searched.beside(found, read, *SPAN, copies, layer=0, most=most)
     assert found.untrained is not None
-    assert render_finding.told(found.sentences()) in page_words(app)
+    assert render_finding.join_sentences(found.sentences()) in page_words(app)
 
 
 def test_a_click_makes_a_match_the_text_in_view(

@@ -46,7 +46,7 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     (description,) = started
     assert description.text == "machinemachine", "so that it learns what follows the e"
     assert description.title == corpora.describe("machine").title
-    assert (description.watched, description.minutes) == ("machine", None)
+    assert (description.watch_text, description.minutes) == ("machine", None)
     shown = [app.radio(key="run").value, address_fields(app)["run"], component_data(app)[0]["run"]]
     assert shown == ["machine-rnn"] * 3
 
@@ -65,14 +65,18 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     app.number_input(key="set-hidden_size").set_value(64).run()
     app.button_group(key="set-truncation").set_value("random").run()
     app.number_input(key="set-minutes").set_value(2.0).run()
-    app.text_input(key="set-watched").set_value("def f(").run()
+    app.text_input(key="set-watch_text").set_value("def f(").run()
     assert "settings changed" in page_words(app)
     app.button_group(key="train-more").set_value(None).run()  # hidden, the settings stay
     app.button(key="train-start").click().run()
     (description,) = started
     config = description.config
     assert (config.cell, config.hidden_size, config.truncation) == ("gru", 64, "random")
-    assert (description.minutes, description.watched, description.name) == (2.0, "def f(", "python-docs-gru")
+    assert (description.minutes, description.watch_text, description.name) == (
+        2.0,
+        "def f(",
+        "python-docs-gru",
+    )
 
 
 @pytest.mark.usefixtures("troubled")
@@ -97,7 +101,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     app = pick_text(open_app("train"), training_text.PASTE)
     assert "Choose a text" in page_words(app)
     app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
-    assert set(app.text_input(key="set-watched").value) == {"b", " "}, "not of the held-out text"
+    assert set(app.text_input(key="set-watch_text").value) == {"b", " "}, "not of the held-out text"
     app.text_area(key="train-paste").set_value(TEXT).run()
     assert "2 · Training time]  \nOne minute" in page_words(app), "a short text offers one time, so no choice"
     app.button_group(key="train-more").set_value("text").run()
@@ -117,7 +121,7 @@ def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Descripti
     app = open_app("train", locale="zh-CN")
     _name, word = training_text.TOYS["zh"]
     assert len(word) == len(set(word)) == len("machine"), "as the page says"
-    assert app.text_input(key="set-watched").value == word
+    assert app.text_input(key="set-watch_text").value == word
     assert f"**{word[0]}**" in (said := page_words(app))
     assert 2 * word in said
     assert "machine" not in said
@@ -305,7 +309,7 @@ def test_the_first_run_on_a_book_needs_no_network(
     ]
     pick_text(app, "timemachine")
     app.button(key="train-start").click().run()
-    assert (started[0].corpus, started[0].watched) == ("timemachine", settings.SENTENCES["timemachine"])
+    assert (started[0].corpus, started[0].watch_text) == ("timemachine", settings.SENTENCES["timemachine"])
 
 
 def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:

@@ -49,7 +49,7 @@ def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> Non
 
 def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: Open) -> None:
     model = tiny("gru")
-    with rnnviz.follow("mine", model, watched="A machine", text="timemachine", total=40) as run:
+    with rnnviz.follow("mine", model, watch_text="A machine", text="timemachine", total=40) as run:
         run.log(10, 2.0, validation_loss=1.5, learning_rate=0.1)
         app = open_app("train", run="mine")
         header, arrays = component_data(app)
@@ -184,7 +184,7 @@ def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) ->
     first, curves = component_data(app)
     assert first["state"] == "finished"
     shutil.rmtree(runs.home() / "one")
-    make_run("one", "stopped", created=2.0, watched="A machine")
+    make_run("one", "stopped", created=2.0, watch_text="A machine")
     app.run()
     second, after = component_data(app)
     assert (second["state"], second["probe"]) == ("stopped", "A machine")

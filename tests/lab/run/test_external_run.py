@@ -80,7 +80,7 @@ def test_the_sentence_to_watch_is_read_as_training_goes_on() -> None:
     optimiser = torch.optim.SGD([*gru.parameters(), *output.parameters()], lr=0.5)
     before = torch.get_rng_state()
     seen = {0: states_of(gru, output)}
-    with rnnviz.follow("own", lambda: rnnviz.adapt(gru, output, "abc"), watched="cab") as run:
+    with rnnviz.follow("own", lambda: rnnviz.adapt(gru, output, "abc"), watch_text="cab") as run:
         for step in range(1, 6):
             states, _ = gru(torch.eye(3)[[2, 0, 1]])
             loss = torch.nn.functional.cross_entropy(output(states), torch.tensor([0, 1, 2]))
@@ -126,7 +126,7 @@ def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
     monkeypatch.setattr(external_run, "PROGRESS", 0.0)
     for share, seen in ((1e9, [1, 2, 3, 4]), (-1.0, [1, 2, 3, 3])):  # kept steps are read in any case
         monkeypatch.setattr(snapshots, "SHARE", share)
-        with rnnviz.follow("live", tiny_torch("gru"), watched="cab") as run:
+        with rnnviz.follow("live", tiny_torch("gru"), watch_text="cab") as run:
             shown = []
             for step in (1, 2, 3, 4):
                 run.log(step, 1.0)
@@ -206,5 +206,5 @@ def test_a_full_disk_does_not_end_the_loop(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("model", [None, torch.nn.Linear(2, 3), lambda: torch.nn.Linear(2, 3), "gru"])
 def test_a_sentence_to_watch_needs_a_model_that_can_be_read(model: Any) -> None:
     with pytest.raises(ConfigError, match=r"needs a model that rnnviz can read.*received"):
-        rnnviz.follow("mine", model, watched="cab")
+        rnnviz.follow("mine", model, watch_text="cab")
     assert not runs.home().exists(), "refused before anything was made"

@@ -127,8 +127,8 @@ REFUSED: Refusals = {
     "Description: a name": (
         lambda: Description("../toy", SMALL), ConfigError, "no folder; received '../toy'",
     ),
-    "Description: watched": (
-        lambda: Description("toy", SMALL, watched="x" * 500), ConfigError, "400 characters; received 500",
+    "Description: watch_text": (
+        lambda: Description("toy", SMALL, watch_text="x" * 500), ConfigError, "400 characters; received 500",
     ),
     "Description: minutes": (
         lambda: Description("toy", SMALL, minutes=0), ConfigError, "minutes is a number from 0.001 to 100000",

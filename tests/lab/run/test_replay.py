@@ -50,7 +50,7 @@ def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(
     Path("text.txt").write_text(TRAVELLER, "utf-8")
     for words in (
         "--name counts --cell ngram --order 3",
-        "--name net --train-on train+validation --hidden-size 8 --ngram counts --epochs 2 --probe lamp",
+        "--name net --train-on train+validation --hidden-size 8 --ngram counts --epochs 2 --watch lamp",
     ):
         assert cli.main(["train", "--corpus", "text.txt", *words.split()]) == 0
     replay = run_replay.read(run_replay.write("net", "net.snapshots.safetensors"))

@@ -109,7 +109,7 @@ def test_how_a_run_ended_is_told_by_its_last_event_and_what_was_asked(home: Path
 @pytest.mark.slow
 def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Path) -> None:
     """A text without a validation part goes through everything: start, follow, replay, keep, delete."""
-    id = runs.start(Description("toy", TOY, corpus="machine", watched="machine", threads=1))
+    id = runs.start(Description("toy", TOY, corpus="machine", watch_text="machine", threads=1))
     told: list[dict[str, Any]] = []
     read, seen = 0, ["waiting"]
 
@@ -156,7 +156,9 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
 @pytest.mark.slow
 def test_stopped_and_resumed_from_there(home: Path) -> None:
     long = replace(INTERRUPTIBLE, epochs=400)
-    id = runs.start(Description("own", long, text=TRAVELLER, title="A traveller", watched="lit", threads=1))
+    id = runs.start(
+        Description("own", long, text=TRAVELLER, title="A traveller", watch_text="lit", threads=1)
+    )
     until(lambda: runs.find(id).last)
     runs.stop(id)
     run = wait_for_end(id)

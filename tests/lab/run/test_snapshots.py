@@ -9,11 +9,12 @@ import pytest
 
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Watching, of, read, to_bytes
+from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.tracer import trace
 from tests.support.models import tiny
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_it_is_the_trace_of_the_text_and_half_the_size_is_near_enough(tmp_path: Path, cell: str) -> None:
     model, text = tiny(cell, layers=2), "The lever – half of us…\n"
     expected = trace(model, text)

@@ -15,7 +15,7 @@ from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.model_card import responds
 from rnnviz.networks.modelfile import read_tensors
-from rnnviz.networks.verdicts import ENOUGH
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS
 from rnnviz.text import corpora
 from tests.support.built import COUNTS, LATCHES, built, quoted
 from tests.support.torch_models import tiny_torch
@@ -53,7 +53,7 @@ def test_a_finished_run_keeps_the_units_that_were_planted(tmp_path: Path) -> Non
     assert model_card.unanswered(card) == {"brackets": "absent"}
     assert model_card.search_command(card) == "train --corpus b.txt"
     # Validation text alone would be too short, so that held-out text stands behind it.
-    assert ENOUGH < found["quotes"].characters == len(UNREAD) < len(PLANTED.text) * 0.16
+    assert MIN_VERDICT_CHARS < found["quotes"].characters == len(UNREAD) < len(PLANTED.text) * 0.16
     assert card["units"]["text"]["sha256"] == corpora.sha256(UNREAD)
     assert f"on {len(UNREAD):,} validation and held-out characters" in responds(card)
     assert "No finding: brackets (the text has none)." in responds(card)
@@ -72,11 +72,11 @@ def test_what_was_trained_on_confirms_nothing() -> None:
 def test_of_an_lstm_the_cell_state_is_looked_at_and_of_a_long_text_the_validation_part_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unit_search, "MOST", ENOUGH)
+    monkeypatch.setattr(unit_search, "MOST", MIN_VERDICT_CHARS)
     card = kept(corpora.from_text(quoted(410_000), "long"), tiny_torch("lstm"))
     found = [*model_card.unit_findings(card), *model_card.other_searches(card)]
     assert {one.quantity for one in found} == {"cell"}
-    assert {one.characters for one in found} == {ENOUGH}
+    assert {one.characters for one in found} == {MIN_VERDICT_CHARS}
     assert model_card.searched_part(card) == "validation"
 
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 import rnnviz
-from rnnviz.page.live_session import FEW, LIMIT, Ask, LiveSession
+from rnnviz.page.live_session import MAX_TEXT_CHARS, QUICK_CHARS, LiveAsk, LiveSession
 from rnnviz.page.payload import unpack
 from rnnviz.ui.browser import view_socket
 from rnnviz.ui.browser.view_socket import ViewSocket
@@ -37,9 +37,9 @@ def live() -> ViewSocket:
 
 
 def linked() -> ViewSocket:
-    made = ViewSocket()
-    made.serve(page._answer(LiveSession(GRU), {"words": {}}, "d"))
-    return made
+    socket = ViewSocket()
+    socket.serve(LiveSession(GRU, static=({"words": {}}, "d")))
+    return socket
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
     static = page._static
 
     def meanwhile(session: LiveSession, *more: Any) -> tuple[dict[str, Any], str]:
-        session.answer(Ask(text="typed just before"), {}, "d", temperature=1)
+        session.answer(LiveAsk(text="typed just before"))
         return static(session, *more)
 
     monkeypatch.setattr(page, "_static", meanwhile)
@@ -115,7 +115,12 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
 def test_what_only_the_page_can_answer_is_left_to_it(
     live: ViewSocket, caplog: pytest.LogCaptureFixture
 ) -> None:
-    wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * view_socket.LONGEST})
+    wishes = (
+        {"fresh": True},
+        {"model": "tiny-lstm"},
+        {"glance": True},
+        {"text": "a" * view_socket.MAX_ASK_CHARS},
+    )
     with connected(live.token) as socket:
         for said in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
             assert left_to_the_page(socket, said)
@@ -153,50 +158,51 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
 @pytest.mark.parametrize(
     ("ask", "quick"),
     [
-        (Ask(text=NEWS + "e", seq=7, base=1, static="d", client="b"), True),
-        (Ask(text=NEWS[:-3]), True),
-        (Ask(text=NEWS + "e" * FEW), True),
-        (Ask(text=NEWS + "e" * (FEW + 1)), False),
-        (Ask(text="x" + NEWS), False),
-        (Ask(text=NEWS[:20]), False),  # another window
-        (Ask(text=NEWS, start=0), False),
-        (Ask(text=NEWS, quantity="update"), False),
-        (Ask(text=NEWS, write=1), False),
-        (Ask(text="e" * LIMIT), False),
+        (LiveAsk(text=NEWS + "e", seq=7, base=1, static="d", client="b"), True),
+        (LiveAsk(text=NEWS[:-3]), True),
+        (LiveAsk(text=NEWS + "e" * QUICK_CHARS), True),
+        (LiveAsk(text=NEWS + "e" * (QUICK_CHARS + 1)), False),
+        (LiveAsk(text="x" + NEWS), False),
+        (LiveAsk(text=NEWS[:20]), False),  # another window
+        (LiveAsk(text=NEWS, start=0), False),
+        (LiveAsk(text=NEWS, quantity="update"), False),
+        (LiveAsk(text=NEWS, write=1), False),
+        (LiveAsk(text="e" * MAX_TEXT_CHARS), False),
     ],
 )
-def test_only_what_takes_no_time_is_answered_where_others_wait(ask: Ask, quick: bool) -> None:
+def test_only_what_takes_no_time_is_answered_where_others_wait(ask: LiveAsk, quick: bool) -> None:
     session = LiveSession(GRU)
-    assert not session.quick(Ask(text=NEWS))
-    session.answer(Ask(text=NEWS), {}, "d", temperature=1)
-    assert session.quick(ask) is quick
+    assert not session.is_quick(LiveAsk(text=NEWS))
+    session.answer(LiveAsk(text=NEWS))
+    assert session.is_quick(ask) is quick
 
 
 def test_at_once_only_what_is_quick_is_said_and_only_while_no_other_thread_is_at_it(live: ViewSocket) -> None:
-    assert live.say({"text": NEWS})
-    assert live.say({"text": NEWS}, at_once=True)
-    assert live.say({"text": "x" + NEWS}, at_once=True) is None
+    assert live.answer({"text": NEWS})
+    assert live.answer({"text": NEWS}, at_once=True)
+    assert live.answer({"text": "x" + NEWS}, at_once=True) is None
     with live.lock:
-        assert live.say({"text": NEWS}, at_once=True) is None
+        assert live.answer({"text": NEWS}, at_once=True) is None
 
 
 def test_one_views_long_asks_take_one_thread(live: ViewSocket) -> None:
     at_work, most = 0, 0
 
-    def slowly(said: Any, at_once: bool) -> bytes | None:
-        nonlocal at_work, most
-        if at_once:
-            return None
-        at_work += 1
-        most = max(most, at_work)
-        threading.Event().wait(0.05)
-        at_work -= 1
-        return b""
+    class SlowSession:
+        def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+            nonlocal at_work, most
+            if at_once:
+                return None
+            at_work += 1
+            most = max(most, at_work)
+            threading.Event().wait(0.05)
+            at_work -= 1
+            return b""
 
-    live.serve(slowly)
+    live.serve(SlowSession())
 
     async def asked() -> None:
-        await asyncio.gather(*(view_socket._answer(live.token, "{}") for _ in range(3)))
+        await asyncio.gather(*(view_socket._answer_text(live.token, "{}") for _ in range(3)))
 
     asyncio.run(asked())
     assert most == 1
@@ -222,17 +228,17 @@ def test_one_who_asks_without_waiting_leaves_others_their_turn(live: ViewSocket)
 
     async def both() -> None:
         with suppress(WebSocketDisconnect):
-            await asyncio.gather(view_socket._talk(cast(Any, Socket()), live.token), other())
+            await asyncio.gather(view_socket._answer_asks(cast(Any, Socket()), live.token), other())
 
-    assert live.say({})
-    assert live.say({}, at_once=True)
+    assert live.answer({})
+    assert live.answer({}, at_once=True)
     asyncio.run(both())
     assert turns == ["ask", "other", "ask", "ask"]
 
 
 def test_a_tab_has_few_connections_and_gets_back_those_that_end(live: ViewSocket) -> None:
     with ExitStack() as stack:
-        for _ in range(view_socket.MOST):
+        for _ in range(view_socket.MAX_CONNECTIONS):
             stack.enter_context(connected(live.token))
         assert refused(live.token)
     assert live.connections == 0
@@ -262,7 +268,8 @@ def test_a_texts_chunks_and_a_runs_snapshots_need_no_run_of_the_page(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     make_run("one")
-    header, _ = component_data(open_app("train", run="one"))
+    app = open_app("train", run="one")  # kept: its session holds the connection
+    header, _ = component_data(app)
     with connected(header["session"]) as socket:
         got, _ = answer(socket, run="one", static=header["digest"], held=[])
         assert len(got["frames"]) > len(header["frames"])

@@ -14,7 +14,7 @@ FILES = [*(f"{views.address(folder)}/{{}}" for folder in views.FOLDERS), f"{view
 
 def a_file_of(place: str) -> str:
     folders = {views.address(folder): folder for folder in views.FOLDERS}
-    folders[f"{views.ADDRESS}/plotly"] = views.plotly()
+    folders[f"{views.ADDRESS}/plotly"] = views.plotly_folder()
     return next(path.name for path in sorted(folders[place].iterdir()) if path.suffix in (".js", ".mjs"))
 
 

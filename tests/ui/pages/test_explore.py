@@ -16,7 +16,7 @@ from rnnviz.networks import checkpoint, model_card
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import initial_data, shown_units
-from rnnviz.page.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
+from rnnviz.page.live_session import BRANCH_CHARS, MAX_COLUMNS, MAX_TEXT_CHARS, LiveAsk, LiveSession
 from rnnviz.page.payload import pack, unpack
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui.pages.explore.page import KEY
@@ -56,7 +56,7 @@ def test_two_readers_do_not_see_each_other(open_app: Open) -> None:
 
 
 def answered(session: LiveSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    return unpack(session.answer(Ask(static="d", **fields), {"s": 1}, "d", temperature=1.0))
+    return unpack(session.answer(LiveAsk(**fields)))
 
 
 class Browser:
@@ -211,9 +211,9 @@ def test_what_it_rests_on_is_that_of_the_text_that_is_asked_about(text: str) -> 
 
 def test_no_other_waits_while_it_is_found_out() -> None:
     session = LiveSession(LSTM)
-    asked = Ask(text=TEXT[:120], pin=50, why=True)
-    session.answer(asked, {}, "", temperature=1.0)
-    assert not session.quick(asked)
+    asked = LiveAsk(text=TEXT[:120], pin=50, why=True)
+    session.answer(asked)
+    assert not session.is_quick(asked)
 
 
 def same_as_reshaped(
@@ -264,14 +264,14 @@ def test_a_keystroke_sends_the_same_little_at_any_length() -> None:
     for length in (200, 5000):
         session, text = LiveSession(GRU, YARDSTICK), (TEXT * 6)[:length]
         header, _ = answered(session, text=text)
-        again = Ask(static="d", text=text + "e", base=header["revision"])
-        sizes.append(len(session.answer(again, {}, "d", temperature=1)))
+        again = LiveAsk(text=text + "e", base=header["revision"])
+        sizes.append(len(session.answer(again)))
     assert max(sizes) < 2000
     assert abs(sizes[0] - sizes[1]) < 100
 
 
 def test_a_continuation_keeps_to_the_limit() -> None:
-    session, text = LiveSession(GRU), "e" * (LIMIT - 3)
+    session, text = LiveSession(GRU), "e" * (MAX_TEXT_CHARS - 3)
     (written,) = answered(session, text=text, at=5, write=1)[0]["continuations"]
     assert len(written) == 3
     assert answered(session, text=text + "abc", at=5, write=3)[0]["continuations"] == []
@@ -280,9 +280,9 @@ def test_a_continuation_keeps_to_the_limit() -> None:
 def test_continuations_follow_the_caret_as_they_are_drawn() -> None:
     session, text = LiveSession(GRU), "The Time shone"
     (best,) = answered(session, text=text, at=4, write=3, temperature=0)[0]["continuations"]  # no two alike
-    assert best == rnnviz.sample(GRU, "The ", SHORT, temperature=0)
+    assert best == rnnviz.sample(GRU, "The ", BRANCH_CHARS, temperature=0)
     assert answered(session, text=text, at=99, write=1, temperature=0)[0]["continuations"][0].startswith(
-        rnnviz.sample(GRU, text, SHORT, temperature=0)
+        rnnviz.sample(GRU, text, BRANCH_CHARS, temperature=0)
     )
     three = answered(session, text=text, at=4, write=3, top_k=3, top_p=0.9)[0]["continuations"]
     assert len(set(three)) == 3
@@ -299,13 +299,13 @@ def test_continuations_follow_the_caret_as_they_are_drawn() -> None:
     + [{"temperature": float("nan"), "top_p": float("nan"), "write": True, "at": -1}],
 )
 def test_whatever_arrives_is_a_valid_ask(value: object) -> None:
-    assert Ask.from_json(value) == Ask()
+    assert LiveAsk.from_json(value) == LiveAsk()
 
 
 def test_half_a_surrogate_pair_and_a_text_too_long_do_no_harm() -> None:
-    ask = Ask.from_json({"text": "a\ud83d" + "b" * LIMIT})
+    ask = LiveAsk.from_json({"text": "a\ud83d" + "b" * MAX_TEXT_CHARS})
     assert ask.text.startswith("a?b")
-    assert len(ask.text) == LIMIT
+    assert len(ask.text) == MAX_TEXT_CHARS
     answered(LiveSession(GRU), text=ask.text[:50])
 
 
@@ -350,7 +350,7 @@ def test_a_new_reader_does_not_wait_for_what_is_known_of_a_model(monkeypatch: py
 
 def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose_them() -> None:
     model = rnnviz.load("timemachine-gru")
-    few = shown_units.unit_order(model, "steady", 0)[: shown_units.FEW]
+    few = shown_units.unit_order(model, "steady", 0)[: shown_units.STEADY_UNITS]
     hidden = rnnviz.trace(model, example_text.TEXTS["timemachine"]).hidden[:, 0]
     flicker = (np.diff(hidden, axis=0) ** 2).mean(axis=0) / hidden.var(axis=0)
     assert flicker[few].mean() < 0.7 * flicker.mean()
@@ -394,7 +394,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
     one = shown_units.named_units(model)[0]
     assert one.findings[0].target == target
     text = example_text.TEXTS[corpus]
-    made = initial_data.fixed(model, None, 0.8)[0]
+    made = initial_data.fixed_part(model, None, 0.8)[0]
     first, said = made["first"], made["named"][0]
     assert first == {name: said[name] for name in ("quantity", "layer", "unit")}
     _, arrays = answered(LiveSession(model), text=text, **first)
@@ -434,14 +434,14 @@ def test_what_the_model_has_not_or_its_card_does_not_confirm_has_no_name(
 
 
 def test_states_and_gate_of_a_linear_cell_have_scales_of_their_own() -> None:
-    found = initial_data.fixed(tiny("mingru"), None, 0.8)[0]["quantities"]
+    found = initial_data.fixed_part(tiny("mingru"), None, 0.8)[0]["quantities"]
     ends = {name: (scale["low"], scale["high"]) for name, scale in found.items()}
     assert ends == {"hidden": (0, 4), "update": (0, 1), "candidate": (0, 4)}
 
 
 def test_a_model_whose_card_confirms_nothing_begins_with_surprise() -> None:
     for model in (rnnviz.load("timemachine-gru"), GRU):
-        made = initial_data.fixed(model, None, 0.8)[0]
+        made = initial_data.fixed_part(model, None, 0.8)[0]
         assert (made["named"], made["first"]["unit"]) == ([], None)
 
 
@@ -460,10 +460,10 @@ def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_i
         ({model_card.UNITS_KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
         ({model_card.UNITS_KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
     ):
-        assert initial_data.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
+        assert initial_data.fixed_part(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
 
 
 def test_the_browser_asks_for_no_more_columns_than_there_are() -> None:
     """It would ask again and again for what it never gets."""
     figure = ROOT / "rnnviz/ui/pages/explore/static/figure.js"
-    assert f"const WIDEST = {WIDEST};" in figure.read_text("utf-8")
+    assert f"const WIDEST = {MAX_COLUMNS};" in figure.read_text("utf-8")

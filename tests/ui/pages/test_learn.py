@@ -11,7 +11,7 @@ from rnnviz.lecture import controls
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
 from rnnviz.ui.pages.learn import page
-from rnnviz.ui.pages.learn.lecture import ADDRESS, Lecture
+from rnnviz.ui.pages.learn.lecture import MAX_ADDRESS_CHARS, Lecture
 from tests.support.apptest import Open, components, page_words
 
 STEPS = [(scene.number, at, step) for scene in scenes() for at, step in enumerate(scene.steps)]
@@ -70,7 +70,7 @@ def test_a_question_stands_before_its_picture_and_is_asked_of_the_room(
     number: int, at: int, step: Step
 ) -> None:
     lecture = Lecture({"step": step.name})
-    first, asked = answered(lecture), lecture.asked()
+    first, asked = answered(lecture), lecture.room_question()
     if not step.question:
         assert "picture" in first["data"]
         assert step.room_question or asked is None
@@ -82,7 +82,7 @@ def test_a_question_stands_before_its_picture_and_is_asked_of_the_room(
         *(None, False),
     )
     then = answered(lecture, {"ask": {PICK: 0}})
-    made = lecture.asked()
+    made = lecture.room_question()
     assert (made.key, made.over, made.right) == (asked.key, True, then["data"]["question"]["right"])
     assert (then["query"][PICK], then["data"]["question"]["predicted"]) == ("0", 0)
     assert answered(Lecture(then["query"]))["data"] == then["data"]
@@ -103,7 +103,7 @@ def test_an_address_brings_a_step_back(number: int, at: int, step: Step) -> None
             wish = control.widget_at(None)["options"][-1][0]
         sent = answered(lecture, {"ask": {name: wish}})
     sent = answered(lecture)
-    assert len(urlencode(sent["query"])) <= ADDRESS
+    assert len(urlencode(sent["query"])) <= MAX_ADDRESS_CHARS
     again = answered(Lecture(sent["query"]))
     assert (again["data"], again["notice"]) == (sent["data"], sent["notice"])
     assert (again["step"], again["present"]) == (at, True)
@@ -151,7 +151,7 @@ def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale
 def test_both_appearances_have_the_same_colours_by_name() -> None:
     light, dark = (page.colours()[name] for name in ("light", "dark"))
     assert light.keys() == dark.keys()
-    assert len(light["diverging"]) == page.LEVELS
+    assert len(light["diverging"]) == page.COLOUR_LEVELS
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_a_line_of_text_is_taken_or_left(value: object, kept: str | None) -> Non
 
 
 def test_why_no_room_opens_is_told_once(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "room_wish", lambda wish, say: {"door": None, "trouble": "no network"})
+    monkeypatch.setattr(page, "answer_room", lambda wish, say: {"door": None, "trouble": "no network"})
     app = open_app("learn")
     told = json.loads(components(app)[0].proto.bytes)
     assert told["room"]["trouble"] == "no network"
-    later = app.session_state["learn.link"].say({"scene": 2, "present": told["present"]})
+    later = app.session_state["learn.link"].answer({"scene": 2, "present": told["present"]})
     assert json.loads(later)["room"] == {"door": None}

@@ -28,7 +28,7 @@ def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    monkeypatch.setattr("rnnviz.text.decoding.CHUNK", 200)
+    monkeypatch.setattr("rnnviz.text.decoding.CHUNK_BYTES", 200)
     for stretch in (
         "rnnviz.scoring.column_files.STRETCH",
         "rnnviz.ui.pages.perplexity.scoring_jobs.BLOCK",

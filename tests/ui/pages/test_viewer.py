@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnviz
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.payload import unpack
 from rnnviz.scoring.breakdown import difference
@@ -160,7 +161,7 @@ def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
     assert header["place"] == 3
 
 
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 def test_what_was_expected_is_what_a_trace_says(
     keep: Keep, cell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,12 +27,14 @@ from tests.support.phones import COLOURS, SOON, Phone, hang_up
 def _networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This computer has two addresses in a network."""
     found = [Address("127.0.0.1", "wlan0"), Address("127.0.0.2", "eth0")]
-    monkeypatch.setattr(classroom, "addresses", lambda: found)
-    monkeypatch.setattr(room_listener, "PORTS", range(0))  # another process of the suite takes those too
-    monkeypatch.setattr(room_phones, "TARRY", 0.0)
+    monkeypatch.setattr(classroom, "list_addresses", lambda: found)
+    monkeypatch.setattr(
+        room_listener, "FIRST_PORTS", range(0)
+    )  # another process of the suite takes those too
+    monkeypatch.setattr(room_phones, "REFUSAL_DELAY_S", 0.0)
     yield
     hang_up()
-    opened = classroom.current()
+    opened = classroom.open_room_now()
     classroom.close()
     assert opened is None or opened.listener.wait(SOON)
 
@@ -60,7 +62,7 @@ def look(stage: TestClient, seen: object = "") -> dict[str, Any]:
 
 def now() -> OpenRoom:
     """The room that is open."""
-    opened = classroom.current()
+    opened = classroom.open_room_now()
     assert opened is not None
     return opened
 
@@ -69,7 +71,7 @@ def test_a_room_opens_once_asks_and_lets_go_of_its_port(stage: TestClient) -> No
     assert look(stage) == {"closed": True}
     opened = classroom.open_room("en")
     assert classroom.open_room("zh") is opened
-    opened.stage(COLOURS)
+    opened.stage_question(COLOURS)
     assert look(stage)["question"]["key"] == "colour"
     phone = on_phone(opened).join()
     assert phone.listen()["state"] == "open"
@@ -79,7 +81,7 @@ def test_a_room_opens_once_asks_and_lets_go_of_its_port(stage: TestClient) -> No
     with pytest.raises(ConnectionRefusedError):
         phone.request("GET", "/")
     assert look(stage) == {"closed": True}
-    assert classroom.current() is None
+    assert classroom.open_room_now() is None
 
 
 def test_another_of_this_computer_s_addresses_can_be_shown_and_no_other() -> None:
@@ -89,46 +91,46 @@ def test_another_of_this_computer_s_addresses_can_be_shown_and_no_other() -> Non
         f"http://hall.example.org:{port}", "https://room.example.org",
         f"http://127.0.0.1:{port}", f"http://127.0.0.2:{port}",
     ]  # fmt: skip
-    first = opened.door()
+    first = opened.join_info()
     assert first["url"] == f"http://hall.example.org:{port}"
     assert first["qr"] == segno.make(first["url"], error="m", micro=False).svg_data_uri(
         border=4, dark="#000", light="#fff", omitsize=True
     )
-    opened.move("127.0.0.2")
-    assert (opened.door()["at"], opened.door()["short"]) == (3, f"127.0.0.2:{port}")
-    assert opened.door()["qr"] != first["qr"]
+    opened.choose_address("127.0.0.2")
+    assert (opened.join_info()["at"], opened.join_info()["short"]) == (3, f"127.0.0.2:{port}")
+    assert opened.join_info()["qr"] != first["qr"]
     for no in ("evil.example", None, 5):
-        opened.move(no)
-    assert opened.door()["at"] == 3
+        opened.choose_address(no)
+    assert opened.join_info()["at"] == 3
 
 
 def test_a_question_closes_when_nobody_looks_from_the_stage_and_opens_when_someone_does(
     stage: TestClient,
 ) -> None:
     opened = classroom.open_room("en")
-    opened.stage(COLOURS)
-    classroom.unseen(after=60)
-    assert opened.room.heard("a")["state"] == "open"
-    classroom.unseen(after=0)
-    assert opened.room.heard("a")["state"] == "waiting"
+    opened.stage_question(COLOURS)
+    classroom.close_abandoned_question(after=60)
+    assert opened.room.phone_state("a")["state"] == "open"
+    classroom.close_abandoned_question(after=0)
+    assert opened.room.phone_state("a")["state"] == "waiting"
     assert look(stage)["question"]["key"] == "colour"
-    assert opened.room.heard("a")["state"] == "open"
+    assert opened.room.phone_state("a")["state"] == "open"
 
 
 def test_a_look_waits_for_news_but_not_for_ever(stage: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = classroom.open_room("en")
     first = look(stage)
-    monkeypatch.setattr(classroom, "WAIT", 0.01)
+    monkeypatch.setattr(classroom, "LOOK_WAIT_S", 0.01)
     assert look(stage, first["edition"]) == first
-    opened.stage(COLOURS)
-    monkeypatch.setattr(classroom, "WAIT", 60)
+    opened.stage_question(COLOURS)
+    monkeypatch.setattr(classroom, "LOOK_WAIT_S", 60)
     assert look(stage, first["edition"])["question"]["answered"] == 0
 
 
 def test_answers_come_as_csv_in_which_nothing_is_computed(stage: TestClient) -> None:
     assert stage.get("/room/answers.csv").text == ""
     opened = classroom.open_room("en")
-    opened.stage(COLOURS)
+    opened.stage_question(COLOURS)
     on_phone(opened).join().answer(1, 2)
     assert stage.get("/room/answers.csv").text == "", "hidden until they are shown"
     opened.room.reveal(1)
@@ -141,35 +143,35 @@ def test_answers_come_as_csv_in_which_nothing_is_computed(stage: TestClient) -> 
 
 
 def test_where_no_network_is_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(classroom, "addresses", list)
+    monkeypatch.setattr(classroom, "list_addresses", list)
     with pytest.raises(ConfigError, match="Wi-Fi"):
         classroom.open_room("en")
-    assert "Wi-Fi" in page.room_wish({"room": {"open": True}}, str)["trouble"]
+    assert "Wi-Fi" in page.answer_room({"room": {"open": True}}, str)["trouble"]
 
 
 def test_where_the_port_is_taken_it_is_said_why() -> None:
     taken = classroom.open_room("en").listener.port
-    vars(classroom)["_opened"], kept = None, classroom.current()
+    vars(classroom)["_current_room"], kept = None, classroom.open_room_now()
     with pytest.raises(ConfigError, match="no port could be opened"):
         classroom.open_room("en", RoomOptions(port=taken))
-    vars(classroom)["_opened"] = kept
+    vars(classroom)["_current_room"] = kept
 
 
 # ---- what the lecturer does ----
 
 
 def test_learn_opens_reveals_and_closes_the_room() -> None:
-    assert page.room_wish({}, str) == {"door": None}
-    door = page.room_wish({"room": {"open": True}}, str)["door"]
-    assert door == page.room_wish(None, str)["door"]
+    assert page.answer_room({}, str) == {"door": None}
+    door = page.answer_room({"room": {"open": True}}, str)["door"]
+    assert door == page.answer_room(None, str)["door"]
     page.stage_question(COLOURS)
     opened = now()
     on_phone(opened).join().answer(1, 0)
-    assert page.room_wish({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
-    assert opened.room.shown()["question"]["revealed"]
-    page.room_wish({"room": {"again": 1}}, str)
-    assert opened.room.shown()["question"]["votes"] == 0
-    assert page.room_wish({"room": {"open": False}}, str) == {"door": None}
+    assert page.answer_room({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
+    assert opened.room.stage_state()["question"]["revealed"]
+    page.answer_room({"room": {"again": 1}}, str)
+    assert opened.room.stage_state()["question"]["votes"] == 0
+    assert page.answer_room({"room": {"open": False}}, str) == {"door": None}
     assert opened.room.closed
     page.stage_question(COLOURS)  # without a room, nothing to do
 
@@ -187,42 +189,42 @@ def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
     assert [page["title"] for page in heard["pages"]] == ["tiny-gru"]
     body = phone.request("GET", f"/{heard['pages'][0]['href']}").body
     assert b"<title>tiny-gru" in body
-    assert page.room_wish({}, str)["door"] is None, "the stage has asked nothing"
-    sharing.stop("tiny-gru.html")
+    assert page.answer_room({}, str)["door"] is None, "the stage has asked nothing"
+    sharing.remove_network_page("tiny-gru.html")
     assert opened.listener.wait(SOON)
 
 
 def test_stop_leaves_the_room_to_the_lecture(info: ModelInfo) -> None:
-    page.room_wish({"room": {"open": True}}, str)
+    page.answer_room({"room": {"open": True}}, str)
     opened = now()
-    opened.choose(sharing.show(opened, info, "en"))
-    sharing.stop("tiny-gru.html")
-    assert classroom.current() is opened
-    assert opened.shown.listed() == {"pages": [], "chosen": -1}
+    opened.choose(sharing.add_network_page(opened, info, "en"))
+    sharing.remove_network_page("tiny-gru.html")
+    assert classroom.open_room_now() is opened
+    assert opened.pages.listed() == {"pages": [], "chosen": -1}
 
 
 def test_host_opens_the_room_with_the_networks_that_are_there(
     info: ModelInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = RoomOptions(address="127.0.0.1", names=("hall.example.org",), networks=("tiny-gru", "none"))
-    monkeypatch.setattr(classroom, "at_start", options)
+    monkeypatch.setattr(classroom, "startup_options", options)
     sharing.open_at_start()
     opened = now()
-    assert opened.asks
+    assert opened.asks_questions
     port = opened.listener.port
     assert capsys.readouterr().out.split() == [
         "The", "class", "opens", f"http://hall.example.org:{port}", "or", f"http://127.0.0.1:{port}",
     ]  # fmt: skip
     assert [page["title"] for page in on_phone(opened).join().listen()["pages"]] == ["tiny-gru"]
     classroom.close()
-    assert classroom.open_room("en").places == opened.places, "Learn opens it where host had it"
+    assert classroom.open_room("en").addresses == opened.addresses, "Learn opens it where host had it"
 
 
 def test_host_goes_on_without_a_network(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(classroom, "at_start", RoomOptions())
-    monkeypatch.setattr(classroom, "addresses", list)
+    monkeypatch.setattr(classroom, "startup_options", RoomOptions())
+    monkeypatch.setattr(classroom, "list_addresses", list)
     sharing.open_at_start()
-    assert classroom.current() is None
+    assert classroom.open_room_now() is None
     assert "connect it to the Wi-Fi" in capsys.readouterr().out

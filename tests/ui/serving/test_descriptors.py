@@ -17,8 +17,8 @@ def test_the_limit_of_open_files_is_raised_for_many_phones() -> None:
         pytest.skip("more are not allowed here")
     script = (
         "import resource\n"
-        "from rnnviz.ui.serving.lifespan import raise_limit\n"
-        "raise_limit()\n"
+        "from rnnviz.ui.serving.lifespan import raise_open_file_limit\n"
+        "raise_open_file_limit()\n"
         "print(*resource.getrlimit(resource.RLIMIT_NOFILE))\n"
     )
 

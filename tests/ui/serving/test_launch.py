@@ -38,8 +38,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Served:
 
 
 def test_app_asks_for_what_it_was_told_and_nothing_else(served: Served) -> None:
-    assert run(["app"], more=[app]) == 0
-    assert run(["app", "--port", "9000", "--no-browser"], more=[app]) == 0
+    assert run(["app"], more_commands=[app]) == 0
+    assert run(["app", "--port", "9000", "--no-browser"], more_commands=[app]) == 0
     assert served == [("app", {}), ("app", {"server.port": 9000, "server.headless": True})]
     assert set(served[1][1]) <= set(st.config.get_config_options())
 
@@ -47,13 +47,13 @@ def test_app_asks_for_what_it_was_told_and_nothing_else(served: Served) -> None:
 def test_host_asks_for_a_room_and_leaves_the_app_on_this_computer(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classroom, "at_start", None)
-    assert run(["host"], more=[host]) == 0
-    assert classroom.at_start == classroom.RoomOptions()
+    monkeypatch.setattr(classroom, "startup_options", None)
+    assert run(["host"], more_commands=[host]) == 0
+    assert classroom.startup_options == classroom.RoomOptions()
     words = "host --port 80 --address 10.0.0.7 --name a.org --name b.org --model tiny --no-browser"
-    assert run(words.split(), more=[host]) == 0
-    assert classroom.at_start == classroom.RoomOptions("10.0.0.7", 80, ("a.org", "b.org"), ("tiny",))
-    assert run(["host", "--app-address", "0.0.0.0"], more=[host]) == 0
+    assert run(words.split(), more_commands=[host]) == 0
+    assert classroom.startup_options == classroom.RoomOptions("10.0.0.7", 80, ("a.org", "b.org"), ("tiny",))
+    assert run(["host", "--app-address", "0.0.0.0"], more_commands=[host]) == 0
     assert served == [
         ("host", {}), ("host", {"server.headless": True}), ("host", {"server.address": "0.0.0.0"}),
     ]  # fmt: skip
@@ -64,7 +64,7 @@ def test_an_option_of_the_hosted_app_says_what_replaced_it(
     option: str, served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        run(["host", option, "80"], more=[host])
+        run(["host", option, "80"], more_commands=[host])
     assert (ended.value.code, served) == (2, [])
     assert capsys.readouterr().err.startswith(f"rnnviz: {option} is gone: ")
 
@@ -75,7 +75,7 @@ def test_a_port_that_there_cannot_be_is_refused_in_a_sentence(
     port: str, command: Callable[..., int], served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        run([command.__name__, "--port", port], more=[command])
+        run([command.__name__, "--port", port], more_commands=[command])
     assert f"a port is a number from 0 to 65535; received '{port}'" in capsys.readouterr().err
     assert served == []
 
@@ -113,15 +113,15 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own = ROOT / ".streamlit" / "config.toml"
-    assert start.settings() == own
-    found = dict(start.flat(tomllib.loads(own.read_text("utf-8"))))
+    assert start.settings_path() == own
+    found = dict(start.flat_options(tomllib.loads(own.read_text("utf-8"))))
     assert set(found) <= set(st.config.get_config_options())
     assert found["server.address"] == "localhost"  # nobody else, where nothing more was asked for
-    monkeypatch.setattr(start, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
+    monkeypatch.setattr(start, "UI_FOLDER", tmp_path / "rnnviz" / "ui")  # as a wheel has it
     installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
     installed.parent.mkdir(parents=True)
     installed.write_bytes(own.read_bytes())
-    assert start.settings() == installed
+    assert start.settings_path() == installed
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     wheel = tools["hatch"]["build"]["targets"]["wheel"]
     assert ".streamlit/config.toml" in wheel["only-include"]
@@ -132,9 +132,9 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
 def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
     command: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(classroom, "at_start", None)
+    monkeypatch.setattr(classroom, "startup_options", None)
     monkeypatch.setitem(sys.modules, "streamlit", None)
-    assert run([command.__name__], more=[command]) == 1
+    assert run([command.__name__], more_commands=[command]) == 1
     out, said = capsys.readouterr()
     assert out == "Starting …\n"
     needs = f"{command.__name__} needs streamlit, which isn't installed"
@@ -172,6 +172,6 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
 def test_no_browser_opens_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {"server.headless": False}
     monkeypatch.setattr(st, "get_option", told.get)
-    assert lifespan.browser_wanted()
+    assert lifespan.opens_browser()
     told["server.headless"] = True
-    assert not lifespan.browser_wanted()
+    assert not lifespan.opens_browser()

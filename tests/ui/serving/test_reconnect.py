@@ -29,9 +29,9 @@ def test_a_timer_of_the_page_before_does_not_clear_the_new_one(
     monkeypatch.setattr(streamlit_workarounds.st, "rerun", rerun)
     if again:
         with pytest.raises(Again):
-            streamlit_workarounds.run_again_for_timers_left()
+            streamlit_workarounds.rerun_for_old_timers()
     else:
-        streamlit_workarounds.run_again_for_timers_left()
+        streamlit_workarounds.rerun_for_old_timers()
 
 
 def test_streamlit_keeps_what_was_asked_for_where_it_is_looked_for() -> None:

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnviz.page.responses import pack
+from rnnviz.page.responses import pack_file
 from rnnviz.ui.serving import http_protocol
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones
-from rnnviz.ui.serving.room.listener import Listener
-from rnnviz.ui.serving.room.phones import Limit, Phones, Shown
+from rnnviz.ui.serving.room.listener import ClassroomServer
+from rnnviz.ui.serving.room.phones import NetworkPages, PhoneApp, RateLimit
 from rnnviz.ui.serving.room.room import Room
 from tests.support.phones import COLOURS, SHUT, SOON, Phone, hang_up, shut
 from tests.support.waiting import until
@@ -48,26 +48,26 @@ def room() -> Room:
 
 
 @pytest.fixture
-def served(room: Room) -> Phones:
+def served(room: Room) -> PhoneApp:
     """What the room's phones are served: one network among it."""
-    shown = Shown()
-    shown.put("tiny.html", "Tiny", pack(NETWORK.encode(), "tiny.html"))
-    return Phones(room, shown)
+    shown = NetworkPages()
+    shown.add("tiny.html", "Tiny", pack_file(NETWORK.encode(), "tiny.html"))
+    return PhoneApp(room, shown)
 
 
 @pytest.fixture
-def listener(served: Phones, room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
+def listener(served: PhoneApp, room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClassroomServer]:
     """What answers for the room."""
-    monkeypatch.setattr(phones, "SPREAD", (0.0, 0.0))
-    monkeypatch.setattr(phones, "TARRY", 0.0)
-    made = Listener(served.app, "127.0.0.1", 0)
+    monkeypatch.setattr(phones, "NEWS_DELAY_RANGE_S", (0.0, 0.0))
+    monkeypatch.setattr(phones, "REFUSAL_DELAY_S", 0.0)
+    made = ClassroomServer(served.app, "127.0.0.1", 0)
     yield made
     room.close()
     shut(made)
 
 
 @pytest.fixture
-def port(listener: Listener) -> int:
+def port(listener: ClassroomServer) -> int:
     """Where the room answers."""
     return listener.port
 
@@ -93,10 +93,10 @@ def test_the_page_is_one_small_file_that_may_do_nothing_but_talk_to_its_room(por
     assert "unsafe" not in policy
     said = json.loads(page.split('id="words">')[1].split("</script>")[0])
     assert set(said) == {"en", "zh"}
-    assert set(said["zh"]) == set(phones.WORDS)
+    assert set(said["zh"]) == set(phones.PHONE_WORDS)
 
 
-def test_a_network_is_sent_compressed_and_once(port: int, served: Phones) -> None:
+def test_a_network_is_sent_compressed_and_once(port: int, served: PhoneApp) -> None:
     browser = Phone(port)
     packed = browser.request("GET", "/tiny.html", **{"Accept-Encoding": "gzip, br"})
     assert (packed.status, packed.headers["content-encoding"]) == (200, "gzip")
@@ -105,7 +105,7 @@ def test_a_network_is_sent_compressed_and_once(port: int, served: Phones) -> Non
     assert plain.body.decode() == NETWORK
     known = browser.request("GET", "/tiny.html", **{"If-None-Match": plain.headers["etag"]})
     assert (known.status, known.body) == (304, b"")
-    (listed,) = served._shown.listed()["pages"]
+    (listed,) = served._pages.listed()["pages"]
     assert (listed["title"], listed["bytes"]) == ("Tiny", len(packed.body))
     for address, kept in ((listed["href"], True), ("tiny.html?v=another", False)):
         headers = browser.request("GET", f"/{address}").headers
@@ -156,7 +156,7 @@ def test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes(room: Ro
     assert phones[0].answer(1, 2)[1]["mine"] == 2
     assert phones[1].answer(1, 2)[0] == 200
     assert phones[1].answer(1, 0)[0] == 200
-    shown = room.shown()
+    shown = room.stage_state()
     assert (shown["phones"], shown["question"]["counts"]) == (2, [1, 0, 1])
     room.reveal(1)
     assert [one.hear()["state"] for one in phones] == ["closed", "closed"]
@@ -174,10 +174,12 @@ def test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes(room: Ro
     assert phones[0].hear() == {}
 
 
-def test_a_phone_hears_which_network_the_lecturer_has_chosen(room: Room, served: Phones, one: Phone) -> None:
-    shown = served._shown
+def test_a_phone_hears_which_network_the_lecturer_has_chosen(
+    room: Room, served: PhoneApp, one: Phone
+) -> None:
+    shown = served._pages
     assert one.listen()["chosen"] == -1
-    shown.put("other.html", "Other", pack(b"x", "other.html"))
+    shown.add("other.html", "Other", pack_file(b"x", "other.html"))
     shown.chosen = "other.html"
     room.phones.ring()
     assert one.hear()["chosen"] == 1
@@ -191,9 +193,9 @@ def test_a_phone_hears_which_network_the_lecturer_has_chosen(room: Room, served:
 def test_a_phone_that_hangs_up_is_there_no_longer(room: Room, port: int, one: Phone) -> None:
     for phone_there in (one, Phone(port).join()):
         phone_there.listen()
-    assert room.shown()["phones"] == 2
+    assert room.stage_state()["phones"] == 2
     hang_up()
-    until(lambda: room.shown()["phones"] == 0)
+    until(lambda: room.stage_state()["phones"] == 0)
 
 
 def test_a_phone_in_two_tabs_is_one_phone(room: Room, port: int, one: Phone) -> None:
@@ -202,10 +204,10 @@ def test_a_phone_in_two_tabs_is_one_phone(room: Room, port: int, one: Phone) -> 
     one.listen()
     again.listen()
     assert one.hear() == {"state": "elsewhere"}
-    assert room.shown()["phones"] == 1
+    assert room.stage_state()["phones"] == 1
     one.answer(1, 0)
     again.answer(1, 1)
-    assert room.shown()["question"]["counts"] == [0, 1, 0]
+    assert room.stage_state()["question"]["counts"] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +227,7 @@ def test_another_site_s_page_can_neither_join_nor_answer(room: Room, one: Phone,
         assert got.status == 403
     forged = one.request("POST", "/room/join", b"{}", Origin=origin, Host=origin.partition("//")[2] or origin)
     assert forged.status in (200, 403)  # whoever forges both is no browser, and gets an id like any other
-    assert room.shown()["question"]["votes"] == 0
+    assert room.stage_state()["question"]["votes"] == 0
     own = one.request("POST", "/room/join", b"{}", Origin=f"http://127.0.0.1:{one.port}")
     assert own.status == 200
 
@@ -236,7 +238,7 @@ hostile = st.one_of(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
     ).map(lambda value: json.dumps(value).encode()),
-    st.binary(min_size=phones.BODY + 1, max_size=phones.BODY + 9),
+    st.binary(min_size=phones.MAX_BODY_BYTES + 1, max_size=phones.MAX_BODY_BYTES + 9),
     st.fixed_dictionaries(
         {
             "phone": st.just("own"),
@@ -253,10 +255,10 @@ def test_whatever_is_sent_is_answered_and_counts_only_if_it_is_an_answer(
     room: Room, port: int, body: bytes
 ) -> None:
     one = Phone(port).join()
-    before = room.shown()["question"]["counts"]
+    before = room.stage_state()["question"]["counts"]
     body = body.replace(b'"own"', json.dumps(one.id).encode())
     got = one.request("POST", "/room/answer", body)
-    after = room.shown()["question"]["counts"]
+    after = room.stage_state()["question"]["counts"]
     if got.status == 200:
         taken = json.loads(body)
         assert taken["question"] == 1
@@ -265,7 +267,7 @@ def test_whatever_is_sent_is_answered_and_counts_only_if_it_is_an_answer(
         assert got.status in (400, 401, 404, 413)
         assert set(got.json) == {"why"}
         assert after == before
-    assert (got.status == 413) == (len(body) > phones.BODY)
+    assert (got.status == 413) == (len(body) > phones.MAX_BODY_BYTES)
 
 
 # ---- bounds ----
@@ -282,7 +284,7 @@ def line(port: int, sent: bytes) -> socket.socket:
 def test_a_body_without_end_and_one_that_never_comes_are_not_waited_for(
     port: int, monkeypatch: pytest.MonkeyPatch, length: int, sent: bytes, status: bytes
 ) -> None:
-    monkeypatch.setattr(phones, "PATIENCE", SOON if sent else 0.05)
+    monkeypatch.setattr(phones, "BODY_TIMEOUT_S", SOON if sent else 0.05)
     head = b"POST /room/answer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % length
     with line(port, head + sent) as phone:
         assert status in phone.recv(4096)
@@ -298,21 +300,21 @@ ENDLESS = b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000
     "sent", [b"", ASKED[:16], ASKED + ASKED[:16], b"\x16\x03\x01\x02\x00\x01\x00", ENDLESS]
 )
 def test_a_line_on_which_nothing_is_asked_to_its_end_is_cut(
-    listener: Listener, monkeypatch: pytest.MonkeyPatch, sent: bytes
+    listener: ClassroomServer, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(http_protocol, "PATIENCE", 0.05)
+    monkeypatch.setattr(http_protocol, "HEADER_TIMEOUT_S", 0.05)
     listener._server.config.timeout_keep_alive = 0  # seconds after an answer, else 5
     with line(listener.port, sent) as phone, suppress(ConnectionError):
         while phone.recv(4096):  # what can be answered is; then it ends, or this takes too long
             pass
 
 
-@pytest.mark.parametrize("bound", ["CONNECTIONS", "FROM_ONE_ADDRESS"])
+@pytest.mark.parametrize("bound", ["MAX_CONNECTIONS", "MAX_CONNECTIONS_PER_ADDRESS"])
 def test_lines_beyond_the_most_are_cut_and_leave_room_again(
-    listener: Listener, one: Phone, monkeypatch: pytest.MonkeyPatch, bound: str
+    listener: ClassroomServer, one: Phone, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     monkeypatch.setattr(room_listener, bound, 3)
-    monkeypatch.setattr(http_protocol, "PATIENCE", 10 * SOON)
+    monkeypatch.setattr(http_protocol, "HEADER_TIMEOUT_S", 10 * SOON)
     one.listen()
     with ExitStack() as held:
         lines = [held.enter_context(line(listener.port, b"")) for _ in range(6)]
@@ -332,10 +334,10 @@ def is_cut(phone: socket.socket) -> bool:
 
 
 def test_a_line_that_reads_nothing_is_cut(
-    served: Phones, listener: Listener, monkeypatch: pytest.MonkeyPatch
+    served: PhoneApp, listener: ClassroomServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room_listener, "STALLED", 0.05)
-    served._shown.put("large.html", "Large", pack(os.urandom(8_000_000), "large.html"))
+    monkeypatch.setattr(room_listener, "STALLED_TIMEOUT_S", 0.05)
+    served._pages.add("large.html", "Large", pack_file(os.urandom(8_000_000), "large.html"))
     with line(listener.port, b"GET /large.html HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n"):
         until(lambda: len(listener._server.server_state.connections) == 1)
         until(lambda: not listener._server.server_state.connections)
@@ -343,18 +345,18 @@ def test_a_line_that_reads_nothing_is_cut(
 
 
 def test_a_phone_that_floods_is_told_to_wait_and_others_are_not(
-    served: Phones, room: Room, port: int, one: Phone
+    served: PhoneApp, room: Room, port: int, one: Phone
 ) -> None:
-    served._answers = Limit(burst=8, rate=0)
+    served._answers = RateLimit(burst=8, rate=0)
     statuses = [one.answer(1, n % 3)[0] for n in range(20)]
     assert statuses == [200] * 8 + [429] * 12
     assert one.request("POST", "/room/events", one.body()).status == 429
     assert Phone(port).join().answer(1, 2)[0] == 200
-    assert room.shown()["question"]["counts"] == [0, 1, 1]
+    assert room.stage_state()["question"]["counts"] == [0, 1, 1]
 
 
-def test_one_address_has_only_so_many_pages_a_second(served: Phones, port: int) -> None:
-    served._looks = Limit(burst=3, rate=0)
+def test_one_address_has_only_so_many_pages_a_second(served: PhoneApp, port: int) -> None:
+    served._looks = RateLimit(burst=3, rate=0)
     one = Phone(port)
     got = [one.request("GET", path) for path in ("/", "/tiny.html", "/none.html", "/")]
     assert [each.status for each in got] == [200, 200, 404, 429]
@@ -363,7 +365,7 @@ def test_one_address_has_only_so_many_pages_a_second(served: Phones, port: int) 
 
 
 def test_a_phone_too_many_can_look_but_not_answer(one: Phone, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.ui.serving.room.room.PHONES", 0)
+    monkeypatch.setattr("rnnviz.ui.serving.room.room.MAX_PHONES", 0)
     heard = one.listen()
     assert (heard["state"], len(heard["pages"])) == ("full", 1)
     assert one.answer() == (503, {"why": "full"})

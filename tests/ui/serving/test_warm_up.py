@@ -30,27 +30,33 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
         if self.now < self.typed_until:
-            warm_up._asked = self.now
+            warm_up._last_message_time = self.now
 
 
 @pytest.mark.parametrize(
     ("typed_until", "begun"),
-    [(0, warm_up.LATER), (warm_up.LATER + 2 * warm_up.QUIET + 1, warm_up.LATER + 3 * warm_up.QUIET)],
+    [
+        (0, warm_up.LATER_PIECES_AFTER_S),
+        (
+            warm_up.LATER_PIECES_AFTER_S + 2 * warm_up.QUIET_BEFORE_PIECE_S + 1,
+            warm_up.LATER_PIECES_AFTER_S + 3 * warm_up.QUIET_BEFORE_PIECE_S,
+        ),
+    ],
 )
 def test_what_can_wait_waits_until_nobody_types(
     only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch, typed_until: float, begun: float
 ) -> None:
     clock, done = Clock(typed_until), []
-    monkeypatch.setattr(warm_up, "_asked", 0.0)
+    monkeypatch.setattr(warm_up, "_last_message_time", 0.0)
     monkeypatch.setattr(warm_up, "time", clock)
-    monkeypatch.setattr(warm_up, "_pieces", lambda models: [lambda: done.append(clock.now - 100)] * 2)
-    warm_up.up()
+    monkeypatch.setattr(warm_up, "_later_pieces", lambda models: [lambda: done.append(clock.now - 100)] * 2)
+    warm_up.warm_up()
     assert done == [begun, begun]
 
 
 def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None:
-    models = model_cache.listed()[0]
-    pieces = list(warm_up._pieces(models))
+    models = model_cache.list_models()[0]
+    pieces = list(warm_up._later_pieces(models))
     later = [piece.func for piece in pieces[len(models) :] if isinstance(piece, partial)]
     engine = [importlib.import_module] if engines.has_torch() else []
     assert later == [*(step.shown for scene in scenes() for step in scene.steps), *engine]
@@ -82,10 +88,12 @@ def test_every_message_of_a_websocket_is_noticed(monkeypatch: pytest.MonkeyPatch
         await socket.send_text(await socket.receive_text())
         await socket.close()
 
-    listening = [part for part in entry.parts()["middleware"] if part.cls is warm_up.Listening]
+    listening = [
+        part for part in entry.app_parts()["middleware"] if part.cls is warm_up.LastMessageMiddleware
+    ]
     client = TestClient(Starlette(routes=[WebSocketRoute("/", echo)], middleware=listening))
     with client.websocket_connect("/") as socket:
-        monkeypatch.setattr(warm_up, "_asked", 0.0)  # to connect is a message, too
+        monkeypatch.setattr(warm_up, "_last_message_time", 0.0)  # to connect is a message, too
         socket.send_text("a")
         assert socket.receive_text() == "a"
-        assert warm_up._asked > 0
+        assert warm_up._last_message_time > 0

@@ -31,7 +31,7 @@ def back(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         for name, value in query.items():
             app.query_params[name] = value
         with monkeypatch.context() as patched:
-            patched.setattr(address, "_by_history", lambda: True)
+            patched.setattr(address, "is_history_navigation", lambda: True)
             return app.run()
 
     return go

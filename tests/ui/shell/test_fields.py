@@ -20,24 +20,24 @@ def script() -> None:
     from tests.support.fields import EDGES, NAMES, PART, TEXT, why_gone
 
     given = st.session_state["given"]
-    address.begin(given.get("page", "page"))
+    address.record_arrival(given.get("page", "page"))
     top = st.container()
     words = {name: name.title() for name in given.get("parts", ("one", "two"))}
     PART.choose(
-        "Part", words, given.get("usual"), of=given.get("of"), why=why_gone if given.get("why") else None
+        "Part", words, given.get("usual"), subject=given.get("of"), why=why_gone if given.get("why") else None
     )
     if given.get("open", True):
-        EDGES.now(range(10))
+        EDGES.resolve(range(10))
         st.number_input("Edges", 0, 9, **EDGES.widget)
     NAMES.choose("Names", words, draw=st.multiselect)
-    TEXT.now()
+    TEXT.resolve()
     for field, value in given.get("put", ()):
-        field.put(value)
+        field.request(value)
     with top:
-        fields.refused()
-    st.session_state["found"] = dict(address.said())
+        fields.show_rejected_values()
+    st.session_state["found"] = dict(address.current_values())
     if not given.get("cut"):
-        address.arrival().over = True
+        address.arrival().is_answered = True
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
         for name, value in query.items():
             app.query_params[name] = value
         with monkeypatch.context() as patched:
-            patched.setattr(address, "_by_history", lambda: back)
+            patched.setattr(address, "is_history_navigation", lambda: back)
             app.run()
         return app
 

@@ -53,8 +53,8 @@ def test_a_model_whose_file_is_gone_or_broken_is_named(open_app: Open, models: P
 def test_a_file_that_goes_between_list_and_load_is_a_sentence(
     open_app: Open, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = model_cache.listed()
-    monkeypatch.setattr(model_cache, "listed", lambda: listed)
+    listed = model_cache.list_models()
+    monkeypatch.setattr(model_cache, "list_models", lambda: listed)
     (models / "tiny-lstm.safetensors").unlink()
     app = open_app("explore", model="tiny-lstm")
     assert "The file of the model tiny-lstm is not there any more" in app.error[0].value.replace("\\", "")

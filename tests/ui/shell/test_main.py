@@ -17,14 +17,14 @@ from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
 from rnnviz.ui.shell import error_messages, model_cache, sidebar
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 from tests.support.apptest import SHIPPED, Open, address_fields, page_words
 from tests.support.models import tiny, tiny_card
 
 
 def listed() -> dict[str, checkpoint.ModelInfo]:
     """The models that are there, by name."""
-    return {one.name: one for one in model_cache.listed()[0]}
+    return {one.name: one for one in model_cache.list_models()[0]}
 
 
 def test_the_first_model_is_the_one_for_newcomers() -> None:
@@ -32,12 +32,12 @@ def test_the_first_model_is_the_one_for_newcomers() -> None:
         return checkpoint.ModelInfo(name, Path(f"{name}.safetensors"), kind, {}, 1, 3)
 
     counts, other = info("a", "ngram"), info("b", "lstm")
-    for language, name in model_cache.FIRST.items():
+    for language, name in model_cache.FIRST_MODELS.items():
         with i18n.speaking(language):
             usual = info(name, "gru")
-            assert model_cache.first([counts, other, usual]) is usual
-            assert model_cache.first([counts, other]) is other
-            assert model_cache.first([counts]) is counts
+            assert model_cache.first_model([counts, other, usual]) is usual
+            assert model_cache.first_model([counts, other]) is other
+            assert model_cache.first_model([counts]) is counts
 
 
 @pytest.mark.usefixtures("shipped")
@@ -234,16 +234,18 @@ def test_a_card_says_among_what_its_settings_were_chosen() -> None:
 
 def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:
     network, counts = listed()["tiny-gru"], listed()["tiny-3gram"]
-    assert model_cache.yardstick(network, [network, counts]).name == "tiny-3gram"
-    assert model_cache.yardstick(replace(network, card={}), [network, counts]) is None
-    assert model_cache.yardstick(counts, [network, counts]) is None
-    assert model_cache.yardstick(network, [network]) is None
+    assert model_cache.load_yardstick(network, [network, counts]).name == "tiny-3gram"
+    assert model_cache.load_yardstick(replace(network, card={}), [network, counts]) is None
+    assert model_cache.load_yardstick(counts, [network, counts]) is None
+    assert model_cache.load_yardstick(network, [network]) is None
 
 
 @pytest.mark.usefixtures("shipped")
 def test_the_memoryless_network_is_the_mlp_of_the_same_text_and_symbols(tmp_path: Path) -> None:
     def beside(name: str, *others: checkpoint.ModelInfo) -> str | None:
-        found = model_cache.memoryless(model_cache.reader(listed()[name]), others or [*listed().values()])
+        found = model_cache.load_memoryless(
+            model_cache.load_reader(listed()[name]), others or [*listed().values()]
+        )
         return found and found.name
 
     assert beside("timemachine-gru") == beside("timemachine-rnn") == "timemachine-mlp"
@@ -267,13 +269,13 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         from rnnviz.networks import engines
         from rnnviz.ui.shell import model_cache
         from rnnviz.ui.pages.explore import page
-        from rnnviz.page.live_session import Ask, LiveSession
+        from rnnviz.page.live_session import LiveAsk, LiveSession
         from rnnviz.lecture.scenes import scenes
         from rnnviz.ui.pages.learn import lecture
         scenes()
-        info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')
+        info = next(m for m in model_cache.list_models()[0] if m.name == 'tiny-gru')
         model = model_cache.load(info, to_read=True)
-        LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)
+        LiveSession(model).answer(LiveAsk(text='the'))
         print(engines.gpu_driver(), 'torch' in sys.modules)
     """
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 120, "check": True}
@@ -283,9 +285,9 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
 
 def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> None:
     counts, network = listed()["tiny-3gram"], listed()["tiny-gru"]
-    assert Context(model_cache.load(network), None, network, 0.8).network is model_cache.load(network)
+    assert ModelContext(model_cache.load(network), None, network, 0.8).network is model_cache.load(network)
     with pytest.raises(ConfigError, match="no hidden state; choose a network"):
-        _ = Context(model_cache.load(counts), None, counts, 0.8).network
+        _ = ModelContext(model_cache.load(counts), None, counts, 0.8).network
 
 
 @pytest.mark.parametrize(

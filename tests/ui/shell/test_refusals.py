@@ -11,7 +11,7 @@ import pytest
 
 from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui.serving import entry
-from rnnviz.ui.shell.address import LONGEST_TEXT, pack_text, unpack_text
+from rnnviz.ui.shell.address import MAX_TEXT_CHARS, pack_text, unpack_text
 from tests.support.apptest import url_letters
 from tests.support.refused import assert_refused
 
@@ -35,19 +35,23 @@ DAMAGED = (
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
     **{
-        f"RNNVIZ_{name}": (under(entry.parts, **{name: "1"}), ConfigError, f"so RNNVIZ_{name} must be left")
+        f"RNNVIZ_{name}": (
+            under(entry.app_parts, **{name: "1"}),
+            ConfigError,
+            f"so RNNVIZ_{name} must be left",
+        )
         for name in ("HOSTED", "KEY", "CAPACITY", "TEXT_MB", "ADDRESS", "PROCESSES")
     },
     **{
         f"host {given}": (
-            under(entry.parts, HOSTS=f"hall.example, {given}"),
+            under(entry.app_parts, HOSTS=f"hall.example, {given}"),
             ConfigError,
             f"host names .* received '{re.escape(given)}'",
         )
         for given in ("*", "https://hall.example", "hall.example:80", "a b", "a;b", "-.", "[::1]")
     },
     "a text too long for an address": (
-        lambda: pack_text("a" * (LONGEST_TEXT + 1)), TextError, "2,000 characters of text; received 2,001"),
+        lambda: pack_text("a" * (MAX_TEXT_CHARS + 1)), TextError, "2,000 characters of text; received 2,001"),
     **{
         f"an address's text {given}": (lambda given=given: unpack_text(given), TextError, "damaged")  # type: ignore[misc]
         for given in DAMAGED

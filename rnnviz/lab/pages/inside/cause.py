@@ -18,7 +18,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures.pictures import draw
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import N_, _
-from rnnviz.lab.analysis import ablation, effects, patching
+from rnnviz.lab.analysis import ablation, effects
 from rnnviz.lab.analysis.ablation import Ablation
 from rnnviz.lab.analysis.effects import Effect
 from rnnviz.lab.analysis.interventions import Action, Intervention
@@ -27,6 +27,7 @@ from rnnviz.lab.pages.inside import compare, direction, search_texts, unit_chang
 from rnnviz.lab.pages.inside.parts import Button, Part, found
 from rnnviz.lab.pages.inside.units import GRADED, PATTERN, SPAN, target_words
 from rnnviz.lab.pages.inside.view import QUANTITY, UNIT, WAY, Held, View, cursor, fragment, kept
+from rnnviz.lab.reports.patching import expected_pair
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -34,7 +35,7 @@ from rnnviz.page.formatting import rounded, signed, spoken
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from rnnviz.sentences import HUGE
+from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
@@ -73,21 +74,21 @@ def _change(view: View) -> None:
     with st.container(height=ROOM, border=False):  # a fixed height: the text below doesn't jump
         effect = found(EFFECT, view, change=change)
         if effect is not None:
-            render_finding.show(effect)
+            render_finding.show_finding(effect)
     _show(view, after, change)
     _elsewhere(view, change)
 
 
 def _controls(view: View) -> Intervention | None:
     """The intervention that the controls describe; None while the written units are invalid."""
-    if (asked := address.asked_number("unit")) is not None and asked < view.H:
-        UNIT.put(asked)  # its widget is on Units
+    if (asked := address.requested_number("unit")) is not None and asked < view.H:
+        UNIT.request(asked)  # its widget is on Units
     unit = UNIT.get()
-    UNITS.now(usual=str(loudest(view) if unit is None else min(unit, view.H - 1)), of=view.mark)
+    UNITS.resolve(usual=str(loudest(view) if unit is None else min(unit, view.H - 1)), subject=view.mark)
     actions = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
     cell = CELLS[view.cell].has_cell and st.toggle(
         _("Change the cell state C instead of the hidden state H"),
-        QUANTITY.get() == "cell" or address.asked("quantity") == "cell",
+        QUANTITY.get() == "cell" or address.requested_value("quantity") == "cell",
         key="inside.cell",
         persist_state="session",
     )
@@ -117,7 +118,7 @@ def _value(view: View, action: Action, along: Any) -> float:
         far = float(np.ceil(max(0.1, np.abs(values).max(initial=0)) * 10) / 10)
         usual = 1.0 if along is None else round(float(values.max(initial=0)), 1)
         about = _("On this text the largest value is {n}.").format(n=f"{values.max(initial=0):.2f}")
-    value = VALUE.now(usual=min(usual, far), of=(along is None, far))
+    value = VALUE.resolve(usual=min(usual, far), subject=(along is None, far))
     st.slider(_("value"), -far, far, step=far / 20, help=about, **VALUE.widget)
     return value
 
@@ -140,7 +141,9 @@ def _perplexities(before: float, now: float) -> None:
     other.metric(
         _("Perplexity with the change"),
         rounded(now),
-        signed(now - before) if now < HUGE and f"{abs(now - before):.2f}" != "0.00" else None,
+        signed(now - before)
+        if now < SCALE_WORD_PERPLEXITY and f"{abs(now - before):.2f}" != "0.00"
+        else None,
         delta_color="green" if now < before else "red",
         delta_arrow="down" if now < before else "up",
     )
@@ -170,7 +173,7 @@ def _show(view: View, after: Trace, change: Intervention) -> None:
 
 def _next(view: View, after: Trace, at: int) -> dashboard.Panel:
     labels = (_("without the change"), _("with the change"))
-    picture = patching.expected(view.trace, after, at + 1, labels)
+    picture = expected_pair(view.trace, after, at + 1, labels)
     return dashboard.Panel(
         "next",
         _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),
@@ -201,7 +204,7 @@ def _elsewhere(view: View, change: Intervention) -> None:
     )
     effect = found(LONGER, view, source, button, change=change, target=target, unclosed=view.unclosed)
     if effect is not None:
-        render_finding.show(effect)
+        render_finding.show_finding(effect)
 
 
 def _effect(
@@ -225,9 +228,9 @@ LONGER = replace(EFFECT, name="effect.longer", most=20_000, patience=PATIENCE)
 def _rank(view: View) -> None:
     unit = dashboard.asked(RANKED).pick(view.H)
     if unit is not None:
-        UNIT.put(unit)
-        UNITS.put(None)
-        WAY.put("change")
+        UNIT.request(unit)
+        UNITS.request(None)
+        WAY.request("change")
         st.rerun()
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
@@ -242,10 +245,10 @@ def _rank(view: View) -> None:
     button = Button(_("Ablate each of {n} units").format(n=view.H), ":material/content_cut:", cost)
     ablation = found(ABLATION, view, source, button, layer=view.layer, to=to)
     if ablation is not None:
-        render_finding.show(ablation)
+        render_finding.show_finding(ablation)
         if panels := ablation.panels():
             dashboard.mount(
-                RANKED, panels=[render_finding.panel(one, height=440) for one in panels], quiet=True
+                RANKED, panels=[render_finding.finding_panel(one, height=440) for one in panels], quiet=True
             )
 
 
@@ -306,7 +309,7 @@ def patch_section(view: View) -> None:
         return
     done = found(PATCH, view, places=places, unrelated=Held(view.mark, view.trace), **part)
     if done is not None:
-        st.markdown(render_finding.told(done.sentences(), "said", "hint"))
+        st.markdown(render_finding.join_sentences(done.sentences(), "said", "hint"))
         _show_patch(view, done)
 
 
@@ -338,13 +341,13 @@ def _places(view: View) -> tuple[Any, ...]:
 def _place(view: View, key: str, title: str, said: str, example: str) -> tuple[str, int]:
     """One of the two texts, and its place: after so many characters."""
     own, place = Field(f"{key}.text", ""), Field(f"{key}.at", 0)
-    written = own.now(usual=example.replace("|", ""), of=example)
+    written = own.resolve(usual=example.replace("|", ""), subject=example)
     st.text_area(title, height=106, max_chars=PATCH_MOST, **own.widget)
     text = normalise(written, view.model.normaliser)[:PATCH_MOST]
     asked = dashboard.asked(key).position(len(text))
     if asked is not None:
-        place.put(asked + 1)
-    at = min(place.now(usual=example.index("|"), of=example), len(text))
+        place.request(asked + 1)
+    at = min(place.resolve(usual=example.index("|"), subject=example), len(text))
     if text:
         before = np.where(np.arange(len(text)) < at, 0.6, 0.0)
         levels = Scale("sequential", 0.0, 4.0).levels(before)
@@ -396,7 +399,7 @@ def _show_patch(view: View, found: PatchControls) -> None:
             _("continuation without the patch, coloured from where the two differ"),
             _("continuation with the patch, from the same random numbers"),
         ),
-        [render_finding.panel(one, height=360, width=3) for one in found.panels()],
+        [render_finding.finding_panel(one, height=360, width=3) for one in found.panels()],
         max(0, done.to - 1),
     )
 

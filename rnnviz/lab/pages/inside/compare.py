@@ -65,7 +65,7 @@ def section(view: View) -> None:
         return
     done = found(COMPARE, view, networks=networks)
     if done is not None:
-        st.markdown(render_finding.told(done.sentences()))
+        st.markdown(render_finding.join_sentences(done.sentences()))
         _compared(view, done, _heats(view, done, networks))
 
 
@@ -79,8 +79,8 @@ def _compared(view: View, done: Comparison, heats: list[dashboard.Panel]) -> Non
         texts=_texts(done),
         panels=[
             *heats,
-            render_finding.panel(running),
-            *(render_finding.panel(one, height=270, width=6 // len(expected)) for one in expected),
+            render_finding.finding_panel(running),
+            *(render_finding.finding_panel(one, height=270, width=6 // len(expected)) for one in expected),
         ],
         at=at,
         scale=("surprisal", _("0 bits"), _("{n} bits of surprisal").format(n=f"≥ {SURPRISAL_FULL:g}")),
@@ -194,7 +194,7 @@ LETTER = Part[list[Perturbation]]("letter", lambda: _("Reading with another lett
 
 def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
     first, *others = found
-    st.markdown("  \n".join(render_finding.told(one.sentences()) for one in found))
+    st.markdown("  \n".join(render_finding.join_sentences(one.sentences()) for one in found))
     label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(
         model=first.before.model_name, c=visible(letter)
     )
@@ -203,7 +203,7 @@ def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
     dashboard.mount(
         CHANGED,
         texts=[dashboard.painted(view.text, bits, BITS, label, said=_("difference in bits"))],
-        panels=[render_finding.panel(one, height=300, width=3) for one in first.panels(others)],
+        panels=[render_finding.finding_panel(one, height=300, width=3) for one in first.panels(others)],
         at=first.at,
         scale=("sequential", _("0 bits"), _("{n} bits").format(n=f"≥ {BITS.high:g}")),
     )

@@ -52,7 +52,7 @@ def pick(
         return None
     seed = st.number_input(_("Seed"), 0, 9999, 0, key=f"inside.{key}.random", persist_state="session")
     name = _("random direction {n}").format(n=seed)
-    return name, directions.random(view.H, seed, layer=view.layer, quantity=quantity)
+    return name, directions.random_direction(view.H, seed, layer=view.layer, quantity=quantity)
 
 
 def _name(kind: str, found: dict[str, tuple[str, Direction]]) -> str:

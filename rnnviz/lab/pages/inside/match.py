@@ -20,7 +20,7 @@ from rnnviz.lab.pages.inside.parts import Button, Part, found
 from rnnviz.lab.pages.inside.search_texts import OWN, Source
 from rnnviz.lab.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, say_start
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.verdicts import COPIES
+from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.page.formatting import spoken
 from rnnviz.text.characters import visible
 from rnnviz.ui.jobs import store
@@ -61,13 +61,17 @@ def section(view: View) -> None:
     dashboard.mount(
         KEY,
         texts=[dashboard.painted(view.text, on, SHARE, label)],
-        panels=[render_finding.panel(pattern.along(states, (scale.kind, scale.low, scale.high)), height=260)],
+        panels=[
+            render_finding.finding_panel(
+                pattern.along(states, (scale.kind, scale.low, scale.high)), height=260
+            )
+        ],
         at=at,
         spans=[(start, stop)],
         select=True,
         scale=dashboard.ends(SHARE),
     )
-    said = render_finding.tell(pattern.said(chosen["edges"]))
+    said = render_finding.finding_markdown(pattern.said(chosen["edges"]))
     if not columns:
         st.info(said, icon=":material/search_off:")
         return
@@ -86,18 +90,18 @@ def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
     """
     new = ask.span(len(view.text))
     if new is not None:
-        SPAN.put(new)
+        SPAN.request(new)
     listed = list(re.finditer(r"\b\w{3,10}\b", view.text))
     often = Counter(word[0] for word in listed)
     again = [word.span() for word in listed if often[word[0]] > 1] or [word.span() for word in listed]
     usual = again[-1] if again else (len(view.text) - 1, len(view.text))
-    return SPAN.now(usual=usual, of=view.text)
+    return SPAN.resolve(usual=usual, subject=view.text)
 
 
 def _controls(view: View, length: int) -> dict[str, Any]:
     """The controls' values, by the parameters of `SearchedText.elsewhere`."""
     first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
-    threshold = THRESHOLD.now(usual=0.3 if view.cell == "lstm" else 0.5)
+    threshold = THRESHOLD.resolve(usual=0.3 if view.cell == "lstm" else 0.5)
     first.slider(
         _("Threshold, distance from 0"),
         0.05,
@@ -128,7 +132,7 @@ def _controls(view: View, length: int) -> dict[str, Any]:
         key="inside.match.share",
         persist_state="session",
     )
-    least = LEAST.now(usual=length, of=length)
+    least = LEAST.resolve(usual=length, subject=length)
     fourth.number_input(_("Shortest match, in characters"), 1, LONGEST, **LEAST.widget)
     return {"threshold": threshold, "edges": edges, "share": share / 100, "least": least, "most": SHOWN}
 
@@ -170,7 +174,7 @@ def _elsewhere(
             st.caption(_("This text holds the selected passage itself: it is among these places."))
         matches = _control(view, source, searched, matches, given) or matches
     with place:
-        render_finding.show(matches)
+        render_finding.show_finding(matches)
         if matches.untrained is not None:
             say_start(view)
     if matches.found:
@@ -188,7 +192,7 @@ def _control(
     copies: Sequence[matching.Copy] | None = found(
         Part(
             "match-copies",
-            lambda: _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
+            lambda: _("Reading the text with {n} untrained copies of the network").format(n=UNTRAINED_COPIES),
             lambda model, _text: matching.copies(model, searched.text),
             most=0,
         ),
@@ -197,7 +201,7 @@ def _control(
         Button(
             _("Compare with untrained copies"),
             ":material/compare_arrows:",
-            cost.format(n=f"{min(len(searched.text), matching.BEGINNING):,}", copies=COPIES),
+            cost.format(n=f"{min(len(searched.text), matching.BEGINNING):,}", copies=UNTRAINED_COPIES),
         ),
     )
     if copies is None:
@@ -246,7 +250,7 @@ def _look_at(text: str, match: Match) -> None:
     start = max(0, min(match.start - VIEWED, len(text) - LONGEST))
     stop = min(len(text), start + LONGEST)
     span = match.start - start, min(match.stop, stop) - start
-    TEXT.put(text[start:stop])
-    SPAN.put(span)
-    AT.put(None)
+    TEXT.request(text[start:stop])
+    SPAN.request(span)
+    AT.request(None)
     st.rerun()

@@ -17,7 +17,7 @@ from rnnviz.i18n import _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, fading, reach, reach_of
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, reach_of
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.lab.pages.inside import search_texts
@@ -34,9 +34,10 @@ from rnnviz.lab.pages.inside.view import (
     of_the_same_text,
     say_start,
 )
+from rnnviz.lab.reports.memory_length import fading_panels
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
-from rnnviz.page.formatting import quantities, spoken
+from rnnviz.page.formatting import quantity_names, spoken
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
 from rnnviz.ui.jobs.pending import working
@@ -179,9 +180,13 @@ def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> 
             lambda: remaining(view.model, view.text[:SQUARE], layer=view.layer).panels(),
         )
         pictures += left
-    panels = [render_finding.panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures]
+    panels = [
+        render_finding.finding_panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures
+    ]
     wide = 3 if len(pictures) == 1 else 6
-    return panels + [render_finding.panel(one, height=380, width=wide) for one in fading(reached.items())]
+    return panels + [
+        render_finding.finding_panel(one, height=380, width=wide) for one in fading_panels(reached.items())
+    ]
 
 
 @fragment
@@ -209,7 +214,10 @@ def _of(name: str, panel: Found) -> Found:
 
 
 def _say(reached: dict[str, Reach]) -> None:
-    lines = [f"- **{plain(name)}** – {render_finding.told(one.sentences())}" for name, one in reached.items()]
+    lines = [
+        f"- **{plain(name)}** – {render_finding.join_sentences(one.sentences())}"
+        for name, one in reached.items()
+    ]
     st.markdown("\n".join(lines))
 
 
@@ -224,7 +232,7 @@ def _how_far(view: View, networks: Held) -> None:
     longer = found(REACH, view, source, button, networks=networks)
     if longer is not None:
         _say(longer)
-        panels = [render_finding.panel(one, height=320) for one in fading(longer.items())]
+        panels = [render_finding.finding_panel(one, height=320) for one in fading_panels(longer.items())]
         dashboard.mount("inside.reach", panels=panels, quiet=True)
 
 
@@ -249,7 +257,7 @@ def _attribution(view: View, at: int, target: str | None) -> None:
         rows.append(_added(view, added.integrated, label, _("integrated")))
     label = _("occlusion, nats: one character at a time is replaced by the baseline")
     rows.append(_added(view, added.occluded, label, _("occlusion")))
-    render_finding.show(added)
+    render_finding.show_finding(added)
     dashboard.mount(
         ADDED,
         texts=rows,
@@ -283,7 +291,7 @@ def _along(view: View, values: Array, first: int = 0) -> Array:
 def _opened(view: View) -> None:
     """Draw a gate along the text, the share of saturated gates, and the units' time constants."""
     st.subheader(_("Gates"), anchor=False)
-    names = {name: quantities()[name] for name in CELLS[view.cell].quantities[1:]}
+    names = {name: quantity_names()[name] for name in CELLS[view.cell].quantities[1:]}
     looked = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
     source = search_texts.pick(view, "inside.gates.source")
     cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")
@@ -296,13 +304,13 @@ def _opened(view: View) -> None:
     order, scale, name = view.key("order", view.layer, looked), view.scale(looked), names[looked]
     label = _("{gate}, mean of all units").format(gate=name)
     notice, limits = spoken(words(f"gates.look-{looked}")), spoken(words("gates.limits"))
-    render_finding.show(measured)
+    render_finding.show_finding(measured)
     dashboard.mount(
         GATED,
         texts=[painted(view.text, values.mean(axis=1), scale, label)],
         panels=[
             heat_panel("gate", name, values, order, scale, notice, limits, height=330),
-            *(render_finding.panel(one, height=330, width=3) for one in measured.panels()),
+            *(render_finding.finding_panel(one, height=330, width=3) for one in measured.panels()),
         ],
         at=_at(view, GATED),
         scale=ends(scale),
@@ -317,6 +325,8 @@ def _mixed(view: View) -> None:
         return
     (panel,) = spectrum.panels()
     st.subheader("W_hh", anchor=False)
-    render_finding.show(spectrum)
+    render_finding.show_finding(spectrum)
     say_start(view)
-    dashboard.mount("inside.spectrum", panels=[render_finding.panel(panel, height=380, width=3)], quiet=True)
+    dashboard.mount(
+        "inside.spectrum", panels=[render_finding.finding_panel(panel, height=380, width=3)], quiet=True
+    )

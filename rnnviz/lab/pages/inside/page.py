@@ -10,9 +10,9 @@ from rnnviz.lab.pages.inside.view import LAYER, LONGEST, TEXT, view
 from rnnviz.networks import model_card
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import example_text, sidebar
-from rnnviz.ui.shell.error_messages import show
+from rnnviz.ui.shell.error_messages import show_error
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 
 PART = Field("part", "units", address="part", title=N_("What to look at"), check=str.lower)
 
@@ -61,8 +61,8 @@ def looks() -> dict[str, Look]:
     }
 
 
-def page(context: Context) -> None:
-    st.html(f"<style>{_STYLE}{sidebar.BAR}</style>")
+def page(context: ModelContext) -> None:
+    st.html(f"<style>{_STYLE}{sidebar.HEADER_CSS}</style>")
     st.title(_("Inside the network"))
     parts = looks()
     names = {key: look.name for key, look in parts.items()}
@@ -78,11 +78,11 @@ def page(context: Context) -> None:
         try:
             importlib.import_module(f"rnnviz.lab.pages.inside.{part}").section(view(context, text, layer))
         except Exception as error:
-            show(error)
+            show_error(error)
 
 
-def _text(context: Context) -> str:
-    text = TEXT.now(usual=example_text.example(context.model.card)[:LONGEST])
+def _text(context: ModelContext) -> str:
+    text = TEXT.resolve(usual=example_text.example(context.model.card)[:LONGEST])
     with st.popover(_("Text"), icon=":material/edit:"):
         st.text_area(
             _("The text that all of this page looks at, at most {n} characters").format(n=f"{LONGEST:,}"),
@@ -91,17 +91,17 @@ def _text(context: Context) -> str:
             max_chars=LONGEST,
             **TEXT.widget,
         )
-        st.button(_("The example again"), on_click=TEXT.put, args=(None,), icon=":material/replay:")
+        st.button(_("The example again"), on_click=TEXT.request, args=(None,), icon=":material/replay:")
     return text
 
 
-def _layer(context: Context) -> int:
+def _layer(context: ModelContext) -> int:
     layers = int(context.network.config.layers)
     known = max(model_card.remembering(context.info.card), key=lambda one: one.lead, default=None)
     offered = {n: _("layer {n}").format(n=n) for n in range(layers)}
     usual = known.layer if known else 0
     if layers == 1:
-        return LAYER.now(offered)
+        return LAYER.resolve(offered)
     return LAYER.choose(_("Layer"), offered, usual, draw=st.selectbox, width=140)
 
 

@@ -14,7 +14,7 @@ from rnnviz.lab.pages.inside.view import View
 from rnnviz.scoring.sampling import stream
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
-from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.ui.jobs import clear_data, store
 from rnnviz.ui.shell.fields import Field
 
@@ -122,7 +122,7 @@ def pick(view: View, key: str, corpus: str = "corpus") -> Source | None:
         help=_("It stays on the machine that runs this app."),
     )
     if file is not None:
-        return Source(FILE, printable(file.name, LONGEST_NAME), file.getvalue())
+        return Source(FILE, printable(file.name, MAX_NAME_CHARS), file.getvalue())
     st.caption(_("Choose a file. A longer text gives a surer answer."))
     return None
 
@@ -153,7 +153,7 @@ def propose(view: View, source: Source, key: str) -> None:
 
 
 def _choose(key: str, kind: str) -> None:
-    Field(key, OWN).put(kind)
+    Field(key, OWN).request(kind)
     st.session_state[NOW] = True
 
 

@@ -12,11 +12,11 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
-from rnnviz.findings import Number, Panel, Said, words
+from rnnviz.findings import Number, Panel, Sentence, words
 from rnnviz.i18n import _
 from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
-from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes, pushes_panel
+from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
@@ -34,12 +34,13 @@ from rnnviz.lab.pages.inside.view import (
     kept,
     say_start,
 )
+from rnnviz.lab.reports.scanning import pushes_panel
 from rnnviz.networks import model_card
 from rnnviz.networks.model_card import Recorded, described
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
-from rnnviz.networks.verdicts import COPIES, ENOUGH
-from rnnviz.page.formatting import quantities, signed, spoken
+from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, UNTRAINED_COPIES
+from rnnviz.page.formatting import quantity_names, signed, spoken
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.ui.jobs.worker import Step
@@ -55,7 +56,7 @@ def target_words(python: bool = False) -> dict[str, str]:
     selection.
     """
     names = (*(PYTHON_KINDS if python else ()), *KINDS, PATTERN, SPAN)
-    return {name: spoken(Said(f"target.{name}")) for name in names}
+    return {name: spoken(Sentence(f"target.{name}")) for name in names}
 
 
 SOURCE = "inside.source"
@@ -107,7 +108,7 @@ def _finding(
     traced = yield from mapped(steps, lambda share: Step(READING * share))
     targets = [_target(one, unclosed, traced.text) for one in asked]
     edges = asked[0].edges
-    if len(traced) < ENOUGH:
+    if len(traced) < MIN_VERDICT_CHARS:
         searcher = Searcher(traced, layer=layer, quantity=quantity)
         searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
     else:
@@ -179,12 +180,12 @@ LONGER = replace(SCAN, name="longer", shared=False)
 @fragment
 def section(view: View) -> None:
     if (clicked := dashboard.asked(FOUND).pick(view.H, "ranking")) is not None:
-        UNIT.put(clicked)
+        UNIT.request(clicked)
     if LAYER.get() != view.layer:
         st.rerun()  # a unit of another layer was chosen: the layer's widget is outside this fragment
-    if (named := address.asked("unit")) is not None:
+    if (named := address.requested_value("unit")) is not None:
         st.session_state[_NAMED] = named
-    spans = SPANS.now(of=view.text)
+    spans = SPANS.resolve(subject=view.text)
     top, card, below = st.container(), st.container(), st.container()
     with top:
         looked, picked = _looked(view)
@@ -204,7 +205,7 @@ def section(view: View) -> None:
     with card:
         for one in model_card.remembering(view.context.info.card):
             if (one.layer, one.unit, one.quantity) == (view.layer, unit, looked):
-                st.markdown(render_finding.told(one.follows()))
+                st.markdown(render_finding.join_sentences(one.follows()))
         own = Source(CARD) if view.context.info.card.get("text") else PAGE
         report = longer or found(SCAN, view, own, layer=view.layer, quantity=looked)
         marked = spans if asked and asked.target == SPAN else []
@@ -220,7 +221,7 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for one in named:
-                label = f"**{one.unit}** · {render_finding.tell(described(one.target))}"
+                label = f"**{one.unit}** · {render_finding.finding_markdown(described(one.target))}"
                 st.button(
                     label,
                     key=f"inside.named.{one.unit}.{one.target}",
@@ -228,17 +229,17 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
                     args=(one,),
                 )
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    offered, first = {name: quantities()[name] for name in live.quantities(view.cell)}, _standing(view)
+    offered, first = {name: quantity_names()[name] for name in live.quantities(view.cell)}, _standing(view)
     usual = first.quantity if first else "hidden" if "hidden" in offered else next(iter(offered))
     if len(offered) == 1:
-        return QUANTITY.now(offered, usual), row
+        return QUANTITY.resolve(offered, usual), row
     return QUANTITY.choose(_("Look at"), offered, usual, draw=row.selectbox), row
 
 
 def _choose(one: Recorded) -> None:
-    UNIT.put(one.unit)
-    QUANTITY.put(one.quantity)
-    LAYER.put(one.layer)
+    UNIT.request(one.unit)
+    QUANTITY.request(one.quantity)
+    LAYER.request(one.layer)
 
 
 def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer | None:
@@ -250,7 +251,7 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
         if asked.target in kinds:
             every = tuple(replace(asked, target=name) for name in kinds)
         cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
-        said = cost.format(n=f"{search_texts.SEARCHED:,}", copies=COPIES)
+        said = cost.format(n=f"{search_texts.SEARCHED:,}", copies=UNTRAINED_COPIES)
         button = Button(_("Search the text"), ":material/search:", said)
         if st.session_state.pop(search_texts.NOW, False):
             button = None
@@ -265,7 +266,7 @@ def _said(
     """Draw the finding with its panels and further buttons. Returns the scan of the source's text, if the
     reader has asked for it.
     """
-    render_finding.show(answer.finding)
+    render_finding.show_finding(answer.finding)
     if not isinstance(answer.finding, Search):
         return None
     search = answer.finding
@@ -276,7 +277,7 @@ def _said(
     if search.verdict == "short" and search.characters < search_texts.WRITTEN and asked.target != SPAN:
         search_texts.propose(view, source, SOURCE)
     if (other := search.about(unit)) is not None:
-        st.caption(render_finding.tell(other))
+        st.caption(render_finding.finding_markdown(other))
     panels, longer = search.panels(unit), None
     given = {"layer": view.layer, "quantity": looked}
     if search.verdict not in ("short", "same text"):
@@ -286,7 +287,7 @@ def _said(
         button = Button(_("One unit, or many?"), ":material/join:", cost.format(n=view.H))
         probed = found(PROBE, view, source, button, asked=asked, unclosed=view.unclosed, **given)
         if probed is not None:
-            render_finding.show(probed)
+            render_finding.show_finding(probed)
             panels += probed.panels()
             direction.keep(view, direction.PROBE, asked.target, probed.direction())
     if source.kind != OWN:
@@ -297,7 +298,7 @@ def _said(
             cost.format(n=f"{LONGER.most:,}"),
         )
         longer = found(LONGER, view, source, button, **given)
-    drawn = [render_finding.panel(one, height=340, width=3) for one in panels]
+    drawn = [render_finding.finding_panel(one, height=340, width=3) for one in panels]
     dashboard.mount(FOUND, panels=drawn, quiet=True)
     return longer
 
@@ -308,7 +309,7 @@ def _unit(
     """The unit that the address, the reader or a click names; else one on the card; else the best one."""
     named = _standing(view, (asked.target,) if asked else None, looked)
     usual = named.unit if named else search.best.unit.unit if search else _best(view, asked, looked)
-    unit = UNIT.now(range(view.H), usual, of=(view.mark, view.layer, asked, looked))
+    unit = UNIT.resolve(range(view.H), usual, subject=(view.mark, view.layer, asked, looked))
     label = _("The unit, 0 to {last}").format(last=view.H - 1)
     st.number_input(label, 0, view.H - 1, width=200, **UNIT.widget)
     return unit or 0
@@ -337,8 +338,8 @@ def _select(new: tuple[int, int]) -> None:
             merged[-1] = merged[-1][0], max(stop, merged[-1][1])
         else:
             merged.append((start, stop))
-    SPANS.put(tuple(merged))
-    TARGET.put(SPAN)
+    SPANS.request(tuple(merged))
+    TARGET.request(SPAN)
     st.rerun()  # the target's widget is outside this fragment
 
 
@@ -353,10 +354,10 @@ def _card(
     """Draw the unit's card: its values in the text, and a scan's places where it is highest and lowest."""
     # `_coloured` draws the panel "pushes", at the unit's value at the cursor.
     shown = [] if report is None else [panel for panel in report.panels() if panel.name != "pushes"]
-    drawn = [render_finding.panel(panel, height=230, width=2) for panel in shown]
+    drawn = [render_finding.finding_panel(panel, height=230, width=2) for panel in shown]
     together = heat_panel(
         "clustered",
-        _("{quantity}, units that move together side by side").format(quantity=quantities()[looked]),
+        _("{quantity}, units that move together side by side").format(quantity=quantity_names()[looked]),
         units.activations(view.trace, layer=view.layer, quantity=looked),
         view.key("order", view.layer, looked),
         view.scale(looked),
@@ -369,10 +370,10 @@ def _card(
     )
     _coloured(view, looked, unit, along, spans, drawn, together)
     if report is not None:
-        st.caption(render_finding.told(report.sentences()))
+        st.caption(render_finding.join_sentences(report.sentences()))
         for column, name in zip(st.columns(2), ("highest", "lowest"), strict=True):
             with column:
-                st.markdown(f"**{render_finding.tell(words(f'unit.{name}'))}**")
+                st.markdown(f"**{render_finding.finding_markdown(words(f'unit.{name}'))}**")
                 places = report.top if name == "highest" else report.bottom
                 dashboard.mount(f"inside.{name}", texts=_places(view.scale(looked), places), quiet=True)
 
@@ -394,12 +395,15 @@ def _coloured(
     at = cursor(ask, view, None)
     scale = view.scale(looked)
     states = units.activations(view.trace, layer=view.layer, quantity=looked)
-    values, label = states[:, unit], _("{quantity} of unit {n}").format(quantity=quantities()[looked], n=unit)
+    values, label = (
+        states[:, unit],
+        _("{quantity} of unit {n}").format(quantity=quantity_names()[looked], n=unit),
+    )
     if along is not None:
         values, scale = direction.coloured(view, along[1])
         label = _("value along {name}, minus its mean").format(name=along[0])
     if view.layer == int(view.model.config.layers) - 1 and (along is None or looked == "hidden"):
-        drawn = [*drawn, render_finding.panel(_pushes(view, unit, along, at), height=230, width=2)]
+        drawn = [*drawn, render_finding.finding_panel(_pushes(view, unit, along, at), height=230, width=2)]
     dashboard.mount(
         KEY,
         texts=[dashboard.painted(view.text, values, scale, label)],
@@ -460,7 +464,9 @@ def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | Non
         if about == SPAN:
             source: Source | None = PAGE
             st.space("small")
-            st.button(_("Clear the selection"), icon=":material/deselect:", on_click=SPANS.put, args=((),))
+            st.button(
+                _("Clear the selection"), icon=":material/deselect:", on_click=SPANS.request, args=((),)
+            )
         else:
             source = search_texts.pick(view, SOURCE)
     pattern, edges = "", 0
@@ -515,4 +521,4 @@ def _target(asked: Question, unclosed: str, text: str) -> Target:
         return span_target(asked.spans, text)
     if asked.target == PATTERN:
         return pattern_target(asked.pattern, text)
-    return targets.named(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]
+    return targets.named_target(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ from rnnviz.ui.shell import error_messages, model_cache
 from rnnviz.ui.shell.address import unpack_text
 from rnnviz.ui.shell.dashboard import Ask, Panel
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -59,7 +59,7 @@ class Held:
 class View:
     """The network, the text and the layer of one run. `mark` is the digest of the model's file."""
 
-    context: Context
+    context: ModelContext
     text: str
     mark: str
     layer: int
@@ -98,7 +98,7 @@ class View:
         return live.scale(quantity, self.model.config.span)
 
 
-def view(context: Context, text: str, layer: int) -> View:
+def view(context: ModelContext, text: str, layer: int) -> View:
     """The view of a text, normalised as the model reads it and cut to LONGEST characters."""
     text = normalise(text, context.network.normaliser)[:LONGEST]
     return View(context, text, model_cache.digest(context.info), layer)
@@ -111,8 +111,8 @@ def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
     """
     asked = ask.position(len(view.text))
     if asked is not None:
-        AT.put(asked)
-    at = AT.now(range(len(view.text)))
+        AT.request(asked)
+    at = AT.resolve(range(len(view.text)))
     return otherwise if at is None else at
 
 
@@ -130,7 +130,7 @@ def fragment(section: Callable[P, None]) -> Callable[P, None]:
             try:
                 section(*given, **named)
             except Exception as error:
-                error_messages.show(error)
+                error_messages.show_error(error)
 
     return run
 
@@ -173,7 +173,7 @@ def heat_panel(
 def others(view: View) -> list[ModelInfo]:
     """The other networks on this machine, those of the same corpus first."""
     corpus = view.context.info.card.get("corpus")
-    listed = model_cache.listed()[0]
+    listed = model_cache.list_models()[0]
     found = [m for m in listed if m.path != view.context.info.path and m.kind != "ngram"]
     return sorted(found, key=lambda m: (m.card.get("corpus") != corpus, m.name))
 
@@ -207,7 +207,7 @@ def beside(
         label,
         names | {name: name for name in made},
         tuple(usual),
-        of=view.mark,
+        subject=view.mark,
         draw=st.multiselect,
         max_selections=most,
         placeholder=_("other networks"),

@@ -33,7 +33,7 @@ def show(shown: SelectedRun, explore: Any) -> None:
     told = (
         f"{say.ICONS[shown.state]} **{stands}**",
         _("logged by another program") if run is not None and run.logged else say.kind(shown.config),
-        plain(str(shown.description.get("title") or ""), files.LONGEST_NAME),
+        plain(str(shown.description.get("title") or ""), files.MAX_NAME_CHARS),
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(f"## {plain(called(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
@@ -46,7 +46,7 @@ def show(shown: SelectedRun, explore: Any) -> None:
     if said := _found(shown):
         st.markdown(said)
     if (error := st.session_state.pop(_TROUBLE, None)) is not None:
-        error_messages.show(error)
+        error_messages.show_error(error)
 
 
 def _found(shown: SelectedRun) -> str:
@@ -56,8 +56,8 @@ def _found(shown: SelectedRun) -> str:
         card = checkpoint.read_info(path).card if path is not None else {}
     except RnnvizError:  # a damaged or missing file: the buttons show the error once they are pressed
         return ""
-    said = shown_units.follows(card)
-    return said + " " + _("Explore opens on the first.") if said else shown_units.unnamed(card)
+    said = shown_units.followed_targets(card)
+    return said + " " + _("Explore opens on the first.") if said else shown_units.unnamed_targets(card)
 
 
 def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:
@@ -137,7 +137,7 @@ def _kept(run: runs.Run) -> str | None:
         with st.spinner(_("Saving the model …")):
             runs.keep(run.id, free)
     except RnnvizError as error:
-        error_messages.show(error)
+        error_messages.show_error(error)
         return None
     with contextlib.suppress(OSError):  # without this record, the next click saves the model again
         (run.path / "kept").write_text(f"{free} {_step(run)}", "utf-8")
@@ -167,7 +167,7 @@ def file_of(run: runs.Run) -> Path | None:
 def _delete(id: str, created: float) -> None:
     _do(partial(runs.delete, created=created), id)
     if _TROUBLE not in st.session_state:
-        RUN.put(None)  # else the page would warn that the chosen run is missing
+        RUN.request(None)  # else the page would warn that the chosen run is missing
 
 
 def _do(action: Callable[[str], None], id: str) -> None:

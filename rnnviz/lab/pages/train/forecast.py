@@ -5,6 +5,7 @@ import time
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import Chosen
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.settings import settings_of
 from rnnviz.page.formatting import duration
 from rnnviz.ui.jobs import pending, store
 from rnnviz.ui.jobs.pending import ask
@@ -54,10 +56,14 @@ def of(text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
 
 def shape(config: TrainConfig, symbols: int) -> Hashable:
     """The settings that the speed depends on, as a key."""
-    return (
-        config.cell, config.hidden_size, config.layers, config.embedding_size, config.batch, config.steps,
-        config.dropout_weight > 0, config.dropout_layer > 0, config.precision, symbols,
-    )  # fmt: skip
+    recipe_type: Any = type(config)
+    speed_settings = [
+        # A mask takes as long whatever share it drops.
+        getattr(config, name) > 0 if about.is_share else getattr(config, name)
+        for name, about in settings_of(recipe_type).items()
+        if about.affects_speed
+    ]
+    return (*speed_settings, symbols)
 
 
 def _measuring(config: TrainConfig, symbols: int, check: Check) -> Steps[float]:

@@ -21,7 +21,7 @@ def chosen() -> str | None:
     """The id of the run to show: the picked one, else `usual`; None before the first run."""
     found, held = runs.listed(), RUN.get()
     names = {id: called(id) for id in (*(run.id for run in found), *replays())}
-    return RUN.now(names, held if held in names else usual(found), why=_missing)
+    return RUN.resolve(names, held if held in names else usual(found), why=_missing)
 
 
 def _missing(id: str) -> str:
@@ -86,7 +86,7 @@ def _set_limit() -> None:
     try:
         runs.set_limit(int(st.session_state["train-limit"]))
     except RnnvizError as error:
-        error_messages.show(error)
+        error_messages.show_error(error)
 
 
 def label(id: str) -> str:

@@ -31,7 +31,7 @@ from rnnviz.ui.shell.error_messages import describe, plain
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
-    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting_style(run_view.KEY)}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.HEADER_CSS}{presenting_style(run_view.KEY)}</style>")
     chosen = listing.chosen()
     with slot:
         listing.show(chosen)
@@ -73,7 +73,7 @@ def new() -> Chosen | None:
     settings.decide(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
-        settings.watched()
+        settings.watch_text_field()
     line, more = st.columns([8, 3], vertical_alignment="center", gap="medium")
     place = line.container()
     with more:
@@ -148,15 +148,15 @@ def start(text: Chosen, recipe: Recipe) -> None:
         text=twice(corpus.text) if text.toy else corpus.text if text.own else None,
         title=corpus.title,
         language=corpus.language,
-        watched=recipe.watched,
+        watch_text=recipe.watch_text,
         minutes=recipe.minutes,
         ngram=next(counted, None),  # the n-gram model of the same text, for the card
-        example=recipe.watched or None,
+        example=recipe.watch_text or None,
     )
     try:
         id = runs.start(description)
     except RnnvizError as error:
-        error_messages.show(error)
+        error_messages.show_error(error)
         return
     show_next(id)
     st.rerun()
@@ -208,7 +208,7 @@ def add_model() -> None:
     try:
         path = save_model(file.getvalue(), name.strip())
     except RnnvizError as error:
-        error_messages.show(error)
+        error_messages.show_error(error)
     else:
         st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(path.stem)))
 

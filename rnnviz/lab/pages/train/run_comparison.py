@@ -16,7 +16,7 @@ from rnnviz.lab.reports import training
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.page.formatting import rounded
-from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.fields import Field
@@ -33,7 +33,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
         st.caption(_("When two runs have trained on the same text, you can compare their curves here."))
         return
     text, steps = _measured_on(next(iter(by_id.values())))
-    PICKED.now(by_id, tuple(by_id)[:2], of=(text, steps))
+    PICKED.resolve(by_id, tuple(by_id)[:2], subject=(text, steps))
     picked = st.multiselect(_("Runs to compare"), list(by_id), max_selections=12, **PICKED.widget)
     if not picked:
         return
@@ -54,7 +54,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     else:
         st.caption(_("Training perplexity where a run has no validation text: lower is better."))
     rows = [row(run) for run in chosen]
-    titles = {name: _(one.title) for name, one in settings.SETTINGS.items()}
+    titles = {name: _(control.label) for name, control in settings.RECIPE.items()}
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(titles))
     download.button(_("Download as CSV"), lambda: export.csv_text(rows).encode(), "runs.csv", "text/csv")
 
@@ -99,7 +99,7 @@ def _text(run: runs.Run) -> str:
 
 def _title(run: runs.Run) -> str:
     title = run.description.get("title") or Path(str(run.description.get("corpus") or "")).name
-    return printable(str(title), LONGEST_NAME)
+    return printable(str(title), MAX_NAME_CHARS)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -120,7 +120,7 @@ def row(run: runs.Run) -> dict[str, Any]:
         _("Training perplexity"): say.training_perplexity(last, report),
         _("Characters read"): last.get("characters", report.get("characters")),
         _("Seconds"): _rounded(last.get("seconds", report.get("seconds"))),
-        **{name: config.get(name) for name in settings.SETTINGS},
+        **{name: config.get(name) for name in settings.RECIPE},
     }
 
 

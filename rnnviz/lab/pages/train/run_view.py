@@ -2,9 +2,12 @@
 for the browser, and its sentences.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,9 +28,9 @@ from rnnviz.lab.run.snapshots import Snapshot
 from rnnviz.networks.config import span
 from rnnviz.page.formatting import duration, rounded
 from rnnviz.page.payload import pack
-from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
-from rnnviz.ui.shell.error_messages import sentence
+from rnnviz.ui.shell.error_messages import translate_error
 
 KEY = "training"
 _component = Component("training")
@@ -67,22 +70,35 @@ def _follow(id: str, state: str, started: int) -> None:
         measured(shown, watch),
         steps=watch.last("progress").get("counted") == "steps",
         uniform=start.get("uniform") is not None or not start,
-        watched=bool(shown.description.get("probe")),
+        has_watch_text=bool(shown.description.get("probe")),
     )
     facts = {**said(shown, watch), "started": started, "session": watch.link.token}
-
-    def answer(ask: Any, at_once: bool) -> bytes | None:
-        return None if at_once else drawn(ask)  # reading files would hold up the event loop
-
-    def drawn(ask: Any) -> bytes:
-        return watch.answer(shown, words, facts, ask=ask if isinstance(ask, Mapping) else {})
-
+    answers = RunAnswers(watch, shown, words, facts)
     with watch.link.lock:
-        watch.link.serve(answer)
-        data = drawn(asked(KEY))
+        watch.link.serve(answers)
+        data = answers.answer(take_ask(KEY))
     _component.mount(data, key=KEY)
     if shown.state != state:
         st.rerun()  # the page's buttons depend on the state
+
+
+@dataclass(frozen=True)
+class RunAnswers:
+    """The answers to a run's view; the fields are `Watch.answer`'s arguments."""
+
+    watch: Watch
+    shown: SelectedRun
+    words: dict[str, Any]
+    facts: dict[str, Any]
+
+    def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+        """See `Answerer.answer_ask`; never at once, as reading files would hold up the event loop."""
+        return None if at_once else self.answer(ask_json)
+
+    def answer(self, ask_json: Any) -> bytes:
+        """The answer to any JSON value."""
+        ask = ask_json if isinstance(ask_json, Mapping) else {}
+        return self.watch.answer(self.shown, self.words, self.facts, ask=ask)
 
 
 class Watch:
@@ -325,6 +341,6 @@ def line(shown: SelectedRun, watch: Watch) -> str:
     if read is not None:
         words = _("{state} at {far}").format(state=words, far=far)
     cause = watch.last("failed" if state == "failed" else "stopped").get("cause")
-    told = sentence(run.error) if run is not None and run.error else ""
+    told = translate_error(run.error) if run is not None and run.error else ""
     reason = say.reason(state, cause) or told
     return f"{words}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=words)

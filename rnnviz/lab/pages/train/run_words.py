@@ -14,14 +14,14 @@ end.
 
 
 def words(
-    measured: str = VALIDATION, *, steps: bool = False, uniform: bool = True, watched: bool = True
+    measured: str = VALIDATION, *, steps: bool = False, uniform: bool = True, has_watch_text: bool = True
 ) -> dict[str, str]:
     """Every word of the training view, by the names that its browser modules use; these fill in the braces.
 
     measured  VALIDATION or AT_THE_END
     steps     whether the run counts steps, not characters
     uniform   whether a uniform guess's perplexity is known
-    watched   whether the run has a sentence to watch
+    has_watch_text   whether the run has a sentence to watch
     """
     return {
         **view_words(),
@@ -39,7 +39,7 @@ def words(
         ),
         "heat.mlp": _("Below, the same character always gives the same column: it has no hidden state."),
         "heat.none": _("The sentence to watch appears here when training begins.")
-        if watched
+        if has_watch_text
         else _("This run has no sentence to watch."),
         "units.title": _("Units by their numbers"),
         "key.diverging": _("blue −1 · 0 · +1 orange"),

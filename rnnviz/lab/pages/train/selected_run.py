@@ -17,7 +17,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
 from rnnviz.text import files
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.shell.model_cache import FIRST
+from rnnviz.ui.shell.model_cache import FIRST_MODELS
 
 SHIPPED = "shipped:"
 """The prefix of a replay's id; no run's id begins with it."""
@@ -93,7 +93,7 @@ def replays() -> dict[str, Path]:
     """The replays' files by id: first those of the models that a newcomer sees first, then by name."""
     paths = filter(files.is_shown, checkpoint.folders()[-1].glob(f"*{replay.SUFFIX}"))
     named = {path.name.removesuffix(replay.SUFFIX): path for path in paths}
-    first = sorted(named, key=lambda name: (name not in FIRST.values(), name))
+    first = sorted(named, key=lambda name: (name not in FIRST_MODELS.values(), name))
     return {SHIPPED + name: named[name] for name in first}
 
 
@@ -128,7 +128,7 @@ def choose_replay() -> None:
 
 def show_next(id: str) -> None:
     """Show this run or replay next, from its start: a new number makes the view play."""
-    RUN.put(id)
+    RUN.request(id)
     st.session_state[_STARTED] = id, next(_starts)
 
 

@@ -1,8 +1,9 @@
-"""The recipe's form: a preset, and every setting with its title and help."""
+"""The recipe's form: a preset, and the controls of all settings that have one (rnnviz.networks.settings)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from textwrap import shorten
+from types import SimpleNamespace
 from typing import Any
 
 import streamlit as st
@@ -12,11 +13,26 @@ from rnnviz.i18n import N_, _
 from rnnviz.lab.fit import presets
 from rnnviz.lab.fit.estimate import cores
 from rnnviz.lab.pages.train.training_text import Chosen
-from rnnviz.networks.cells import CELLS
+from rnnviz.lab.run.folder import Description
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.settings import (
+    LENGTH,
+    NETWORK,
+    REGULARISATION,
+    TRAINING,
+    Setting,
+    SettingControl,
+    settings_of,
+)
 from rnnviz.ui.shell.fields import Field
 
 LONGEST_WATCHED = 80
+
+MAX_SHARE = 0.7
+"""The largest share that a slider offers: a network that loses more of itself hardly learns."""
+
+MAX_SEGMENTS = 4
+"""Words of a choice that stand side by side, at most; more are a list to open."""
 
 SENTENCES = {
     "python-source": "def average(self, values):",
@@ -27,135 +43,35 @@ SENTENCES = {
 """Sentences to watch, in the style of the corpora."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A field of the form, with its title and help.
-
-    options  the labels of its options, by value
-    numbers  keywords of `st.number_input`
-
-    Without either, the field is a share on a slider.
-    """
-
-    title: str
-    help: str
-    options: Mapping[str, str] | None = None
-    numbers: Mapping[str, Any] | None = None
-
-
-def _whole(low: int, high: int) -> dict[str, Any]:
-    return {"min_value": low, "max_value": high}
-
-
-def _real(low: float, high: float, step: float, digits: int) -> dict[str, Any]:
-    return {"min_value": low, "max_value": high, "step": step, "format": f"%.{digits}f"}
-
-
-_DROPPED = N_("The share left out at random in each step, so that the network memorises less.")
-
-SETTINGS = {
-    "cell": Setting(
-        N_("Cell"),
-        N_("How a hidden state follows from the one before it and the next character."),
-        {
-            "mlp": N_("MLP: no hidden state"),
-            "rnn": N_("RNN: the simple recurrence"),
-            "gru": N_("GRU: two gates"),
-            "lstm": N_("LSTM: three gates and a cell state"),
-            "mingru": N_("minGRU: one gate that sees the input alone"),
-        },
-    ),
-    "activation": Setting(
-        N_("Activation φ"),
-        N_("tanh keeps each unit between −1 and 1, ReLU at 0 or above. Cells with gates have their own."),
-        {"tanh": "tanh", "relu": "relu"},
-    ),
-    "hidden_size": Setting(
-        N_("Hidden units H"),
-        N_("How many numbers the hidden state of a layer has."),
-        numbers=_whole(1, 4096),
-    ),
-    "layers": Setting(
-        N_("Layers L"), N_("Each layer reads the hidden states of the one below."), numbers=_whole(1, 8)
-    ),
-    "embedding_size": Setting(
-        N_("Embedding size"),
-        N_("How many learnt numbers stand for a character. 0: one 1 among zeros (a one-hot vector)."),
-        numbers=_whole(0, 1024),
-    ),
-    "steps": Setting(
-        N_("Time steps of backpropagation"),
-        N_("Backpropagation through time goes back so many characters. More of them take longer."),
-        numbers=_whole(1, 2048),
-    ),
-    "truncation": Setting(
-        N_("Truncation"),
-        N_(
-            "Random: truncated after half to one and a half times as many characters, drawn anew each time. "
-            "Unlike in Learn, no weights make up for what is cut off."
-        ),
-        {"regular": N_("regular"), "random": N_("random")},
-    ),
-    "batch": Setting(
-        N_("Batch size"),
-        N_("How many passages of the text are read side by side."),
-        numbers=_whole(1, 1024),
-    ),
-    "learning_rate": Setting(
-        N_("Learning rate"),
-        N_("The largest step. Too high, and training diverges; too low, and it takes long."),
-        numbers=_real(1e-5, 1.0, 0.001, 5),
-    ),
-    "clip": Setting(
-        N_("Gradient clipping"),
-        N_("A gradient with a larger norm is scaled down to this one."),
-        numbers=_real(0.01, 100.0, 0.25, 2),
-    ),
-    "fresh_rows": Setting(
-        N_("Fresh starts"),
-        N_(
-            "The share of the passages that, at each step, begin at a random paragraph, with an empty state. "
-            "What you type begins so too, and the network then predicts it better."
-        ),
-    ),
-    "dropout_output": Setting(N_("Dropout of the hidden state"), _DROPPED),
-    "dropout_layer": Setting(N_("Dropout between layers"), _DROPPED),
-    "dropout_weight": Setting(N_("Dropout of the recurrent weights"), _DROPPED),
-    "dropout_embedding": Setting(N_("Dropout of characters"), _DROPPED),
-    "seed": Setting(
-        N_("Seed"),
-        N_("Where random numbers begin. With the same settings, on the same machine, it gives the same run."),
-        numbers=_whole(0, 2**31),
-    ),
-}
-"""The settings of a recipe, by the names of TrainConfig."""
-
-LENGTH = {
-    "until": Setting(N_("Train for"), "", {"minutes": N_("minutes"), "characters": N_("characters")}),
-    "minutes": Setting(
-        N_("Minutes"), N_("The speed is measured first."), numbers=_real(0.05, 10_000.0, 0.5, 2)
-    ),
-    "characters": Setting(
-        N_("Characters"), N_("A text that is read twice counts twice."), numbers=_whole(1, 10**12)
-    ),
-}
-"""The settings of a run's length, which are no fields of TrainConfig or replace some."""
-
-COLUMNS: tuple[dict[str, tuple[str, ...]], ...] = (
-    {N_("Network"): ("cell", "activation", "hidden_size", "layers", "embedding_size")},
-    {N_("Training"): ("steps", "truncation", "batch", "learning_rate", "clip", "fresh_rows")},
-    {
-        N_("Regularisation"): ("dropout_output", "dropout_layer", "dropout_weight", "dropout_embedding"),
-        N_("Length and seed"): ("until", "minutes", "characters", "seed"),
-    },
+LENGTH_UNIT = SettingControl(
+    N_("Train for"), "", LENGTH, 1, {"minutes": N_("minutes"), "characters": N_("characters")}
 )
-"""The form: groups of fields, in columns."""
+"""The choice of the setting that limits a run's length."""
 
+COLUMNS = ((NETWORK,), (TRAINING,), (REGULARISATION, LENGTH))
+"""The groups of the form, in columns."""
+
+SETTINGS = {**settings_of(TrainConfig), "minutes": settings_of(Description)["minutes"]}
+"""The settings that the form offers, by their names in TrainConfig and in a run's description."""
+
+
+def setting_controls(settings: Mapping[str, Setting]) -> dict[str, SettingControl]:
+    """The form's controls by name, in their order."""
+    groups = [group for column in COLUMNS for group in column]
+    controls = {name: about.control for name, about in settings.items() if about.control is not None}
+    pairs = {"until": LENGTH_UNIT, **controls}.items()
+    return dict(sorted(pairs, key=lambda pair: (groups.index(pair[1].group), pair[1].place)))
+
+
+CONTROLS = setting_controls(SETTINGS)
+
+RECIPE = {
+    name: control for name, control in CONTROLS.items() if name not in ("until", "minutes", "characters")
+}
+"""The controls of settings that a preset decides. The length of a run is its own."""
 
 PRESET: Field[str] = Field("train-preset")
-FIELDS: dict[str, Field[Any]] = {
-    name: Field(f"set-{name}") for name in (*SETTINGS, *LENGTH, "name", "watched")
-}
+FIELDS: dict[str, Field[Any]] = {name: Field(f"set-{name}") for name in (*CONTROLS, "name", "watch_text")}
 
 
 @dataclass(frozen=True)
@@ -163,14 +79,14 @@ class Recipe:
     """A recipe.
 
     minutes  the limit of training, or None
-    watched  the sentence to watch
+    watch_text  the sentence to watch
     name     the run's name
     changed  whether any setting differs from the preset's
     """
 
     config: TrainConfig
     minutes: float | None
-    watched: str
+    watch_text: str
     name: str
     changed: bool
 
@@ -220,18 +136,18 @@ def decide(text: Chosen, key: str) -> None:
     """Decide every field: the reader's value for this text and preset, else the preset's."""
     corpus = text.corpus
     config, minutes = presets.preset(key, corpus.characters, cores())
-    usual = {name: getattr(config, name) for name in SETTINGS} | {
+    usual = {name: getattr(config, name) for name in RECIPE} | {
         "until": "minutes" if minutes else "characters",
         "minutes": minutes or 1.0,
         "characters": config.characters or round(config.epochs * (text.parts[0] or corpus.characters)),
     }
     for name, value in usual.items():
-        FIELDS[name].now(usual=value, of=(corpus.sha256, key))
-    FIELDS["name"].now(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], of=corpus.sha256)
-    FIELDS["watched"].now(usual=usual_sentence(text), of=corpus.sha256)
+        FIELDS[name].resolve(usual=value, subject=(corpus.sha256, key))
+    FIELDS["name"].resolve(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], subject=corpus.sha256)
+    FIELDS["watch_text"].resolve(usual=usual_sentence(text), subject=corpus.sha256)
 
 
-def watched() -> None:
+def watch_text_field() -> None:
     """Draw the field of the sentence to watch."""
     st.text_input(
         _("3 · Sentence to watch"),
@@ -240,7 +156,7 @@ def watched() -> None:
             "While it learns, it reads this sentence twice a second. You see what surprises it, and its "
             "hidden states."
         ),
-        **FIELDS["watched"].widget,
+        **FIELDS["watch_text"].widget,
     )
 
 
@@ -248,10 +164,11 @@ def expert() -> None:
     """Draw every setting, in columns."""
     for column, groups in zip(st.columns(3, gap="medium"), COLUMNS, strict=True):
         with column:
-            for title, names in groups.items():
-                st.markdown("**" + _(title) + "**")
-                for name in names:
-                    _field(name)
+            for group in groups:
+                st.markdown("**" + _(group) + "**")
+                for name, control in CONTROLS.items():
+                    if control.group == group:
+                        _field(name, control)
     st.text_input(
         _("Name of the run"),
         max_chars=60,
@@ -260,49 +177,45 @@ def expert() -> None:
     )
 
 
-def _field(name: str) -> None:
-    one = {**SETTINGS, **LENGTH}[name]
+def _field(name: str, control: SettingControl) -> None:
     if name in ("minutes", "characters") and FIELDS["until"].get() != name:
         return
     usual: dict[str, Any] = {
-        "label": _(one.title),
+        "label": _(control.label),
         **FIELDS[name].widget,
-        "help": _(one.help) if one.help else None,
+        "help": _(control.help) if control.help else None,
         "disabled": name in _idle(),
     }
-    if one.options is not None:
-        words = one.options
+    if control.words is not None:
+        words = control.words
         usual |= {"options": list(words), "format_func": lambda option: _(words[option])}
-    if name == "cell":
-        st.selectbox(**usual)
-    elif one.options is not None:
-        st.segmented_control(required=True, **usual)
-    elif one.numbers is None:
-        st.slider(min_value=0.0, max_value=0.7, step=0.01, **usual)
+        if len(words) > MAX_SEGMENTS:
+            st.selectbox(**usual)
+        else:
+            st.segmented_control(required=True, **usual)
+    elif control.numbers is None:
+        st.slider(min_value=0.0, max_value=MAX_SHARE, step=0.01, **usual)
     else:
-        st.number_input(**usual, **one.numbers)
+        if control.step is not None:
+            usual |= {"step": control.step, "format": f"%.{control.digits}f"}
+        low, high = control.numbers
+        st.number_input(min_value=low, max_value=high, **usual)
 
 
 def _idle() -> dict[str, Any]:
     """The settings that don't apply to the chosen network, with the values that they then have."""
-    cell, found = CELLS[FIELDS["cell"].get()], dict[str, Any]()
-    if cell.gates:
-        found["activation"] = "tanh"
-    if not cell.mixes:
-        found["dropout_weight"] = 0.0
-    if FIELDS["layers"].get() == 1:
-        found["dropout_layer"] = 0.0
-    return found
+    chosen = SimpleNamespace(**{name: FIELDS[name].get() for name in RECIPE})
+    return {name: getattr(TrainConfig, name) for name in RECIPE if not SETTINGS[name].applies(chosen)}
 
 
 def recipe(text: Chosen, key: str) -> Recipe:
     """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(key, text.corpus.characters, cores())
-    values = {name: FIELDS[name].get() for name in SETTINGS} | _idle()
+    values = {name: FIELDS[name].get() for name in RECIPE} | _idle()
     given = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = given != (minutes or None) or any(v != getattr(config, name) for name, v in values.items())
     values["characters"] = 0 if given else FIELDS["characters"].get()
     chosen = replace(config, **values)
     if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))
-    return Recipe(chosen, given, FIELDS["watched"].get(), name, changed)
+    return Recipe(chosen, given, FIELDS["watch_text"].get(), name, changed)

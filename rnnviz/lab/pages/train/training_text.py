@@ -16,7 +16,7 @@ from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
-from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.text.vocabulary import usual_min_count
 from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.pages.perplexity import text_sources as shared
@@ -114,7 +114,7 @@ def _uploaded() -> Chosen | None:
     )
     if file is not None and state.get(_KEPT, ("",))[0] != file.file_id:
         source: Any = io.BytesIO(file.getvalue())
-        source.name = printable(file.name, LONGEST_NAME)
+        source.name = printable(file.name, MAX_NAME_CHARS)
         state[_KEPT] = file.file_id, source.name, "".join(open_text(source))
     if _KEPT not in state:
         if state.get(key) is not None:  # the browser's field still lists the file, as after a restart

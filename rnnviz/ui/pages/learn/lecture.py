@@ -1,7 +1,7 @@
 """One session's lecture: the current step, and the values of its controls.
 
-A browser's wish states the whole aim (the step, the values), so wishes may be dropped or repeated: the last
-one is right. Values belong to a scene: two of its steps with a control of the same name share its value.
+A browser's ask states the whole aim (the step, the values), so asks may be dropped or repeated: the last one
+is right. Values belong to a scene: two of its steps with a control of the same name share its value.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from rnnviz.lecture import controls, symbols
 from rnnviz.lecture.controls import State, whole
 from rnnviz.lecture.scenes import Scene, place, scenes
 from rnnviz.lecture.steps import OPEN, PICK, Step
-from rnnviz.ui.serving.room.room import Question
+from rnnviz.ui.serving.room.room import RoomQuestion
 
-ADDRESS = 500
+MAX_ADDRESS_CHARS = 500
 """Characters of a step's address, at most."""
 
-ANSWERS = 100_000
+MAX_ASK_CHARS = 100_000
 """Characters of an ask as JSON, at most; a longer one is ignored."""
 
 
@@ -66,9 +66,8 @@ class Lecture:
         """The values of the current step's controls, defaults included."""
         return controls.with_defaults(self.step.controls, self.state)
 
-    def take(self, wish: object) -> Mapping[str, Any]:
-        """Go to the step that a browser's wish names. Returns its ask for that step; {} if invalid."""
-        fields = wish if isinstance(wish, Mapping) else {}
+    def go_to_step(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Go to the step that an ask names. Returns the values that it sets there; {} if invalid."""
         self.number = whole(1, len(scenes()))(fields.get("scene")) or self.number
         if isinstance(present := fields.get("present"), bool):
             self.present = present
@@ -76,18 +75,20 @@ class Lecture:
             self.code = code
         if type(step := fields.get("step")) is int:
             self._at[self.number] = min(max(step, 0), len(self.scene.steps) - 1)
-        if isinstance(named := fields.get("go"), str) and (found := place(named)):
-            self.number, self._at[found[0]] = found
-        ask = fields.get("ask")
-        return ask if isinstance(ask, dict) and len(json.dumps(ask)) <= ANSWERS else {}
+        if isinstance(named := fields.get("go"), str) and (target := place(named)):
+            self.number, self._at[target[0]] = target
+        values = fields.get("ask")
+        return values if isinstance(values, dict) and len(json.dumps(values)) <= MAX_ASK_CHARS else {}
 
-    def answer(self, wish: object, static: Mapping[str, Any], describe: Callable[[Exception], str]) -> bytes:
-        """The answer to `wish`, None for a first drawing: JSON in UTF-8, with the entries of `static`.
+    def answer(
+        self, ask_json: object, static: Mapping[str, Any], describe: Callable[[Exception], str]
+    ) -> bytes:
+        """The answer to an ask, None for a first drawing: JSON in UTF-8, with the entries of `static`.
 
         `describe` makes an error's sentence, which the answer has; the values then stay as they were.
         """
-        fields = wish if isinstance(wish, Mapping) else {}
-        ask = self.take(wish)
+        fields = ask_json if isinstance(ask_json, Mapping) else {}
+        wanted_values = self.go_to_step(fields)
         step, seq = self.step, fields.get("seq")
         sent: dict[str, Any] = {
             "client": str(fields.get("client", ""))[:64],
@@ -96,13 +97,13 @@ class Lecture:
             "step": self.at,
             "steps": len(self.scene.stops),
             "present": self.present,
-            "titles": [_(one.title) for one in scenes()],
+            "titles": [_(scene.title) for scene in scenes()],
             **static,
         }
         try:
-            state = controls.apply_request(step.controls, self.state, ask)
+            state = controls.apply_request(step.controls, self.state, wanted_values)
             values = controls.with_defaults(step.controls, state)
-            sent |= self._drawn(values) | {"formula": symbols.typeset(step.formula_at(values))}
+            sent |= self._picture_data(values) | {"formula": symbols.typeset(step.formula_at(values))}
             self._set |= {self._key(name): value for name, value in state.items()}
         except RnnvizError as error:
             sent |= {"error": describe(error), "notice": "", "code": None, "formula": ""}
@@ -111,18 +112,20 @@ class Lecture:
         data = json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return data.encode(errors="replace")  # a client's id may contain half a surrogate pair
 
-    def _drawn(self, values: State) -> dict[str, Any]:
+    def _picture_data(self, values: State) -> dict[str, Any]:
         """The step's picture, its sentence on where to look and its code; or the question before these."""
         step = self.step
         data: dict[str, Any] = {"key": step.key, "controls": []}
         if step.question:
-            options = [_(one) for one in step.question.options]
+            options = [_(option) for option in step.question.options]
             data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
             if values[PICK] == OPEN:
                 return {"data": data, "notice": _("What do you think?"), "code": None}
         picture, notice = step.draw(values)
         data["controls"] = [
-            {"name": name, **one.widget_at(values[name])} for name, one in step.controls.items() if one.widget
+            {"name": name, **control.widget_at(values[name])}
+            for name, control in step.controls.items()
+            if control.widget
         ]
         data["picture"] = picture
         if step.question:
@@ -130,16 +133,16 @@ class Lecture:
         code = step.code(values)
         return {"data": data, "notice": notice, "code": {"code": code} if code else None}
 
-    def asked(self) -> Question | None:
+    def room_question(self) -> RoomQuestion | None:
         """The step's question to the room; None if it has none. `over` once its picture is shown."""
         step = self.step
         if step.room_question and (letter := step.room_question(**self.values)):
-            return Question(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
+            return RoomQuestion(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
         if step.question is None:
             return None
         over = self.values[PICK] != OPEN
-        options = tuple(_(one) for one in step.question.options)
-        return Question(
+        options = tuple(_(option) for option in step.question.options)
+        return RoomQuestion(
             step.key, _(step.question.text), options, right=step.question.right if over else None, over=over
         )
 
@@ -154,25 +157,25 @@ class Lecture:
             "lines": [_(step.say), _(step.question.text if step.question else str(step.ask))],
             "next": _(after[0].title) if after else "",
             "opens": _(opens[0].title) if opens else "",
-            "appendix": [[one.name, _(one.title)] for one in scene.appendix],
+            "appendix": [[extra.name, _(extra.title)] for extra in scene.appendix],
         }
 
     def query(self) -> dict[str, str]:
-        """The address's values for the current step, at most ADDRESS characters; values that don't fit are
+        """The address's values for the current step, at most MAX_ADDRESS_CHARS; values that don't fit are
         left out.
         """
-        found = {"step": self.step.name}
+        query = {"step": self.step.name}
         if self.present:
-            found["present"] = "1"
+            query["present"] = "1"
         if self.code:
-            found["code"] = "1"
+            query["code"] = "1"
         for name, control in self.step.controls.items():
             value = self.state[name]
-            written = found | {name: str(value)}
+            longer = query | {name: str(value)}
             if (
                 value not in (None, control.default)
                 and control.in_address
-                and len(urlencode(written)) <= ADDRESS
+                and len(urlencode(longer)) <= MAX_ADDRESS_CHARS
             ):
-                found = written
-        return found
+                query = longer
+        return query

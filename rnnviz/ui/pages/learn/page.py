@@ -11,6 +11,7 @@ answer   {"door": …} the room's address and QR code, or null; {"trouble": …}
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -21,17 +22,17 @@ from rnnviz.figures.themes import themes
 from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
 from rnnviz.page.formatting import presenting_words
-from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.pages.learn.lecture import Lecture
 from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room.classroom import OpenRoom
-from rnnviz.ui.serving.room.room import Question
+from rnnviz.ui.serving.room.room import RoomQuestion
 from rnnviz.ui.shell.error_messages import describe
 
 KEY = "learn"
 _component = Component("learn")
-LEVELS = 41
+COLOUR_LEVELS = 41
 """Colours of each scale in the browser."""
 
 _LECTURE, _LINK = "learn.lecture", "learn.link"
@@ -48,8 +49,8 @@ def page() -> None:
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: ViewSocket = st.session_state[_LINK]
-    wish = asked(KEY)
-    room = room_wish(wish, plainly)
+    ask = take_ask(KEY)
+    room = answer_room(ask, plainly)
     static = {
         "words": words(),
         "symbols": symbols.meanings(),
@@ -58,23 +59,40 @@ def _scene() -> None:
         "room": room,
         "session": link.token,
     }
-
-    def answer(said: Any, at_once: bool) -> bytes | None:
-        page = not isinstance(said, Mapping) or "room" in said or said.get("present") != lecture.present
-        return None if at_once or page else drawn(said)
-
-    def drawn(said: Any) -> bytes:
-        data = lecture.answer(said, static, plainly)
-        stage_question(lecture.asked())
-        return data
-
+    answers = SceneAnswers(lecture, static)
     with link.lock:
-        link.serve(answer)
-        data = drawn(wish)
+        link.serve(answers)
+        data = answers.answer(ask)
         room.pop("trouble", None)  # shown once: later answers over the connection don't repeat it
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         _component.mount(data, key=KEY)
+
+
+@dataclass(frozen=True)
+class SceneAnswers:
+    """The answers to the lecturer's asks; `static` is in each of them."""
+
+    lecture: Lecture
+    static: dict[str, Any]
+
+    def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+        """See `Answerer.answer_ask`. Never at once: a step's picture takes longer than that.
+
+        The page answers what concerns the room, and what begins or ends the presentation: the first may open
+        a listener, the second changes Streamlit's own elements.
+        """
+        if at_once or not isinstance(ask_json, Mapping) or "room" in ask_json:
+            return None
+        if ask_json.get("present") != self.lecture.present:
+            return None
+        return self.answer(ask_json)
+
+    def answer(self, ask_json: Any) -> bytes:
+        """The answer to any JSON value; a question of the step then is the room's."""
+        data = self.lecture.answer(ask_json, self.static, plainly)
+        stage_question(self.lecture.room_question())
+        return data
 
 
 def words() -> dict[str, str]:
@@ -125,7 +143,7 @@ def plainly(error: Exception) -> str:
 @cache
 def colours() -> dict[str, Any]:
     """Both themes for the browser, with ramps of LEVELS colours."""
-    return themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+    return themes(diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS)
 
 
 # The component fills one screen. Streamlit's buttons are over its header, on both sides.
@@ -143,37 +161,37 @@ _PRESENT = """
 """
 
 
-def room_wish(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
-    """Apply a browser's wish to the room and return the answer; `describe` words errors."""
-    fields = wish.get("room") if isinstance(wish, Mapping) else None
+def answer_room(ask_json: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
+    """Do to the room what a browser's ask says and return the answer; `describe` words errors."""
+    fields = ask_json.get("room") if isinstance(ask_json, Mapping) else None
     try:
         opened = _opened_room(fields if isinstance(fields, Mapping) else {})
     except RnnvizError as error:
         return {"door": None, "trouble": describe(error)}
-    return {"door": None if opened is None else opened.door()}
+    return {"door": None if opened is None else opened.join_info()}
 
 
 def _opened_room(fields: Mapping[str, Any]) -> OpenRoom | None:
     if fields.get("open") is False:
         classroom.close()
     if fields.get("open") is True:
-        classroom.open_room(language()).asks = True
-    opened = classroom.current()
-    if opened is None or not opened.asks:
+        classroom.open_room(language()).asks_questions = True
+    opened = classroom.open_room_now()
+    if opened is None or not opened.asks_questions:
         return None
-    opened.room.speak(language())
-    opened.move(fields.get("address"))
-    for name, do in (("reveal", opened.room.reveal), ("again", opened.room.again)):
+    opened.room.set_language(language())
+    opened.choose_address(fields.get("address"))
+    for name, do in (("reveal", opened.room.reveal), ("again", opened.room.ask_again)):
         if type(number := fields.get(name)) is int:
             do(number)
     return opened
 
 
-def stage_question(question: Question | None) -> None:
+def stage_question(question: RoomQuestion | None) -> None:
     """Make the current step's question the room's; None: there is none."""
-    opened = classroom.current()
-    if opened is not None and opened.asks:
-        opened.stage(question)
+    opened = classroom.open_room_now()
+    if opened is not None and opened.asks_questions:
+        opened.stage_question(question)
 
 
 def room_words() -> dict[str, str]:

@@ -14,10 +14,10 @@ import streamlit as st
 
 from rnnviz import sentences
 from rnnviz.figures.themes import DARK, LIGHT
-from rnnviz.findings import Said
+from rnnviz.findings import Sentence
 from rnnviz.i18n import _
 from rnnviz.networks.contamination import usual, why
-from rnnviz.page.formatting import named, percent, rounded, title, titles, together
+from rnnviz.page.formatting import character_name, percent, rounded, title, titles, together
 from rnnviz.scoring.record import Record
 from rnnviz.scoring.score import Score, averaged, averages, read_apart
 from rnnviz.scoring.totals import of_sum
@@ -32,15 +32,15 @@ from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import STOPPED, Text
 from rnnviz.ui.shell import model_cache, sidebar
 from rnnviz.ui.shell.error_messages import plain
-from rnnviz.ui.shell.model_cache import Context
-from rnnviz.ui.shell.render_finding import tell
+from rnnviz.ui.shell.model_cache import ModelContext
+from rnnviz.ui.shell.render_finding import finding_markdown
 
 CLOSER = "closer"  # the key of the choice of the text shown in full
 TABLE = "texts"
 PATIENCE = 0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
 
 
-def show(context: Context, text: Text, scored: Scored, second: Second | None) -> None:
+def show(context: ModelContext, text: Text, scored: Scored, second: Second | None) -> None:
     """Draw one text's answer: a better model if there is one, then the number, its scale, and advice."""
     score, bits = scored.score, usual(context.info.card)
     with st.container(border=True, key="answer"):
@@ -64,7 +64,7 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
             if second is not None and (theirs := second.found.value) is not None:
                 readings = [(title(context.info), score.reading), (second.name, theirs.score.reading)]
                 said_of_it += [(one, sentences.level(one)) for one in read_apart(readings)]
-            st.markdown("  \n".join(tell(one) for one, level in said_of_it if level == "said"))
+            st.markdown("  \n".join(finding_markdown(one) for one, level in said_of_it if level == "said"))
             # A uniform guess is |V|, as on all pages; a sentence above has the cost of unknown characters.
             typical = None if bits is None else 2.0**bits
             st.html(scale(score.perplexity, context.model.vocabulary.size, typical, beside))
@@ -76,9 +76,9 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
                 if one.code.startswith("score.rewriting."):
                     _rewriting(context, text, score, one)
                 elif level in ("aside", "hint"):
-                    st.caption(tell(one))
+                    st.caption(finding_markdown(one))
                 if level == "caution":
-                    st.warning(tell(one), icon=":material/history_edu:")
+                    st.warning(finding_markdown(one), icon=":material/history_edu:")
             if text.first:
                 label = _("Use the text as it came")
                 st.button(label, key="restore", on_click=text_sources.restore, args=(text.first,))
@@ -90,7 +90,7 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
         _details(text, scored)
 
 
-def row_by_row(context: Context, text: Text, said: str) -> None:
+def row_by_row(context: ModelContext, text: Text, said: str) -> None:
     """Draw `said` of a table, and the command that scores its rows."""
     st.markdown(said)
     model = context.info.path.stem
@@ -98,11 +98,11 @@ def row_by_row(context: Context, text: Text, said: str) -> None:
     st.code(shlex.join(command), "bash", wrap_lines=True)
 
 
-def _foreign(context: Context, score: Score) -> bool:
+def _foreign(context: ModelContext, score: Score) -> bool:
     return bool(why(context.info.card, score.characters, score.unknown, score.bits_per_character))
 
 
-def _lead(context: Context, text: Text, score: Score) -> None:
+def _lead(context: ModelContext, text: Text, score: Score) -> None:
     """Draw a note if the text is foreign to the chosen model, and a button for a network that reads it much
     better; otherwise nothing.
     """
@@ -122,20 +122,20 @@ def _lead(context: Context, text: Text, score: Score) -> None:
         if said:
             st.markdown(together(said))
         return
-    name = titles(model_cache.listed()[0]).get(found.name, found.name)
+    name = titles(model_cache.list_models()[0]).get(found.name, found.name)
     said.append(
         _("{name} predicts the beginning of this text best: perplexity {other}, not {own}.").format(
             name=plain(name), other=_rounded(found.bits), own=_rounded(found.own)
         )
     )
-    said += map(tell, read_apart([*zip((title(context.info), name), found.read_as, strict=True)]))
+    said += map(finding_markdown, read_apart([*zip((title(context.info), name), found.read_as, strict=True)]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(together(said), width="content")
         st.button(
             _("Use {name}?").format(name=plain(name)),
             key="perplexity.better",
             type="primary" if foreign else "secondary",
-            on_click=sidebar.MODEL.put,
+            on_click=sidebar.MODEL.request,
             args=(found.name,),
         )
 
@@ -161,7 +161,7 @@ def _cut(text: Text) -> None:
         st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity, None))
 
 
-def _rewriting(context: Context, text: Text, score: Score, said: Said) -> None:
+def _rewriting(context: ModelContext, text: Text, score: Score, said: Sentence) -> None:
     """Draw the sentence on what the model would gain from a text written in another way, and the button that
     rewrites the text; nothing if it would gain nothing.
     """
@@ -183,7 +183,7 @@ def _rewriting(context: Context, text: Text, score: Score, said: Said) -> None:
         "plain": _("Use plain dashes and spaces"),
     }[name]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(together([tell(said), gain]), width="content")
+        st.caption(together([finding_markdown(said), gain]), width="content")
         help = _("This changes the text itself.")
         args = (text.first or text.content, name)
         st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.rewrite, args=args)
@@ -202,7 +202,7 @@ def _details(text: Text, scored: Scored) -> None:
                 _unknown(scored)
         for one in score.sentences():
             if sentences.level(one) == "detail":
-                st.caption(tell(one))
+                st.caption(finding_markdown(one))
         if score.encoding is not None:
             text_sources.encoding_control(text, score.encoding, score.certainty)
 
@@ -247,7 +247,7 @@ def _unknown(scored: Scored) -> None:
             _("Character"): [visible(c) for c, _n in scored.unknown],
             _("Count"): [n for _c, n in scored.unknown],
             _("Code point"): [f"U+{ord(c):04X}" for c, _n in scored.unknown],
-            _("Name"): [named(c) for c, _n in scored.unknown],
+            _("Name"): [character_name(c) for c, _n in scored.unknown],
         },
         hide_index=True,
         key="unknown",
@@ -276,7 +276,7 @@ def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Te
             "Micro: all {texts} texts as one, so that long texts count more. "
             "Macro: the geometric mean of their perplexities, so that every text counts the same."
         )
-        st.markdown(tell(averaged(found)), help=about.format(texts=found.texts))
+        st.markdown(finding_markdown(averaged(found)), help=about.format(texts=found.texts))
     else:
         st.caption(_("The averages follow when all texts are scored."))
     index = st.selectbox(
@@ -416,7 +416,7 @@ _STYLE = (
 ROWS = 200
 
 
-def show_calculation(context: Context, scored: Scored) -> None:
+def show_calculation(context: ModelContext, scored: Scored) -> None:
     """Draw the formula with its numbers, the sum's first rows, and explanations."""
     score = scored.score
     n, total = score.characters, math.log(score.perplexity) * score.characters
@@ -477,7 +477,7 @@ def first_rows(record: Record, n: int) -> None:
     st.caption(said.format(shown=f"{shown:,}", n=f"{n:,}"))
 
 
-def calculation_facts(context: Context, scored: Scored, total: float) -> None:
+def calculation_facts(context: ModelContext, scored: Scored, total: float) -> None:
     score = scored.score
     lines = [
         _("**The sum** is {nats} nats, or {bits} bits. One nat is 1 / ln 2 = 1.4427 bits.").format(

@@ -24,7 +24,7 @@ from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import plain
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 
 MOST = 5_000_000  # characters of a text whose table the browser can download, at most
 
@@ -98,7 +98,7 @@ def as_json(scores: Sequence[Score]) -> str:
     return json.dumps([score.to_json() for score in scores], indent=1, ensure_ascii=False)
 
 
-def show_compressed(context: Context, text: Text, scored: Scored) -> None:
+def show_compressed(context: ModelContext, text: Text, scored: Scored) -> None:
     """Draw the button that compresses and decompresses the text; then the file's size beside the predicted
     and the original one.
     """

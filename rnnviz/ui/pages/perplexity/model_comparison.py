@@ -13,7 +13,7 @@ import streamlit as st
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.networks.contamination import UNKNOWN
+from rnnviz.networks.contamination import MAX_UNKNOWN_SHARE
 from rnnviz.page.formatting import rounded, title, titles
 from rnnviz.scoring.score import Compared, Score, best
 from rnnviz.ui.jobs import model_suggestion, pending
@@ -23,9 +23,9 @@ from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.shell import model_cache
-from rnnviz.ui.shell.error_messages import describe, plain, together
-from rnnviz.ui.shell.model_cache import Context
-from rnnviz.ui.shell.render_finding import told
+from rnnviz.ui.shell.error_messages import describe, plain, show_errors
+from rnnviz.ui.shell.model_cache import ModelContext
+from rnnviz.ui.shell.render_finding import join_sentences
 
 SECOND = "second"  # the key of the choice of the second model
 AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button
@@ -45,12 +45,12 @@ class Second:
         return title(self.info)
 
 
-def _others(context: Context) -> dict[str, ModelInfo]:
+def _others(context: ModelContext) -> dict[str, ModelInfo]:
     """The other models, by name."""
-    return {i.path.stem: i for i in model_cache.listed()[0] if i.path != context.info.path}
+    return {i.path.stem: i for i in model_cache.list_models()[0] if i.path != context.info.path}
 
 
-def _ordered(context: Context, text: Text, score: Score) -> tuple[list[ModelInfo], list[ModelInfo]]:
+def _ordered(context: ModelContext, text: Text, score: Score) -> tuple[list[ModelInfo], list[ModelInfo]]:
     """The other models: those that know most of the text's characters, the recommended one first; the rest,
     of other scripts.
     """
@@ -58,12 +58,12 @@ def _ordered(context: Context, text: Text, score: Score) -> tuple[list[ModelInfo
     found, there = model_suggestion.glance(context.info, beginning).result, _others(context)
     unknown = {name: model_suggestion.unknown(info, beginning) for name, info in there.items()}
     order = sorted(there, key=lambda name: (found is None or name != found.name, unknown[name]))
-    most = min(unknown.values(), default=0.0) + UNKNOWN
+    most = min(unknown.values(), default=0.0) + MAX_UNKNOWN_SHARE
     near = [there[name] for name in order if unknown[name] <= most]
     return near, [there[name] for name in order if unknown[name] > most]
 
 
-def pick_second(context: Context, text: Text, score: Score) -> None:
+def pick_second(context: ModelContext, text: Text, score: Score) -> None:
     """Draw the choice of the second model, those of the text's script first."""
     near, far = _ordered(context, text, score)
     there = {info.path.stem: info for info in (*near, *far)}
@@ -80,7 +80,7 @@ def pick_second(context: Context, text: Text, score: Score) -> None:
     )
 
 
-def second(context: Context, text: Text) -> Second | None:
+def second(context: ModelContext, text: Text) -> Second | None:
     """The second model with its result on a text, whose job is started; None if none is chosen."""
     info = _others(context).get(st.session_state.get(SECOND) or "")
     return None if info is None else Second(info, scoring_jobs.scored(info, text, info.path.stem))
@@ -95,7 +95,7 @@ class Row:
     info: ModelInfo
     baseline: str = ""
 
-    def ask(self, context: Context, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
+    def ask(self, context: ModelContext, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
         """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
         if scored.score.certainty == "guessed":  # another model may guess another encoding
             text = replace(text, encoding=scored.score.encoding)
@@ -116,7 +116,7 @@ class Row:
         return replace(measured[self.baseline], name=self.name, about=self.about)
 
 
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
+def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored) -> None:
     """Draw the choice of other models, and the table of the text's cost under each."""
     st.markdown(
         _(
@@ -166,10 +166,10 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> None:
     failed = [
         (row, one.job.error) for row, one in zip(chosen, found, strict=True) if one.job and one.job.error
     ]
-    together([f"**{plain(row.name)}**: {describe(error, text.name)}" for row, error in failed])
+    show_errors([f"**{plain(row.name)}**: {describe(error, text.name)}" for row, error in failed])
 
 
-def rows(context: Context, others: list[ModelInfo], *, unknown: bool) -> tuple[list[Row], list[Row]]:
+def rows(context: ModelContext, others: list[ModelInfo], *, unknown: bool) -> tuple[list[Row], list[Row]]:
     """The rows of every comparison, and those of the `others`.
 
     `unknown`: whether the text has unknown characters. A uniform guess then pays for them, as every model
@@ -230,7 +230,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
     )
     if len(known) > 1:
         notice = replace(scored.score, compared=known).panels()[0].notice
-        st.caption(told(notice, "said", "aside"))
+        st.caption(join_sentences(notice, "said", "aside"))
     st.caption(
         _(
             "A compressor predicts too: the bits it writes are its bits per character. It packs the text as "

@@ -26,7 +26,7 @@ from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.shell import error_messages, sidebar
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 
@@ -34,9 +34,9 @@ SECTION = Field("section", "origin", address="section", title=N_("Section"), che
 Found = tuple[Text, Pending[Scored]]
 
 
-def page(context: Context) -> None:
+def page(context: ModelContext) -> None:
     jobs = of_session("perplexity")
-    st.html(f"<style>{_STYLE}{sidebar.BAR}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.HEADER_CSS}</style>")
     st.title(_("Perplexity of your texts"))
     st.markdown(
         _(
@@ -58,7 +58,7 @@ def page(context: Context) -> None:
         _results(context, jobs, _score(context, jobs, chosen))
 
 
-def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
+def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
     """Every text with its result or job; jobs that are missing are started.
 
     A text that its reader has stopped becomes the shorter text that was read.
@@ -78,7 +78,7 @@ def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
     return [(text, scoring_jobs.scored(info, text, text.name, pressed=False)) for text in texts_now]
 
 
-def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
+def _results(context: ModelContext, jobs: Jobs, found: Sequence[Found]) -> None:
     """Draw the results so far: progress, errors, the answer of one text and its section."""
     done = [(text, one.value.called(text.name)) for text, one in found if one.value is not None]
     # A job done without a value was stopped just now; with it in `busy`, the bar reruns the page.
@@ -99,7 +99,7 @@ def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
 
 
 def _section(
-    context: Context,
+    context: ModelContext,
     jobs: Jobs,
     done: Sequence[tuple[Text, Scored]],
     text: Text,
@@ -131,7 +131,7 @@ def _section(
             surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(context: Context, found: Sequence[Found]) -> None:
+def _without_figures(context: ModelContext, found: Sequence[Found]) -> None:
     """Draw why these texts have no figures: all errors in one box, then the remedies."""
     said, unread = list[str](), list[Text]()
     for text, one in found:
@@ -145,7 +145,7 @@ def _without_figures(context: Context, found: Sequence[Found]) -> None:
             reason = describe(error, text.name)
             said.append(reason if reason.startswith(name) else f"**{name}**: {reason}")
             unread.append(text)
-    error_messages.together(said)
+    error_messages.show_errors(said)
     for text in unread:
         text_sources.mend_encoding(text)
 

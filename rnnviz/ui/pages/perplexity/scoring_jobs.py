@@ -103,7 +103,7 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
     """The steps of scoring a text by a model. After `stop`, the result is that of the shorter text read."""
     folder, source = store.shared().folder(), _reading(info, text, check, stop)
     try:
-        steps = record(model_cache.scorer(info), source.pop("path"), folder, **source)
+        steps = record(model_cache.load_scorer(info), source.pop("path"), folder, **source)
         with closing((yield from mapped(steps, step_of))) as made:  # Windows removes no file that is open
             yield Step(1.0, len(made), made.score.perplexity)
             if stop.is_set():
@@ -149,7 +149,7 @@ def scored(
 def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Score]:
     """The steps of a text's score by another model, which is loaded here: the page doesn't wait for that."""
     yield Step(0.0)
-    found = yield from mapped(score(model_cache.scorer(info), **_reading(info, text, check)), step_of)
+    found = yield from mapped(score(model_cache.load_scorer(info), **_reading(info, text, check)), step_of)
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,9 @@ from rnnviz.i18n import _, language
 from rnnviz.page.formatting import rounded, signed
 from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
-from rnnviz.sentences import HUGE
+from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import visible
-from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.component import Component, take_ask
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.jobs import pending
 from rnnviz.ui.jobs.store import Key
@@ -39,7 +40,7 @@ from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
-from rnnviz.ui.shell.model_cache import Context
+from rnnviz.ui.shell.model_cache import ModelContext
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Model
@@ -51,7 +52,7 @@ PASSAGES, LENGTH = 20, 80  # passages listed, and characters of each, roughly
 _component = Component("viewer")
 
 
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
+def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
     """Draw one text under one model or two."""
     other = None
     if second is not None and (found := second.found.value) is not None:
@@ -101,15 +102,27 @@ def _viewer_and_tables(text: ScoredText) -> None:
 def _viewer(text: ScoredText) -> None:
     key, link, session = f"{text.key}.viewer", text.link, text.session
     fixed = *text.static(), text.curve_points()
-
-    def answer(said: Any, at_once: bool) -> bytes | None:
-        return None if at_once else session.answer(Ask.from_json(said), *fixed)  # it reads files
-
-    ask = Ask.from_json(asked(key) or {"fresh": True})
+    ask = Ask.from_json(take_ask(key) or {"fresh": True})
     with link.lock:
-        link.serve(answer)
+        link.serve(ViewerAnswers(session, *fixed))
         data = session.answer(ask, *fixed, session=link.token)
     _component.mount(data, key=key)
+
+
+@dataclass(frozen=True)
+class ViewerAnswers:
+    """Answers over the viewer's own connection; the fields are `ViewerSession.answer`'s arguments."""
+
+    session: ViewerSession
+    static: dict[str, Any]
+    digest: str
+    curves: dict[str, Any]
+
+    def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
+        """See `Answerer.answer_ask`; never at once, as an answer reads files."""
+        if at_once:
+            return None
+        return self.session.answer(Ask.from_json(ask_json), self.static, self.digest, self.curves)
 
 
 class ScoredText:
@@ -281,7 +294,9 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
         st.info(_("This text has nothing to list."))
         return
     perplexity = _("Perplexity")
-    huge = max(table.get(perplexity, ()), default=0.0) >= HUGE  # words then, one by one, which takes long
+    huge = (
+        max(table.get(perplexity, ()), default=0.0) >= SCALE_WORD_PERPLEXITY
+    )  # words then, one by one, which takes long
     formats = {
         _("Number"): "localized",
         perplexity: None if huge else "accounting",

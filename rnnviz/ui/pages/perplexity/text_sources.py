@@ -18,13 +18,13 @@ from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.text.decoding import binary_format, open_text
-from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.shell import address, example_text, fields
-from rnnviz.ui.shell.address import LONGEST_TEXT, unpack_text
+from rnnviz.ui.shell.address import MAX_TEXT_CHARS, unpack_text
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
 
@@ -61,14 +61,14 @@ def uploaded_files() -> list[Any]:
         st.rerun()
     _take(given)
     kept: dict[str, Any] = state[_KEPT]
-    if named := address.asked("files"):
+    if named := address.requested_value("files"):
         state[_GONE] = named
     if kept:
         state.pop(_GONE, None)
     if _GONE in state:
         said = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
         st.warning(said.format(names=plain(state[_GONE], NAMED)), icon=":material/upload_file:")
-    address.say(files=", ".join(file.name for file in kept.values())[:NAMED] or None)
+    address.set_values(files=", ".join(file.name for file in kept.values())[:NAMED] or None)
     earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
     if earlier:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -192,7 +192,7 @@ class _Named(io.BytesIO):
 
 def chosen() -> tuple[list[Text], list[Text]]:
     """Draw the tabs. Returns the texts to score, and all texts: uploaded files, pasted text, corpus."""
-    PASTED.now(usual=PASTED.get())  # Back doesn't clear a long text, which no address holds
+    PASTED.resolve(usual=PASTED.get())  # Back doesn't clear a long text, which no address holds
     upload, paste, corpus = _tabs()
     with upload:
         files = uploaded_files()
@@ -211,8 +211,10 @@ def chosen() -> tuple[list[Text], list[Text]]:
     st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in held}
     there = {name: [as_asked(text) for text in found] for name, found in there.items()}
     wanted = _scored(there)
-    kept = pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= LONGEST_TEXT else None
-    address.say(text=kept)  # so that a reload finds it
+    kept = (
+        pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= MAX_TEXT_CHARS else None
+    )
+    address.set_values(text=kept)  # so that a reload finds it
     return _distinct(wanted), _distinct(chain.from_iterable(there.values()))
 
 
@@ -243,7 +245,7 @@ def rewritten(text: Text, name: str) -> Text:
 def rewrite(content: str, name: str) -> None:
     """Have the text with this checksum rewritten; a pasted one in its field."""
     if given("", PASTED.get()).content == content:
-        PASTED.put(REWRITINGS[name](PASTED.get()))
+        PASTED.request(REWRITINGS[name](PASTED.get()))
         return
     asked: dict[str, tuple[str, ...]] = st.session_state.setdefault(_REWRITTEN, {})
     asked[content] = (*asked.get(content, ()), name)
@@ -274,7 +276,7 @@ def _uploaded(file: Any) -> Text:
         digests[file.file_id] = hashlib.sha256(data).hexdigest()
     content = digests[file.file_id]
     encoding = st.session_state.get(ENCODINGS, {}).get(content)
-    return Text(printable(file.name, LONGEST_NAME), content, data=data, encoding=encoding)
+    return Text(printable(file.name, MAX_NAME_CHARS), content, data=data, encoding=encoding)
 
 
 def given(name: str, text: str) -> Text:
@@ -297,7 +299,11 @@ def _tabs() -> Sequence[Any]:
     """The tabs of "files", "paste" and "corpus"; at first the one of the scored texts is in view."""
     state, labels = st.session_state, _labels()
     if state.get(_TAB) not in labels.values():  # the reader has returned, or has changed the language
-        arrived = [name for name, field in (("paste", "text"), ("corpus", "corpus")) if address.asked(field)]
+        arrived = [
+            name
+            for name, field in (("paste", "text"), ("corpus", "corpus"))
+            if address.requested_value(field)
+        ]
         asked = (*arrived, *SOURCES.get(), "files")
         state[_TAB] = labels[asked[0]]
     return st.tabs(list(labels.values()), key=_TAB, on_change=_turned)
@@ -311,7 +317,7 @@ def _turned() -> None:
     """Score the texts of the tab in view, if it has any."""
     name = _in_view()
     if name in st.session_state.get(_SEEN, {}) and name not in SOURCES.get():
-        SOURCES.put((name,))
+        SOURCES.request((name,))
 
 
 def _follow() -> None:
@@ -330,8 +336,10 @@ def _scored(texts: Mapping[str, Sequence[Text]]) -> list[Text]:
     state[_SEEN] = {name: {text.content for text in texts[name]} for name in there}
     fresh = tuple(name for name in there if state[_SEEN][name] - seen.get(name, set()))
     if not set(fresh) <= set(SOURCES.get()):
-        SOURCES.put(fresh[:1] if address.arrived() else fresh)  # an address may name more than one
-    chosen = SOURCES.now(there) or SOURCES.now(there, tuple(there[:1]))
+        SOURCES.request(
+            fresh[:1] if address.has_just_arrived() else fresh
+        )  # an address may name more than one
+    chosen = SOURCES.resolve(there) or SOURCES.resolve(there, tuple(there[:1]))
     if len(there) > 1:
         st.pills(
             _("Texts to score"),

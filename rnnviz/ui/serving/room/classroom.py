@@ -25,9 +25,9 @@ from starlette.routing import Route
 
 from rnnviz.errors import ConfigError
 from rnnviz.ui.serving.room import NETWORKS
-from rnnviz.ui.serving.room.listener import Listener
-from rnnviz.ui.serving.room.phones import Phones, Shown
-from rnnviz.ui.serving.room.room import Question, Room
+from rnnviz.ui.serving.room.listener import ClassroomServer
+from rnnviz.ui.serving.room.phones import NetworkPages, PhoneApp
+from rnnviz.ui.serving.room.room import Room, RoomQuestion
 
 # Interfaces of containers, virtual machines and private networks, which phones in the room can't reach.
 _VIRTUAL = re.compile(
@@ -45,20 +45,20 @@ class Address:
     interface: str
 
 
-def addresses() -> list[Address]:
+def list_addresses() -> list[Address]:
     """The addresses by which phones may reach this computer, the likeliest first; [] without a network."""
     up = {name for name, stats in psutil.net_if_stats().items() if stats.isup}
-    found = [
-        Address(one.address, name)
-        for name, all_of in psutil.net_if_addrs().items()
+    addresses = [
+        Address(interface_address.address, name)
+        for name, interface_addresses in psutil.net_if_addrs().items()
         if name in up
-        for one in all_of
-        if one.family == socket.AF_INET
+        for interface_address in interface_addresses
+        if interface_address.family == socket.AF_INET
     ]
-    return ordered(found, default_route())
+    return order_addresses(addresses, default_route())
 
 
-def ordered(found: Iterable[Address], route: str | None = None) -> list[Address]:
+def order_addresses(addresses: Iterable[Address], route: str | None = None) -> list[Address]:
     """The addresses of a local network, the likeliest first: real interfaces before virtual ones, then the
     one whose address is `route`, then private addresses, then wireless interfaces.
 
@@ -67,19 +67,19 @@ def ordered(found: Iterable[Address], route: str | None = None) -> list[Address]
     ['wlan0', 'docker0']
     """
 
-    def rank(one: Address) -> tuple[bool, bool, bool, bool]:
+    def rank(address: Address) -> tuple[bool, bool, bool, bool]:
         return (
-            bool(_VIRTUAL.match(one.interface)),
-            one.address != route,
-            not ipaddress.ip_address(one.address).is_private,
-            not _WIRELESS.match(one.interface),
+            bool(_VIRTUAL.match(address.interface)),
+            address.address != route,
+            not ipaddress.ip_address(address.address).is_private,
+            not _WIRELESS.match(address.interface),
         )
 
-    def reachable(one: Address) -> bool:
-        ip = ipaddress.ip_address(one.address)
+    def reachable(address: Address) -> bool:
+        ip = ipaddress.ip_address(address.address)
         return not (ip.is_loopback or ip.is_link_local or ip.is_unspecified or ip.is_multicast)
 
-    return sorted((one for one in dict.fromkeys(found) if reachable(one)), key=rank)
+    return sorted((address for address in dict.fromkeys(addresses) if reachable(address)), key=rank)
 
 
 def default_route() -> str | None:
@@ -95,9 +95,12 @@ def default_route() -> str | None:
         return str(probe.getsockname()[0])
 
 
-WAIT = 4.0  # seconds that `look` waits for news; short, because a stopping server waits for open requests
-GATHER = 0.15  # seconds of answers that go to the stage together
-UNSEEN = 15.0  # seconds without `look` until a stage counts as left
+# `stage_poll` waits so long for news. Short, because a server that stops waits for its open requests.
+LOOK_WAIT_S = 4.0
+# Answers that arrive within this time go to the stage together, which draws once for all of them.
+ANSWERS_GATHER_S = 0.15
+# Without a poll for this long, a stage counts as left: an open one asks anew as soon as it has an answer.
+STAGE_LEFT_AFTER_S = 15.0
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ class RoomOptions:
     networks: Sequence[str] = NETWORKS
 
 
-at_start: RoomOptions | None = None
+startup_options: RoomOptions | None = None
 """Set before the server starts, by `rnnviz host`: the room then opens with the app."""
 
 
@@ -124,146 +127,153 @@ at_start: RoomOptions | None = None
 class OpenRoom:
     """The open room.
 
-    places  addresses by which phones may come, the likeliest first: whole ones, or this computer's
-    asks    whether the lecture's questions are asked; else it shows networks alone
-    at      the index of the place shown
-    staged  the current step's question
-    looked  the time of the last `look`, by time.monotonic()
+    addresses        addresses by which phones may come, the likeliest first: whole ones, or this computer's
+    asks_questions   whether the lecture's questions are asked; else it shows networks alone
+    address_index    the index of the address shown
+    staged_question  the current step's question
+    last_look        the time of the last `stage_poll`, by time.monotonic()
     """
 
     room: Room
-    shown: Shown
-    listener: Listener
-    places: list[Address]
-    asks: bool = False
-    at: int = 0
-    staged: Question | None = None
-    looked: float = field(default_factory=time.monotonic)
+    pages: NetworkPages
+    listener: ClassroomServer
+    addresses: list[Address]
+    asks_questions: bool = False
+    address_index: int = 0
+    staged_question: RoomQuestion | None = None
+    last_look: float = field(default_factory=time.monotonic)
 
     @property
     def url(self) -> str:
         """The address that phones open."""
-        return self.urls()[self.at]
+        return self.urls()[self.address_index]
 
     def urls(self) -> list[str]:
-        """The address by each of the places."""
+        """The whole address for each of `addresses`."""
         port = self.listener.port
         return [
-            place.address if "://" in place.address else f"http://{place.address}:{port}"
-            for place in self.places
+            address.address if "://" in address.address else f"http://{address.address}:{port}"
+            for address in self.addresses
         ]
 
-    def move(self, address: object) -> None:
-        """Show another of the places; an unknown address is ignored."""
-        for i, place in enumerate(self.places):
-            if place.address == address:
-                self.at = i
+    def choose_address(self, address: object) -> None:
+        """Show another of `addresses`; an unknown one is ignored."""
+        for i, candidate in enumerate(self.addresses):
+            if candidate.address == address:
+                self.address_index = i
 
-    def door(self) -> dict[str, Any]:
-        """The room's address, QR code and other places, as JSON for the stage."""
+    def join_info(self) -> dict[str, Any]:
+        """The room's address, QR code and other addresses, as JSON for the stage."""
         return {
             "short": self.url.partition("://")[2],
             "url": self.url,
-            "qr": qr(self.url),
-            "places": [{"address": place.address, "interface": place.interface} for place in self.places],
-            "at": self.at,
+            "qr": qr_code(self.url),
+            "places": [vars(candidate) for candidate in self.addresses],
+            "at": self.address_index,
         }
 
-    def stage(self, question: Question | None) -> None:
+    def stage_question(self, question: RoomQuestion | None) -> None:
         """Ask the current step's question, or none."""
-        self.staged = question
+        self.staged_question = question
         self.room.ask(question)
 
-    def seen(self) -> None:
-        """Record a `look`, and ask the question again that `unseen` may have closed."""
-        self.looked = time.monotonic()
-        self.room.ask(self.staged)
+    def record_look(self) -> None:
+        """Record a poll of the stage, and ask the question again if `close_abandoned_question` closed it."""
+        self.last_look = time.monotonic()
+        self.room.ask(self.staged_question)
 
     def choose(self, name: str) -> None:
         """Put the page of this name on all phones; "": each takes the one that suits its screen."""
-        self.shown.chosen = name
+        self.pages.chosen = name
         self.room.phones.ring()
 
 
-_opened: OpenRoom | None = None
-_lock = threading.Lock()  # of opening and closing
+_current_room: OpenRoom | None = None
+# Held while the room opens or closes: the start's thread, Learn's script and Explore's dialog may do so at a
+# time.
+_lock = threading.Lock()
 
 
-def current() -> OpenRoom | None:
+def open_room_now() -> OpenRoom | None:
     """The open room; None while it is closed."""
-    return _opened
+    return _current_room
 
 
-def open_room(language: str, ask: RoomOptions | None = None) -> OpenRoom:
+def open_room(language: str, options: RoomOptions | None = None) -> OpenRoom:
     """The open room, opened if it is closed; its phones show the `language`, "en" or "zh".
 
     Raises ConfigError without an address in a local network, or without a free port.
     """
-    global _opened
-    ask = ask or at_start or RoomOptions()
+    global _current_room
+    options = options or startup_options or RoomOptions()
     with _lock:
-        if _opened is not None:
-            return _opened
-        here = [Address(ask.address, "")] if ask.address else addresses()
-        places = [*(Address(name, "") for name in ask.names), *here]
-        if not places:
+        if _current_room is not None:
+            return _current_room
+        local = [Address(options.address, "")] if options.address else list_addresses()
+        room_addresses = [*(Address(name, "") for name in options.names), *local]
+        if not room_addresses:
             raise ConfigError(
                 "this computer has no address in a local network; connect it to the Wi-Fi that the phones use"
             )
-        room, shown = Room(language), Shown()
-        _opened = OpenRoom(
-            room, shown, Listener(Phones(room, shown).app, ask.address or "0.0.0.0", ask.port), places
+        room, pages = Room(language), NetworkPages()
+        _current_room = OpenRoom(
+            room,
+            pages,
+            ClassroomServer(PhoneApp(room, pages).app, options.address or "0.0.0.0", options.port),
+            room_addresses,
         )
-        return _opened
+        return _current_room
 
 
 def close() -> None:
     """Close the room, whose phones hear of it, and its listener."""
-    global _opened
+    global _current_room
     with _lock:
-        opened, _opened = _opened, None
+        opened, _current_room = _current_room, None
         if opened is not None:
             opened.room.close()
             opened.listener.close()
 
 
-def unseen(after: float = UNSEEN) -> None:
-    """Close the question of a room without a `look` for `after` seconds: its stage shows another page."""
-    opened = _opened
-    if opened is not None and time.monotonic() - opened.looked > after:
+def close_abandoned_question(after: float = STAGE_LEFT_AFTER_S) -> None:
+    """Close the question of a room whose stage has not polled for `after` seconds: it shows another page."""
+    opened = _current_room
+    if opened is not None and time.monotonic() - opened.last_look > after:
         opened.room.ask(None)
 
 
-async def look(request: Request) -> Response:
-    """A long poll: the room's state as JSON, once its edition differs from the query's `seen`, or after WAIT
-    seconds.
+async def stage_poll(request: Request) -> Response:
+    """A long poll: the room's state as JSON, once its edition differs from the query's `seen`, or after
+    LOOK_WAIT_S seconds.
     """
-    opened = _opened
+    opened = _current_room
     if opened is None:
         return JSONResponse({"closed": True}, headers={"Cache-Control": "no-store"})
-    opened.seen()
+    opened.record_look()
     room = opened.room
-    with room.stage.heard() as news:
+    # The event is made before the edition is compared: news in between would otherwise wait for the next
+    # poll.
+    with room.stage.listen() as news:
         if request.query_params.get("seen") == str(room.edition):
             try:
-                await asyncio.wait_for(news.wait(), WAIT)
-                await asyncio.sleep(GATHER)
+                await asyncio.wait_for(news.wait(), LOOK_WAIT_S)
+                await asyncio.sleep(ANSWERS_GATHER_S)
             except TimeoutError:
                 pass
-    return JSONResponse(room.shown() | {"closed": room.closed}, headers={"Cache-Control": "no-store"})
+    return JSONResponse(room.stage_state() | {"closed": room.closed}, headers={"Cache-Control": "no-store"})
 
 
-async def answers(request: Request) -> Response:
+async def answers_csv(request: Request) -> Response:
     """The answers to all revealed questions as a CSV file."""
     from rnnviz.figures import export
 
-    rows = _opened.room.table() if _opened is not None else []
+    rows = _current_room.room.table() if _current_room is not None else []
     named = {"Content-Disposition": 'attachment; filename="answers.csv"', "Cache-Control": "no-store"}
     return Response(export.csv_text(rows) if rows else "", media_type="text/csv", headers=named)
 
 
 @lru_cache(maxsize=20)
-def qr(text: str) -> str:
+def qr_code(text: str) -> str:
     """A QR code as the data URI of an SVG, dark on white with a margin, so that any background will do."""
     code = segno.make(text, error="m", micro=False)
     return str(code.svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True))
@@ -271,4 +281,4 @@ def qr(text: str) -> str:
 
 def routes() -> list[Route]:
     """The stage's routes, on the app's own port."""
-    return [Route("/room", look), Route("/room/answers.csv", answers)]
+    return [Route("/room", stage_poll), Route("/room/answers.csv", answers_csv)]

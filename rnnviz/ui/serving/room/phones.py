@@ -33,14 +33,14 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from rnnviz.i18n import N_, translations
-from rnnviz.page.responses import Packed, headers
+from rnnviz.page.responses import PackedFile, page_headers
 from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.serving.room.room import Refused, Room
 
-PHONE = Path(__file__).parent / "phone"
+PHONE_FOLDER = Path(__file__).parent / "phone"
 """The class's page: one file of a few kilobytes, which frames the pages of networks."""
 
-WORDS = {
+PHONE_WORDS = {
     "title": N_("The lecture's room"),
     "network": N_("Network"),
     "waiting": N_("You are in. Questions appear here."),
@@ -61,55 +61,59 @@ WORDS = {
 }
 """The page's sentences; a phone shows them in the lecture's language."""
 
-SAID = ("missing", "slowly")
+REFUSAL_NAMES = ("missing", "slowly")
 """Names of the sentences that a refusal may show."""
 
 
 def phone_words(language: str) -> dict[str, str]:
-    """WORDS in a language of LANGUAGES."""
-    say = translations(language).gettext
-    return {name: say(message) for name, message in WORDS.items()}
+    """PHONE_WORDS in a language of LANGUAGES."""
+    translate = translations(language).gettext
+    return {name: translate(message) for name, message in PHONE_WORDS.items()}
 
 
 @cache
 def class_page() -> bytes:
     """The page, with the words of all languages."""
     # "<" becomes an escape, so that no text in it can end the script element.
-    said = json.dumps({language: phone_words(language) for language in LANGUAGES}, ensure_ascii=False)
-    whole = (
-        _file("phone.html").replace("{{style}}", _file("phone.css")).replace("{{script}}", _file("phone.js"))
+    words = json.dumps({language: phone_words(language) for language in LANGUAGES}, ensure_ascii=False)
+    html = (
+        _phone_file("phone.html")
+        .replace("{{style}}", _phone_file("phone.css"))
+        .replace("{{script}}", _phone_file("phone.js"))
     )
-    return whole.replace("{{words}}", said.replace("<", "\\u003c")).encode()
+    return html.replace("{{words}}", words.replace("<", "\\u003c")).encode()
 
 
 @cache
-def refusal(why: str) -> bytes:
-    """A refusal's page, with the sentence `why` of SAID in all languages; others become "missing"."""
-    name = why if why in SAID else "missing"
+def refusal_page(why: str) -> bytes:
+    """A refusal's page, with the sentence `why` in all languages; one not in REFUSAL_NAMES is "missing"."""
+    name = why if why in REFUSAL_NAMES else "missing"
     lines = "".join(f"<p lang={language}>{escape(phone_words(language)[name])}</p>" for language in LANGUAGES)
     return (
         '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>rnnviz</title><style>{_file('phone.css')}</style><main>{lines}</main>"
+        f"<title>rnnviz</title><style>{_phone_file('phone.css')}</style><main>{lines}</main>"
     ).encode()
 
 
 @cache
-def _file(name: str) -> str:
-    return (PHONE / name).read_text("utf-8")
+def _phone_file(name: str) -> str:
+    return (PHONE_FOLDER / name).read_text("utf-8")
 
 
-HEADERS = headers(script=_file("phone.js"), style=_file("phone.css"))
+PAGE_HEADERS = page_headers(script=_phone_file("phone.js"), style=_phone_file("phone.css"))
 """Headers of every page."""
 
 
-PLACES = 4_096
-"""Buckets of `Limit` kept, at most; the least recently used goes first."""
+MAX_BUCKETS = 4_096
+"""Buckets of `RateLimit` kept, at most; the least recently used goes first. It is then full again for its
+owner, so more addresses than this get more than their rate: the bounds of `listener.py` hold even then.
+"""
 
 
-class Limit:
-    """A rate limit, a token bucket for each place, such as an address.
+class RateLimit:
+    """A rate limit, a token bucket for each key, such as an address.
 
-    At most `burst` requests at once from a place, and `rate` a second on average; `clock` returns seconds.
+    At most `burst` requests at once for a key, and `rate` a second on average; `clock` returns seconds.
 
     >>> limit = Limit(burst=2, rate=1, clock=lambda: 0.0)
     >>> [limit.allows("a"), limit.allows("a"), limit.allows("a"), limit.allows("b")]
@@ -118,30 +122,34 @@ class Limit:
 
     def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, rate, clock
-        self._places: OrderedDict[str, tuple[float, float]] = OrderedDict()  # (tokens, at this time)
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # (tokens, at this time)
 
-    def allows(self, place: str) -> bool:
-        """Whether a place may send one more request now; if so, it is counted."""
+    def allows(self, key: str) -> bool:
+        """Whether one more request is allowed for this key now; if so, it is counted."""
         now = self._clock()
-        tokens, then = self._places.pop(place, (self._burst, now))
-        tokens = min(self._burst, tokens + (now - then) * self._rate)
+        tokens, last_time = self._buckets.pop(key, (self._burst, now))
+        # The tokens since then are computed when they are needed, so no timer runs for any bucket.
+        tokens = min(self._burst, tokens + (now - last_time) * self._rate)
         allowed = tokens >= 1
-        self._places[place] = (tokens - allowed, now)
-        if len(self._places) > PLACES:
-            self._places.popitem(last=False)
+        self._buckets[key] = (tokens - allowed, now)
+        if len(self._buckets) > MAX_BUCKETS:
+            self._buckets.popitem(last=False)
         return allowed
 
 
-BODY = 4_096
+MAX_BODY_BYTES = 4_096
 """Bytes of a request's body, at most."""
 
-PATIENCE = 10.0  # seconds until a body must be complete
-TARRY = 1.0  # seconds that a refusal is delayed: whoever tries in a loop is slowed down
-HEARTBEAT = 15.0  # seconds until a silent stream sends an empty line: proxies cut idle connections
-SPREAD = (0.15, 0.8)  # seconds, at random, until a phone hears news: the stage's request comes first
+BODY_TIMEOUT_S = 10.0  # until a body must be complete: a slow sender else holds a connection for ever
+REFUSAL_DELAY_S = 1.0  # a refusal is delayed: whoever tries in a loop is slowed down
+HEARTBEAT_S = 15.0  # until a silent stream sends an empty line: proxies cut idle connections
+NEWS_DELAY_RANGE_S = (
+    0.15,
+    0.8,
+)  # seconds, at random, until a phone hears news: the stage's request comes first
 
 
-class Shown:
+class NetworkPages:
     """The networks' pages that a class sees, by their file's name: `title`, and the file as it is sent.
 
     chosen  the name of the page that the lecturer has put on the phones; "": each phone takes the one that
@@ -150,19 +158,20 @@ class Shown:
 
     def __init__(self) -> None:
         self.chosen = ""
-        self._pages: dict[str, tuple[str, Packed]] = {}
+        self._pages: dict[str, tuple[str, PackedFile]] = {}
 
-    def put(self, name: str, title: str, file: Packed) -> None:
+    def add(self, name: str, title: str, file: PackedFile) -> None:
         """Show a page, in place of an older one of the same name."""
+        # A new dict: the listener's thread may be iterating over the old one.
         self._pages = {**self._pages, name: (title, file)}
 
     def drop(self, name: str) -> None:
         """Show a page no more."""
-        self._pages = {other: page for other, page in self._pages.items() if other != name}
+        self._pages = {page_name: page for page_name, page in self._pages.items() if page_name != name}
         if self.chosen == name:
             self.chosen = ""
 
-    def find(self, name: str) -> Packed | None:
+    def find(self, name: str) -> PackedFile | None:
         """A page's file."""
         return self._pages[name][1] if name in self._pages else None
 
@@ -176,14 +185,17 @@ class Shown:
         return {"pages": pages, "chosen": names.index(self.chosen) if self.chosen in names else -1}
 
 
-class Phones:
+class PhoneApp:
     """The web application `app` for the phones of a room, which show these pages."""
 
-    def __init__(self, room: Room, shown: Shown) -> None:
-        self._room, self._shown = room, shown
+    def __init__(self, room: Room, pages: NetworkPages) -> None:
+        self._room, self._pages = room, pages
         self._secret = secrets.token_bytes(16)
-        self._looks = Limit(burst=3_000, rate=100)  # by address, which a whole class may share
-        self._answers = Limit(burst=8, rate=2)  # by phone
+        # By address, which a whole class may share: 1,000 phones open the page, join and fetch a network at
+        # once.
+        self._looks = RateLimit(burst=3_000, rate=100)
+        # By phone: a reader who tries every option quickly stays below it.
+        self._answers = RateLimit(burst=8, rate=2)
         self.app = Starlette(
             routes=[
                 Route("/", self._class),
@@ -192,7 +204,7 @@ class Phones:
                 Route("/room/events", self._events, methods=["POST"]),
                 Route("/room/answer", self._answer, methods=["POST"]),
             ],
-            exception_handlers={HTTPException: refused, ClientDisconnect: _gone},
+            exception_handlers={HTTPException: answer_refusal, ClientDisconnect: _answer_disconnected},
         )
 
     # ---- routes ----
@@ -201,99 +213,101 @@ class Phones:
         """Count a look at a page. Raises Refused past the limit, and for a request with a body, which nobody
         would read: the connection has to end with the answer.
         """
-        _slowly(self._looks, address(request))
+        _check_rate(self._looks, client_address(request))
         if request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers:
             raise Refused(400, "missing")
 
     async def _class(self, request: Request) -> Response:
         self._look(request)
-        return HTMLResponse(class_page(), headers=HEADERS)
+        return HTMLResponse(class_page(), headers=PAGE_HEADERS)
 
     async def _page(self, request: Request) -> Response:
         self._look(request)
-        file = self._shown.find(f"{request.path_params['name']}.html")
+        file = self._pages.find(f"{request.path_params['name']}.html")
         if file is None:
             raise HTTPException(404)
         return file.answer(request)
 
     async def _join(self, request: Request) -> Response:
-        await _fields(request)
-        _slowly(self._looks, address(request))
+        await _json_fields(request)
+        _check_rate(self._looks, client_address(request))
         name = secrets.token_hex(8)
-        return JSONResponse({"phone": f"{name}.{self._signature(name)}"}, headers=_FRESH)
+        return JSONResponse({"phone": f"{name}.{self._signature(name)}"}, headers=NO_STORE)
 
     async def _events(self, request: Request) -> Response:
-        who, _fields = await self._known(request)
+        phone, _fields = await self._identify(request)
         # These keep proxies from buffering the stream, or from compressing it.
         headers = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
-        return StreamingResponse(self._stream(who), media_type="application/x-ndjson", headers=headers)
+        return StreamingResponse(self._stream(phone), media_type="application/x-ndjson", headers=headers)
 
     async def _answer(self, request: Request) -> Response:
-        who, given = await self._known(request)
+        phone, fields = await self._identify(request)
         missed = {}
         try:
-            self._room.vote(who, given.get("question"), given.get("answer"))
+            self._room.vote(phone, fields.get("question"), fields.get("answer"))
         except Refused as refused:
             if refused.detail != "closed":
                 raise
             missed = {"missed": True}
-        return JSONResponse(self._heard(who) | missed, headers=_FRESH)
+        return JSONResponse(self._state(phone) | missed, headers=NO_STORE)
 
     # ---- a phone ----
 
-    async def _known(self, request: Request) -> tuple[str, Mapping[str, Any]]:
+    async def _identify(self, request: Request) -> tuple[str, Mapping[str, Any]]:
         """A request's phone, and the fields of its body. Raises Refused without a valid id, or past the
         limit.
         """
-        fields = await _fields(request)
+        fields = await _json_fields(request)
         name, _, signature = str(fields.get("phone"))[:100].partition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signature(name).encode()):
             raise Refused(401, "stranger")
-        _slowly(self._answers, name)
+        _check_rate(self._answers, name)
         return name, fields
 
     def _signature(self, name: str) -> str:
         return hmac.digest(self._secret, name.encode("utf-8", "replace"), "sha256").hex()[:16]
 
-    def _heard(self, who: str) -> dict[str, Any]:
-        return self._room.heard(who) | self._shown.listed()
+    def _state(self, phone: str) -> dict[str, Any]:
+        return self._room.phone_state(phone) | self._pages.listed()
 
-    async def _stream(self, who: str) -> AsyncIterator[str]:
-        room, place = self._room, object()
+    # One line for each change of the phone's state. The state is computed anew at each ring and sent only if
+    # it differs: several rings in quick succession become one line, and the last line is always right.
+    async def _stream(self, phone: str) -> AsyncIterator[str]:
+        room, stream = self._room, object()
         try:
-            room.come(who, place)
-        except Refused as refused:  # the live view needs no place
-            yield _line({"state": refused.detail, **self._shown.listed()})
+            room.join(phone, stream)
+        except Refused as refused:  # a full room: the live view needs no slot in it
+            yield _json_line({"state": refused.detail, **self._pages.listed()})
             return
-        with room.phones.heard() as rings:
+        with room.phones.listen() as rings:
             try:
-                said, pages = "", dict[str, Any]()
+                last_line, pages = "", dict[str, Any]()
                 while True:
                     rings.clear()
-                    if not room.is_at(who, place):
-                        yield _line({"state": "elsewhere"})
+                    if not room.is_current_stream(phone, stream):
+                        yield _json_line({"state": "elsewhere"})
                         return
-                    over = room.closed  # read before `_heard`: a room that closes later gets one more round
-                    listed = self._shown.listed()
-                    say = _line(room.heard(who) | (listed if listed != pages else {}))
-                    if say != said:
-                        yield say
-                        said, pages = say, listed
-                    if over:
+                    closed = room.closed  # read before `_state`: a room that closes later gets one more round
+                    listed = self._pages.listed()
+                    line = _json_line(room.phone_state(phone) | (listed if listed != pages else {}))
+                    if line != last_line:
+                        yield line
+                        last_line, pages = line, listed
+                    if closed:
                         return
                     try:
-                        await asyncio.wait_for(rings.wait(), HEARTBEAT)
-                        await asyncio.sleep(random.uniform(*SPREAD))
+                        await asyncio.wait_for(rings.wait(), HEARTBEAT_S)
+                        await asyncio.sleep(random.uniform(*NEWS_DELAY_RANGE_S))
                     except TimeoutError:
                         yield "\n"
             finally:
-                room.go(who, place)
+                room.leave(phone, stream)
 
 
-_FRESH = {"Cache-Control": "no-store"}
+NO_STORE = {"Cache-Control": "no-store"}
 
 
-async def _fields(request: Request) -> Mapping[str, Any]:
+async def _json_fields(request: Request) -> Mapping[str, Any]:
     """The JSON object in a request's body.
 
     Raises Refused: 403 from another site's page, 408 and 413 for a slow and a long body, 400 for any other.
@@ -302,51 +316,51 @@ async def _fields(request: Request) -> Mapping[str, Any]:
     if origin is not None and origin.partition("://")[2].lower() != request.headers.get("host", "").lower():
         raise Refused(403, "missing")
     try:
-        found = json.loads(await asyncio.wait_for(_body(request), PATIENCE))
+        value = json.loads(await asyncio.wait_for(_read_body(request), BODY_TIMEOUT_S))
     except TimeoutError:
         raise Refused(408, "late") from None
     except (ValueError, RecursionError):
         raise Refused(400, "invalid") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise Refused(400, "invalid")
-    return found
+    return value
 
 
-async def _body(request: Request) -> bytes:
-    """A request's body. Raises Refused (413) as soon as it is longer than BODY."""
-    found = b""
+async def _read_body(request: Request) -> bytes:
+    """A request's body. Raises Refused (413) as soon as it is longer than MAX_BODY_BYTES."""
+    body = b""
     async for piece in request.stream():
-        found += piece
-        if len(found) > BODY:
+        body += piece
+        if len(body) > MAX_BODY_BYTES:
             raise Refused(413, "long")
-    return found
+    return body
 
 
-def _slowly(limit: Limit, place: str) -> None:
-    if not limit.allows(place):
+def _check_rate(limit: RateLimit, key: str) -> None:
+    if not limit.allows(key):
         raise Refused(429, "slowly")
 
 
-def _line(said: dict[str, Any]) -> str:
-    return f"{json.dumps(said, ensure_ascii=False, separators=(',', ':'))}\n"
+def _json_line(values: dict[str, Any]) -> str:
+    return f"{json.dumps(values, ensure_ascii=False, separators=(',', ':'))}\n"
 
 
-def address(request: Request) -> str:
+def client_address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def refused(request: Request, error: Exception) -> Response:
+async def answer_refusal(request: Request, error: Exception) -> Response:
     """The response to a refused request: a page for a browser's address bar, JSON for the page's script."""
     assert isinstance(error, HTTPException)
     status, why = error.status_code, error.detail if isinstance(error, Refused) else "missing"
-    await asyncio.sleep(TARRY)
+    await asyncio.sleep(REFUSAL_DELAY_S)
     # On an open connection, the unread rest of a body would be taken for the next request.
-    more = {**(error.headers or {}), "Connection": "close"}
+    extra_headers = {**(error.headers or {}), "Connection": "close"}
     if request.method == "GET":
-        return HTMLResponse(refusal(why), status, headers={**HEADERS, **more})
-    return JSONResponse({"why": why}, status, headers={**_FRESH, **more})
+        return HTMLResponse(refusal_page(why), status, headers={**PAGE_HEADERS, **extra_headers})
+    return JSONResponse({"why": why}, status, headers={**NO_STORE, **extra_headers})
 
 
-async def _gone(request: Request, error: Exception) -> Response:
+async def _answer_disconnected(request: Request, error: Exception) -> Response:
     """The response to a phone that has disconnected before its body was complete; nobody reads it."""
     return Response(status_code=400)

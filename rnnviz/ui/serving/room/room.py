@@ -3,7 +3,8 @@
     stage    the lecturer's page: asks, reveals, asks again
     phone    answers, and may change its answer until the question closes
 
-Every method may be called from any thread. Memory is bounded: PHONES answers to a question, KEPT questions.
+Every method may be called from any thread. Memory is bounded: MAX_PHONES answers to a question, MAX_POLLS
+questions.
 """
 
 import asyncio
@@ -18,10 +19,10 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-PHONES = 1_000
+MAX_PHONES = 1_000
 """Phones that a room holds, and answers that a question takes."""
 
-KEPT = 128
+MAX_POLLS = 128
 """Questions whose answers are kept; the least recently asked goes first."""
 
 Counts = Mapping[str, Sequence[int]]
@@ -29,7 +30,7 @@ Counts = Mapping[str, Sequence[int]]
 
 
 @dataclass(frozen=True)
-class Question:
+class RoomQuestion:
     """A question of a step of the lecture.
 
     key      its name in the lecture: a step that returns with the same key still has its answers
@@ -59,8 +60,8 @@ class Poll:
     """A question and its answers so far. A question that is asked again has a new `number`."""
 
     number: int
-    question: Question
-    began: float = field(default_factory=time.time)  # Unix time of the question
+    question: RoomQuestion
+    asked_at: float = field(default_factory=time.time)  # Unix time of the question
     revealed: bool = False
     votes: dict[str, int] = field(default_factory=dict)  # the last answer, by phone
 
@@ -72,14 +73,18 @@ class Poll:
 
 
 class Broadcast:
-    """A bell that wakes coroutines on any event loops, from any thread."""
+    """A bell that wakes coroutines on any event loops, from any thread.
+
+    The stage waits on the app's event loop, phones on the listener's. asyncio.Event belongs to one loop, and
+    may be set on that loop's thread only.
+    """
 
     def __init__(self) -> None:
         self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def heard(self) -> Iterator[asyncio.Event]:
+    def listen(self) -> Iterator[asyncio.Event]:
         """An event of the running loop that each `ring` sets, while the context is open."""
         event = asyncio.Event()
         with self._lock:
@@ -100,9 +105,9 @@ class Broadcast:
             with contextlib.suppress(RuntimeError):  # the loop is closed: its coroutine waits no more
                 loop.call_soon_threadsafe(self._set, loop)
 
-    def _set(self, here: asyncio.AbstractEventLoop) -> None:
+    def _set(self, running_loop: asyncio.AbstractEventLoop) -> None:
         with self._lock:
-            waiting = [event for event, loop in self._waiting.items() if loop is here]
+            waiting = [event for event, loop in self._waiting.items() if loop is running_loop]
         for event in waiting:
             event.set()
 
@@ -116,94 +121,97 @@ class Room:
         self.phones, self.stage = Broadcast(), Broadcast()
         """Bells that ring when the phones, or the stage, have something new to show."""
         self.edition = 0
-        """A number that grows with each change of `shown`."""
-        self._lock = threading.RLock()
+        """A number that grows with each change of `stage_state`."""
+        # Never held while a bell rings or a question's `told` computes: the event loop of all phones
+        # waits for it.
+        self._lock = threading.Lock()
         self._polls: OrderedDict[str, Poll] = OrderedDict()
-        self._now: Poll | None = None
-        self._asked = 0
-        self._here: dict[str, object] = {}
+        self._current: Poll | None = None
+        self._last_number = 0
+        self._streams: dict[str, object] = {}
 
     # ---- the stage ----
 
-    def ask(self, question: Question | None) -> None:
+    def ask(self, question: RoomQuestion | None) -> None:
         """Ask this question, or none; the one before takes no more answers."""
         with self._lock:
             if self.closed:
                 return
-            before = self._now, self._now and (self._now.question, self._now.revealed)
-            self._now = None if question is None else self._found(question)
-            now = self._now
-            if now is not None and question is not None:
-                now.question = question
-                now.revealed = now.revealed or question.over
-            changed = before != (now, now and (now.question, now.revealed))
+            # The stage asks at each of its polls, so a question that is unchanged must ring no bell.
+            before = self._current, self._current and (self._current.question, self._current.revealed)
+            self._current = None if question is None else self._poll_for(question)
+            poll = self._current
+            if poll is not None and question is not None:
+                poll.question = question
+                poll.revealed = poll.revealed or question.over
+            changed = before != (poll, poll and (poll.question, poll.revealed))
         if changed:
-            self._tell()
+            self._announce()
 
     def reveal(self, number: int) -> None:
         """Close question `number` and show its answers, if it is the current one."""
         with self._lock:
-            if self._now is None or self._now.number != number or self._now.revealed:
+            if self._current is None or self._current.number != number or self._current.revealed:
                 return
-            self._now.revealed = True
-        self._tell()
+            self._current.revealed = True
+        self._announce()
 
-    def again(self, number: int) -> None:
+    def ask_again(self, number: int) -> None:
         """Ask question `number` again without its answers, if it is the current one and not over."""
         with self._lock:
-            now = self._now
-            if now is None or now.number != number or now.question.over:
+            poll = self._current
+            if poll is None or poll.number != number or poll.question.over:
                 return
-            del self._polls[now.question.key]
-            self._now = self._found(now.question)
-        self._tell()
+            del self._polls[poll.question.key]
+            self._current = self._poll_for(poll.question)
+        self._announce()
 
-    def speak(self, language: str) -> None:
+    def set_language(self, language: str) -> None:
         """Change the room's language."""
         if language != self.language:
             self.language = language
-            self._tell()
+            self._announce()
 
     def close(self) -> None:
         """Close the room: it takes no more answers, and phones and stage show that."""
         with self._lock:
             self.closed = True
             self._polls.clear()
-            self._now = None
-        self._tell()
+            self._current = None
+        self._announce()
 
-    def shown(self) -> dict[str, Any]:
+    def stage_state(self) -> dict[str, Any]:
         """The stage's state as JSON, counts included; the stage shows them once they are revealed.
 
         "answered" counts the phones that are here and have answered, "votes" the answers, also of phones
         that have gone: they lock their screens.
         """
         with self._lock:
-            found: dict[str, Any] = {
+            state: dict[str, Any] = {
                 "edition": self.edition,
-                "phones": len(self._here),
+                "phones": len(self._streams),
                 "revealed": sum(poll.revealed for poll in self._polls.values()),
                 "question": None,
             }
-            now = self._now
-            if now is None:
-                return found
-            question = now.question
-            found["question"] = {
-                "number": now.number,
+            current = self._current
+            if current is None:
+                return state
+            question = current.question
+            state["question"] = {
+                "number": current.number,
                 "key": question.key,
                 "text": question.text,
                 "options": question.options,
-                "answered": len(now.votes.keys() & self._here.keys()),
-                "votes": len(now.votes),
-                "counts": now.counts,
-                "revealed": now.revealed,
+                "answered": len(current.votes.keys() & self._streams.keys()),
+                "votes": len(current.votes),
+                "counts": current.counts,
+                "revealed": current.revealed,
                 "over": question.over,
             }
-            counts = self._revealed() if now.revealed else {}
+            counts = self._revealed() if current.revealed else {}
         if counts and question.told is not None:
-            found["question"]["told"] = question.told(counts)
-        return found
+            state["question"]["told"] = question.told(counts)
+        return state
 
     def table(self) -> list[dict[str, Any]]:
         """The answers to all revealed questions, a row an option: question, option, count and the UTC time
@@ -216,39 +224,39 @@ class Room:
                     "question": poll.question.text,
                     "option": option,
                     "count": count,
-                    "time": datetime.fromtimestamp(poll.began, UTC).isoformat(timespec="seconds"),
+                    "time": datetime.fromtimestamp(poll.asked_at, UTC).isoformat(timespec="seconds"),
                 }
-                for poll in sorted(polls, key=lambda poll: poll.began)
+                for poll in sorted(polls, key=lambda poll: poll.asked_at)
                 for option, count in zip(poll.question.options, poll.counts, strict=True)
             ]
 
     # ---- phones ----
 
-    def come(self, phone: str, place: object) -> None:
+    def join(self, phone: str, stream: object) -> None:
         """Add a phone at `place`, its stream; a stream that it had before is replaced.
 
         Raises Refused (503) if the room is full.
         """
         with self._lock:
-            if phone not in self._here and len(self._here) >= PHONES:
+            if phone not in self._streams and len(self._streams) >= MAX_PHONES:
                 raise Refused(503, "full")
-            elsewhere = phone in self._here
-            self._here[phone] = place
+            elsewhere = phone in self._streams
+            self._streams[phone] = stream
         if elsewhere:
             self.phones.ring()
-        self._count()
+        self._advance_edition()
 
-    def is_at(self, phone: str, place: object) -> bool:
+    def is_current_stream(self, phone: str, stream: object) -> bool:
         """Whether `place` is the phone's newest stream."""
-        return self._here.get(phone) is place
+        return self._streams.get(phone) is stream
 
-    def go(self, phone: str, place: object) -> None:
+    def leave(self, phone: str, stream: object) -> None:
         """Remove a phone whose newest stream, `place`, has ended; its answers stay."""
         with self._lock:
-            if not self.is_at(phone, place):
+            if not self.is_current_stream(phone, stream):
                 return
-            del self._here[phone]
-        self._count()
+            del self._streams[phone]
+        self._advance_edition()
 
     def vote(self, phone: str, number: object, answer: object) -> None:
         """Take a phone's answer to question `number`, an index of its options; any JSON values are checked.
@@ -257,43 +265,43 @@ class Room:
         full.
         """
         with self._lock:
-            now = self._now
-            if type(number) is not int or type(answer) is not int:
+            poll = self._current
+            if type(number) is not int or type(answer) is not int:  # isinstance would take True for 1
                 raise Refused(400, "invalid")
-            if self.closed or not 0 < number <= self._asked:
+            if self.closed or not 0 < number <= self._last_number:
                 raise Refused(404, "unknown")
-            if now is None or now.number != number or now.revealed:
+            if poll is None or poll.number != number or poll.revealed:
                 raise Refused(409, "closed")
-            if not 0 <= answer < len(now.question.options):
+            if not 0 <= answer < len(poll.question.options):
                 raise Refused(400, "invalid")
-            if phone not in now.votes and len(now.votes) >= PHONES:
+            if phone not in poll.votes and len(poll.votes) >= MAX_PHONES:
                 raise Refused(503, "full")
-            now.votes[phone] = answer
-        self._count()
+            poll.votes[phone] = answer
+        self._advance_edition()
 
-    def heard(self, phone: str) -> dict[str, Any]:
+    def phone_state(self, phone: str) -> dict[str, Any]:
         """A phone's state as JSON, without counts."""
         with self._lock:
-            now = self._now
-            found: dict[str, Any] = {"language": self.language}
+            poll = self._current
+            state: dict[str, Any] = {"language": self.language}
             if self.closed:
-                return found | {"state": "over"}
-            if now is None:
-                return found | {"state": "waiting"}
-            question = now.question
-            return found | {
-                "state": "closed" if now.revealed else "open",
-                "number": now.number,
+                return state | {"state": "over"}
+            if poll is None:
+                return state | {"state": "waiting"}
+            question = poll.question
+            return state | {
+                "state": "closed" if poll.revealed else "open",
+                "number": poll.number,
                 "text": question.text,
                 "options": question.options,
                 "letters": question.letters,
-                "mine": now.votes.get(phone),
-                "right": question.right if now.revealed else None,
+                "mine": poll.votes.get(phone),
+                "right": question.right if poll.revealed else None,
             }
 
     # ---- inside ----
 
-    def _found(self, question: Question) -> Poll | None:
+    def _poll_for(self, question: RoomQuestion) -> Poll | None:
         """The question's poll: the kept one if its number of options is the same, else a new one."""
         poll = self._polls.get(question.key)
         if poll is not None and len(poll.question.options) == len(question.options):
@@ -301,21 +309,21 @@ class Room:
             return poll
         if question.over:  # without a kept poll, nobody has answered it
             return None
-        self._asked += 1
-        poll = self._polls[question.key] = Poll(self._asked, question)
+        self._last_number += 1
+        poll = self._polls[question.key] = Poll(self._last_number, question)
         self._polls.move_to_end(question.key)
-        while len(self._polls) > KEPT:
+        while len(self._polls) > MAX_POLLS:
             self._polls.popitem(last=False)
         return poll
 
     def _revealed(self) -> dict[str, list[int]]:
         return {key: poll.counts for key, poll in self._polls.items() if poll.revealed}
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
         self.phones.ring()
-        self._count()
+        self._advance_edition()
 
-    def _count(self) -> None:
+    def _advance_edition(self) -> None:
         with self._lock:
             self.edition += 1
         self.stage.ring()

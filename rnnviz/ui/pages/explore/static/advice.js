@@ -89,7 +89,7 @@ export class Advice {
     this.timer = undefined;
     const said = Boolean(bookmark.example?.notice); // such an example may be meant to surprise
     this.rewriting(said || !store.head.numbers.unknown);
-    if (said || !store.head.numbers.foreign || !store.fixed.advises) {
+    if (said || !store.head.foreign || !store.fixed.advises) {
       notes.tell("foreign", "");
       return;
     }

@@ -349,7 +349,7 @@ export function terms(step, numbers) {
 /** The sentence on who predicts the text better, the network or the n-gram model; "" without a clear lead. @param {Store} store @param {Say} say */
 export function besideCounts({ fixed, head, length, counted, predicted }, say) {
   const t = length - 1;
-  const lead = t < 0 || head.numbers.foreign ? 1 : counted.perplexity(t) / predicted.perplexity(t);
+  const lead = t < 0 || head.foreign ? 1 : counted.perplexity(t) / predicted.perplexity(t);
   const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
   const words = { n: fixed.order, last: fixed.order - 1 };
   return lead > LEAD ? say("notice.ahead", words) : lead < 1 / LEAD ? say(behind, words) : "";

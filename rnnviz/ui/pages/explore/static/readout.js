@@ -8,34 +8,37 @@ import { Descriptions } from "./descriptions.js";
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Store } from "./store.js" */
-
-const WHOLE = /** @type {const} */ (["characters", "perplexity", "bits", "unknown"]); // numbers of the whole text
-const NAMES = /** @type {const} */ (["characters", "perplexity", "entropy", "unknown"]);
+/** @import { Fixed } from "./types" */
 
 export class Readout {
-  /** @param {HTMLElement} root @param {Say} say @param {Record<string, string>} words @param {Numbers} numbers */
-  constructor(root, say, words, numbers) {
+  /** @param {HTMLElement} root @param {Say} say @param {Fixed} fixed @param {Numbers} numbers */
+  constructor(root, say, fixed, numbers) {
     this.say = say;
     this.numbers = numbers;
     this.line = find(root, "span.rv-readout");
     this.status = find(root, "p.rv-said");
-    const said = (/** @type {string} */ name) =>
-      /** @type {[string, string]} */ ([say(name), words[`${name}.help`] ?? ""]);
+    const texts = (/** @type {string} */ name) =>
+      /** @type {[string, string]} */ ([say(name), fixed.words[`${name}.help`] ?? ""]);
     this.findings = new Descriptions(root, say, numbers);
+    const names = (/** @type {boolean} */ folded) =>
+      fixed.numbers.filter((number) => number.folded === folded).map(({ name }) => name);
     this.fields = {
-      ...numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", NAMES, said),
-      ...numberRow(find(root, "dl.rv-others"), "rv", "rnnviz", ["bits"], said),
+      ...numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", names(false), texts),
+      ...numberRow(find(root, "dl.rv-others"), "rv", "rnnviz", names(true), texts),
     };
   }
 
   /** @param {Store} store */
   draw(store) {
     const { numbers } = store.head;
-    for (const name of WHOLE) {
-      const whole = name === "characters" || name === "unknown";
-      put(this.fields[name], whole ? this.numbers.whole(numbers[name]) : this.numbers.number(numbers[name]));
+    for (const { name, count } of store.fixed.numbers) {
+      if (!(name in numbers)) continue; // the entropy, which follows the caret: see `now`
+      put(
+        this.fields[name],
+        count ? this.numbers.fixed(numbers[name], 0) : this.numbers.number(numbers[name]),
+      );
     }
-    this.fields.unknown.parentElement?.classList.toggle("rv-some", numbers.unknown > 0);
+    this.fields.unknown.parentElement?.classList.toggle("rv-some", Number(numbers.unknown) > 0);
   }
 
   /**

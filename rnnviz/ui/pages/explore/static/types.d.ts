@@ -29,6 +29,7 @@ export interface Fixed {
   unnamed: string; // the sentence on the reason why no unit is named
   first: { quantity: string; layer: number; unit: number | null };
   reach: Record<string, number[][][]>; // each unit's reach, (2, L, H) by state: shown_units.py
+  numbers: TextNumber[];
   quantities: Record<string, Scale>;
   symbols: string[];
   ngram: string | null;
@@ -39,6 +40,13 @@ export interface Fixed {
   reasonFull: number;
   limit: number;
   temperature: number;
+}
+
+/** A number of the text, declared in page/text_numbers.py. */
+export interface TextNumber {
+  name: string;
+  count: boolean; // shown without decimals
+  folded: boolean; // under More, not in the header
 }
 
 /** A named unit: its finding is confirmed on the model's card. */
@@ -65,16 +73,10 @@ export interface Answer extends Header {
   layer: number;
   order: string;
   unit: number | null;
-  step?: Record<string, number>; // the unit's step `at` the pinned character, see `step` in live_session.py
+  step?: Record<string, number>; // the unit's step `at` the pinned character, see `unit_step` in live_answer.py
   why?: number; // the character that the array `why` belongs to
-  numbers: {
-    characters: number;
-    unknown: number;
-    perplexity: number;
-    bits: number;
-    entropy: number;
-    foreign: "" | "unknown" | "surprise";
-  };
+  numbers: Record<string, number | null>; // by the names of Fixed.numbers
+  foreign: "" | "unknown" | "surprise"; // the reason why the text is foreign to the model
   text?: string;
   offer?: Untyped;
   session?: string;

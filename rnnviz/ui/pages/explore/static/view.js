@@ -186,7 +186,7 @@ export class View extends BaseView {
     this.presenting?.name(say);
     this.numbers = new Numbers(language);
     this.bookmark.speak(say);
-    this.readout = new Readout(root, say, words, this.numbers);
+    this.readout = new Readout(root, say, this.store.fixed, this.numbers);
     this.next = new PredictionBars(root, say, this.numbers, (id) => this.writing.symbol(id));
     this.controls = new Controls(this, say);
     if (this.figure.box) this.layOut();

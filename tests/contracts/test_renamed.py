@@ -1,0 +1,61 @@
+"""Arguments and options by their names in 2.0.0 work for one version, and say what to write."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rnnviz
+from tests.support.commands import *  # noqa: F403 - its fixtures
+from tests.support.commands import Run
+from tests.support.models import tiny
+
+SMALL = rnnviz.TrainConfig(cell="rnn", hidden_size=8, epochs=100, batch=1, steps=7, learning_rate=0.02)
+
+
+def train_sample(**text: str) -> str:
+    *_, last = rnnviz.train(SMALL, "machine", sample_length=9, **text)  # type: ignore[arg-type]
+    return last.sample
+
+
+def fit_sample(**text: str) -> str:
+    samples: list[str] = []
+    rnnviz.fit(
+        SMALL,
+        "machine",
+        sample_length=9,
+        on_report=lambda report: samples.append(report.sample),
+        **text,  # type: ignore[arg-type]
+    )
+    return samples[-1]
+
+
+def followed_text(**text: str) -> str:
+    with rnnviz.follow("mine", tiny("gru"), **text) as run:  # type: ignore[arg-type]
+        run.log(1, loss=2.0)
+    return str(json.loads((run.path / "run.json").read_text())["probe"])
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "old"),
+    [(train_sample, "train", "probe"), (fit_sample, "fit", "probe"), (followed_text, "follow", "watched")],
+)
+def test_old_argument_does_as_the_new_one_and_warns(
+    call: object, name: str, old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
+    assert callable(call)
+    with pytest.warns(DeprecationWarning, match=rf"write {name}\(…, watch_text=…\)") as warned:
+        result = call(**{old: "chin"})
+    assert warned[0].filename == __file__
+    assert result == call(watch_text="chin") != call(watch_text="")
+
+
+def test_old_option_does_as_the_new_one_and_warns(run_beside_text: Run) -> None:
+    words = (
+        "train --corpus tiny.txt --name x --run-dir run --cell rnn --hidden-size 4 --epochs 1 --probe chin"
+    )
+    code, _, err = run_beside_text(words)
+    assert code == 0
+    assert "rnnviz: --probe is called --watch now: write --watch SENTENCE\n" in err
+    assert json.loads(Path("run/run.json").read_text())["probe"] == "chin"

@@ -1,0 +1,103 @@
+"""An answer of the live view: its content, its difference to what the browser holds, and its numbers."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.figures import live
+from rnnviz.networks.cells import CELLS
+from rnnviz.page.live_answer import (
+    Difference,
+    Selection,
+    TextRead,
+    WindowPredictions,
+    content,
+    difference,
+)
+from rnnviz.page.text_numbers import TEXT_NUMBERS, number_values
+from rnnviz.scoring.sampling import Shape
+from tests.support.models import TEXT, tiny
+
+GRU = tiny("gru", layers=2)
+MLP = tiny("mlp")
+WINDOW = Selection(length=20, start=8, stop=16, unit=3)
+
+
+@pytest.mark.parametrize(
+    ("held", "changes", "unchanged", "expected"),
+    [
+        # A key at the end: one character is new, and the window moves by one.
+        (WINDOW, {"length": 21, "start": 9, "stop": 17}, 20, Difference(20, 20, 9, 16)),
+        (WINDOW, {}, 20, Difference(20, 20, 8, 16)),
+        # A change inside the window, and one before it.
+        (WINDOW, {}, 12, Difference(12, 12, 8, 12)),
+        (WINDOW, {}, 5, Difference(5, 5, 8, 8)),
+        # The reader scrolls back: the window's end is held.
+        (WINDOW, {"start": 4, "stop": 12}, 20, Difference(20, 20, 8, 12)),
+        (WINDOW, {"start": 16, "stop": 20}, 20, Difference(20, 20, 16, 16)),
+        # Another unit colours the text; another quantity or layer has other states and other colours.
+        (WINDOW, {"unit": 4}, 20, Difference(20, 0, 8, 16)),
+        (WINDOW, {"quantity": "update"}, 20, Difference(20, 0, 8, 8)),
+        (WINDOW, {"layer": 1}, 20, Difference(20, 0, 8, 8)),
+        # Nothing is held, or the network without memory comes or goes.
+        (None, {}, 20, Difference(0, 0, 8, 8)),
+        (WINDOW, {"memoryless": True}, 20, Difference(0, 0, 8, 8)),
+    ],
+)
+def test_difference_names_rows_the_browser_holds(
+    held: Selection | None, changes: dict[str, Any], unchanged: int, expected: Difference
+) -> None:
+    assert difference(held, replace(WINDOW, **changes), unchanged) == expected
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_content_of_a_new_view_equals_the_trace(cell: str) -> None:
+    model = tiny(cell)
+    trace = rnnviz.trace(model, TEXT[:20])
+    read = TextRead(model, trace, 0, ngram=np.arange(20.0))
+    predictions = WindowPredictions()
+    predictions.reshape(Shape(0.5))
+    arrays = content(read, WINDOW, Difference(0, 0, 8, 8), predictions)
+    np.testing.assert_array_equal(arrays["ids"], trace.ids)
+    np.testing.assert_allclose(arrays["nll"], trace.nll, rtol=1e-6)
+    np.testing.assert_array_equal(arrays["ngram"], np.arange(20))
+    np.testing.assert_allclose(arrays["entropy"], trace.entropy[8:17], rtol=1e-6)
+    symbols, probabilities = trace.top_at(8, 17, live.LISTED_NEXT)
+    np.testing.assert_array_equal(arrays["next"], symbols)
+    np.testing.assert_allclose(arrays["chances"], probabilities, rtol=1e-5)
+    P = rnnviz.sampling_distribution(trace.log_probs[8:17], temperature=0.5)
+    np.testing.assert_allclose(
+        arrays["reshaped"][:, live.LISTED_NEXT], P[np.arange(9), trace.ids[8:17]], rtol=1e-4
+    )
+    # Colours rise with values: here a column has the order of the unit's states.
+    assert arrays["states"].shape == (8, 12)
+    assert (np.diff(arrays["unit"][np.argsort(trace.hidden[:, 0, 3])].astype(int)) >= 0).all()
+
+
+def test_content_leaves_out_exactly_the_rows_that_are_held() -> None:
+    trace = rnnviz.trace(GRU, TEXT[:20])
+    read = TextRead(GRU, trace, 20, memoryless=rnnviz.trace(MLP, TEXT[:20]), memoryless_unchanged=20)
+    selection = replace(WINDOW, memoryless=True)
+    everything = content(read, selection, Difference(0, 0, 8, 8), WindowPredictions())
+    rest = content(read, selection, Difference(12, 15, 10, 13), WindowPredictions())
+    assert rest.keys() == everything.keys()
+    kept = {"states": [0, 1, 5, 6, 7], "unit": range(15, 20), "rows": range(12), "beside": range(9)}
+    kept |= dict.fromkeys(("ids", "nll", "memoryless"), range(12, 20))
+    # One prediction more than columns is held: those after 10 .. 13 characters, rows 2 .. 5 of the window.
+    kept |= {name: [0, 1, 6, 7, 8] for name in ("next", "chances", "entropy")}
+    for name, array in everything.items():
+        np.testing.assert_allclose(rest[name], array[list(kept[name])], rtol=1e-5, err_msg=name)
+
+
+def test_numbers_equal_their_definitions_and_are_none_where_undefined() -> None:
+    trace = rnnviz.trace(GRU, "The 🐒")
+    values = number_values(trace)
+    assert [number.name for number in TEXT_NUMBERS if number.formula] == [*values]
+    assert (values["characters"], values["unknown"]) == (5, 1)
+    assert values["perplexity"] == pytest.approx(2 ** float(values["bits"] or 0))
+    assert values["perplexity"] == pytest.approx(np.exp(trace.nll.mean()))
+    empty = {"characters": 0, "unknown": 0, "perplexity": None, "bits": None}
+    assert number_values(rnnviz.trace(GRU, "")) == empty
