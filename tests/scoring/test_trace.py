@@ -69,5 +69,5 @@ def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: 
 def test_a_large_vocabulary_takes_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trace(spread_network(), TEXT)
     assert_same_trace(expected, expected)  # its predictions are made
-    monkeypatch.setattr(import_module("rnnviz.scoring.tracer"), "LOGITS", VOCABULARY.size * 5)
+    monkeypatch.setattr(import_module("rnnviz.scoring.tracer"), "LOGITS_ENTRIES", VOCABULARY.size * 5)
     assert_same_trace(trace(spread_network(), TEXT), expected)

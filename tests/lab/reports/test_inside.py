@@ -77,13 +77,6 @@ def test_a_logarithmic_axis_has_room_at_both_ends(values: list[float], ends: tup
     assert layout["xaxis"]["range"] == [-0.5, max(len(values), 2) - 0.5]
 
 
-def test_the_names_of_lines_stand_above_the_frame() -> None:
-    figure = draw_valid(Lines([("one", np.ones(5)), ("other", np.ones(5))], "", ""))
-    assert (figure["layout"]["legend"]["y"], figure["layout"]["legend"]["yanchor"]) == (1, "bottom")
-    assert figure["layout"]["showlegend"]
-    assert not draw_valid(Lines([("one", np.ones(5))], "", ""))["layout"]["showlegend"]
-
-
 def test_a_rankings_bars_begin_where_it_does_one_is_chosen_and_names_are_no_markup() -> None:
     figure = draw_valid(
         Bars(["<i>", "2"], [0.9, 0.6], "", levels=[("by chance", 0.7)], first=0.5, last=1.0, chosen=1)

@@ -15,7 +15,7 @@ def listed(app: AppTest) -> list[str]:
     return next(table.value["Text"].tolist() for table in app.dataframe if "Text" in table.value)
 
 
-def test_every_page_can_be_left_for_every_other_and_come_back_to(open_app: Open) -> None:
+def test_pages_can_be_left_and_revisited(open_app: Open) -> None:
     app, titles = open_app("learn", model="tiny-gru"), dict[str, list[str]]()
     for n, page in enumerate(PAGES):
         for other in (page, *PAGES[n + 1 :]):
@@ -26,7 +26,7 @@ def test_every_page_can_be_left_for_every_other_and_come_back_to(open_app: Open)
     assert len(titles) == len(PAGES)
 
 
-def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_app: Open) -> None:
+def test_uploads_and_pasted_text_survive_page_change(open_app: Open) -> None:
     app = open_app("perplexity", model="tiny-gru", section="sum")
     app.file_uploader[0].upload("one.txt", b"the time machine").upload("two.txt", b"a machine of time")
     paste(app, "and a pasted one")
@@ -44,9 +44,7 @@ def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_
     assert "one.txt" not in page_words(app)
 
 
-def test_lost_files_are_spoken_of_until_one_is_there_again(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lost_uploads_are_named_until_uploaded(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_app("perplexity", model="tiny-gru")
     with monkeypatch.context() as lossy:  # as after the server's restart: the browser names what is gone
         lossy.setattr(MemoryUploadedFileManager, "add_file", lambda *_args: None)
