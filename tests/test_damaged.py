@@ -129,7 +129,9 @@ def read_run(folder: Path) -> list[str]:
         json.dumps([one.description, one.last, one.report], ensure_ascii=False, allow_nan=False)
         one.name.encode()
     assert len(run.reason) < 1000
-    training.curves(runs.follow("odd")[0], clip=float((run.description.get("config") or {}).get("clip", 1.0)))
+    training.curves(
+        runs.tail_log("odd")[0], clip=float((run.description.get("config") or {}).get("clip", 1.0))
+    )
     queue.ahead(RunFolder(run.path))
     for step in [None, *runs.snapshots("odd")]:
         with contextlib.suppress(RnnvizError):

@@ -17,7 +17,7 @@ from rnnviz.figures import export
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import page, run_comparison, run_view, settings, training_text
 from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train.run_view import Watch
+from rnnviz.lab.pages.train.run_view import RunPicture
 from rnnviz.lab.pages.train.selected_run import find
 from rnnviz.lab.run import event_log, queue, runs
 from rnnviz.lab.run.folder import RunFolder
@@ -202,7 +202,7 @@ def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
 def test_of_many_units_those_that_change_most_are_shown(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_view, "ROWS", 3)
+    monkeypatch.setattr(run_view, "SHOWN_UNITS", 3)
     make_run("one")
     spread = runs.snapshot("one", None).hidden[:, 0].std(axis=0)
     header, arrays = component_data(open_app("train"))
@@ -214,11 +214,12 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
     make_run("one")
     subject = find("one")
     assert subject is not None
-    watch = Watch("one")
-    watch.refresh(subject)
+    picture = RunPicture(subject)
+    picture.monitor.refresh(subject)
+    picture._words = picture.words()
 
     def answer(ask: dict[str, Any] | None) -> dict[str, Any]:
-        return unpack(watch.answer(subject, say.words(), {}, ask=ask or {}))[0]
+        return unpack(picture.answer(ask))[0]
 
     first = answer(None)
     assert [f["key"] for f in first["frames"]] == ["now"]

@@ -274,11 +274,11 @@ def test_a_run_that_can_not_be_is_said_not_to_be_there(open_app: Open, id: str) 
 
 
 def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_view, "HELD", 20)
+    monkeypatch.setattr(run_view, "MAX_EVENTS", 20)
     monkeypatch.setattr(event_log, "MANY", 4)
     monkeypatch.setattr(event_log, "NEWEST", 2)
     folder = RunFolder(make_run("one", None))
-    watch, most = run_view.Watch("one"), 0
+    watch, most = run_view.RunMonitor(), 0
     for step in range(31, 91):
         event_log.append(folder.events, {"event": "progress", "step": step})
         found = selected_run.find("one")

@@ -168,7 +168,7 @@ REFUSED: Refusals = {
     "resume: a read-only disk": (
         lambda: locked_by("touch"), TrainingError, "^nothing can be written in .*/one: Read-only file ",
     ),
-    "follow: gone": (lambda: runs.follow("gone"), TrainingError, "there is no run"),
+    "tail_log: gone": (lambda: runs.tail_log("gone"), TrainingError, "there is no run"),
     **{
         f"rnnviz.follow: {odd!r}": (
             lambda odd=odd: rnnviz.follow(odd), ConfigError, "a run is called like",

@@ -118,7 +118,7 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
         run = runs.find(id)
         if run.state != seen[-1]:
             seen.append(run.state)
-        new, read = runs.follow(id, read)
+        new, read = runs.tail_log(id, read)
         runs.merge(told, new)
         return not run.alive
 

@@ -104,7 +104,7 @@ def _title(run: runs.Run) -> str:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _curves(id: str, created: float, step: object, state: str) -> training.Curves:
-    events, _read = runs.follow(id)
+    events, _read = runs.tail_log(id)
     return training.curves(events)
 
 
