@@ -17,7 +17,7 @@ from rnnviz.networks.progress import Progress, Share
 from rnnviz.ui.jobs import store, worker
 from rnnviz.ui.jobs.worker import Job, Jobs, Slots, Work
 from tests.support.app import Open
-from tests.support.apptest import everything
+from tests.support.apptest import page_words
 from tests.support.jobs import SOON, Endless, job_of
 from tests.support.waiting import until
 
@@ -210,7 +210,7 @@ def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: 
         until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
         next(b for b in app.button if b.label == "Cancel").click().run()
         app.run()
-        assert "cancelled" in everything(app)
+        assert "cancelled" in page_words(app)
     next(b for b in app.button if b.label == "Start again").click().run()
     until(lambda: bool(app.run().metric))
 

@@ -91,7 +91,7 @@ def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
 
 def as_csv(scores: Sequence[Score]) -> str:
     """The figures as CSV: a header, and a row a text."""
-    return export.of([score.to_json() for score in scores])
+    return export.csv_text([score.to_json() for score in scores])
 
 
 def as_json(scores: Sequence[Score]) -> str:
