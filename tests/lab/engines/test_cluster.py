@@ -15,7 +15,6 @@ from rnnviz.errors import ClusterError, ConfigError
 from rnnviz.lab.engines import cluster as cluster_module
 from rnnviz.lab.engines.cluster import Cluster, cluster
 from rnnviz.networks.checkpoint import load
-from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import Score
@@ -143,7 +142,7 @@ def test_a_worker_that_is_killed_costs_time_alone(
         if len(taken) == 2:  # while other rows are under way
             machines.kill()
 
-    theirs = run(score_rows(there.model(model), rows_file(8000), each=take))
+    theirs = score_rows(there.model(model), rows_file(8000), on_batch=take)
     assert (len(taken), len(machines.workers)) == (8, 1)
     afar = [one.nll for scores in taken for one in scores]
     assert afar == pytest.approx([one.nll for one in here], rel=1e-5, nan_ok=True)

@@ -171,7 +171,7 @@ def test_another_part_of_the_page_drops_what_this_one_was_reading(
 ) -> None:
     endless = Endless()
     monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    reading = replace(page_units.SEARCH, run=lambda model, text, **asked: endless(lambda: None))
+    reading = replace(page_units.SEARCH, run=lambda model, text, **asked: endless(asked["progress"]))
     monkeypatch.setattr(page_units, "SEARCH", reading)
     app = open_app("inside", model="tiny-gru")
     where = next(box for box in app.selectbox if box.label == "On which text")

@@ -9,7 +9,6 @@ import pytest
 from rnnviz import gradients
 from rnnviz.lab.analysis import attribution
 from rnnviz.lab.pages.inside import memory
-from rnnviz.networks.progress import run
 from rnnviz.ui.shell import render_finding
 from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.jobs import SOON, Endless
@@ -66,7 +65,7 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
-    part = replace(memory.CONNECTIVITY, run=lambda model, text, **given: endless(lambda: None))
+    part = replace(memory.CONNECTIVITY, run=lambda model, text, **given: endless(given["progress"]))
     monkeypatch.setattr(memory, "CONNECTIVITY", part)
     app = open_app("inside", part="memory", model="tiny-gru")
     assert endless.started.wait(SOON)
@@ -83,7 +82,7 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     assert memory.ADDED not in boards
     run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
     run_until_settled(ask_board(app, memory.ADDED, what="at", value=41), "inside")
-    found = run(attribution.contributions(GRU, TEXT[:90], at=41))
+    found = attribution.contributions(GRU, TEXT[:90], at=41)
     sent = boards[memory.ADDED]
     assert len(sent["texts"]) == 3
     np.testing.assert_allclose(np.nansum(values(sent, 0)), 100, atol=1e-2)

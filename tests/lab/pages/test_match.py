@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.lab.analysis import matching, places
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.lab.pages.inside import match, search_texts
-from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.shell import render_finding
@@ -67,8 +66,8 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     assert "**Control**" not in page_words(app)
     app = run_until_settled(app.button(key="inside.match-copies.start").click().run(), "inside")
     searched, read, most = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.SHOWN
-    found = run(searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=most))
-    copies = run(matching.copies(GRU, TEXT[:600]))
+    found = searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=most)
+    copies = matching.untrained_copies(GRU, TEXT[:600])
     found = searched.beside(found, read, *SPAN, copies, layer=0, most=most)
     assert found.untrained is not None
     assert render_finding.join_sentences(found.sentences()) in page_words(app)

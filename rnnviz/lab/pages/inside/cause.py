@@ -220,7 +220,7 @@ def _effect(
         time.sleep(REST)  # a slider that moves on meanwhile cancels the job before any work
         progress(Share(0.0))
     inside = units.target(target, text, unclosed=unclosed) if target else None
-    return effects.costing(model, text, change, target=inside)
+    return effects.effect(model, text, change, target=inside, progress=progress)
 
 
 EFFECT = Part[Effect](

@@ -168,7 +168,7 @@ def _elsewhere(
     def search(
         _model: Network, _text: object, of: str, passage: tuple[int, int], progress: Progress, **asked: Any
     ) -> Any:
-        return searched.elsewhere(read, *passage, **asked)
+        return searched.elsewhere(read, *passage, progress=progress, **asked)
 
     part = Part[Matches]("matches", lambda: _("Searching the text"), search, most=0)
     matches = found(part, view, source, _reading(searched), **given)
@@ -199,7 +199,7 @@ def _control(
         Part(
             "match-copies",
             lambda: _("Reading the text with {n} untrained copies of the network").format(n=UNTRAINED_COPIES),
-            lambda model, _text, progress: matching.copies(model, searched.text),
+            lambda model, _text, progress: matching.untrained_copies(model, searched.text, progress=progress),
             most=0,
         ),
         view,

@@ -1,7 +1,6 @@
 """Memory: connectivity and memory length, attribution, gates, and the eigenvalues of W_hh."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from rnnviz.i18n import _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, reach_of
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, memory_length, reach_of
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.lab.pages.inside import search_texts
@@ -36,9 +35,9 @@ from rnnviz.lab.pages.inside.view import (
 )
 from rnnviz.lab.reports.memory_length import fading_panels
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.progress import Progress, Share, mapped
+from rnnviz.networks.progress import Progress, Share, part
 from rnnviz.page.formatting import quantity_names, spoken
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.characters import visible
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import dashboard, render_finding
@@ -90,17 +89,14 @@ def _connected(model: Any, text: str, networks: Held, target: str | None, progre
 def _reaching(model: Any, text: str, networks: Held, progress: Progress) -> Any:
     made = {}
     for number, (name, one) in enumerate(networks.value.items()):
-        steps = reach(one, text, lags=min(LAGS, len(text) // 3))
-        made[name] = yield from mapped(steps, partial(_of_all, number, len(networks.value)))
+        count = len(networks.value)
+        share = part(progress, number / count, (number + 1) / count)
+        made[name] = memory_length(one, text, lags=min(LAGS, len(text) // 3), progress=share)
     return made
 
 
-def _of_all(number: int, count: int, now: Share) -> Share:
-    return Share((number + now.fraction) / count)
-
-
 def _gates(model: Any, text: str, layer: int, progress: Progress) -> Any:
-    traced = yield from mapped(tracing(model, text), Share)
+    traced = trace_long_text(model, text, progress)
     return units.gates(traced, layer=layer)
 
 
@@ -113,7 +109,7 @@ REACH = Part[dict[str, Reach]](
 ADDING = Part[Contributions](
     "attribution",
     lambda: _("Attribution"),
-    lambda model, text, progress, **asked: contributions(model, text, **asked),
+    contributions,
 )
 GATES = Part[Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
 SPECTRUM = Part[Spectrum](

@@ -8,15 +8,13 @@ progress or error, and returns the cached result.
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from types import GeneratorType
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
 from rnnviz.lab.pages.inside.search_texts import PAGE, Source
 from rnnviz.lab.pages.inside.view import LONGEST, View
-from rnnviz.networks import progress as progress_module
-from rnnviz.networks.progress import Progress, Share
+from rnnviz.networks.progress import Progress
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs.pending import PATIENCE, ask
 
@@ -72,12 +70,7 @@ def found(
 
     def run(progress: Progress) -> Any:
         text = normalise(source.read(view, part.most), view.model.normaliser) if part.most else ""
-        result = part.run(view.model, text, progress=progress, **given)
-        if isinstance(result, GeneratorType):
-            return progress_module.run(
-                result, lambda now: progress(now if isinstance(now, Share) else Share(now.fraction))
-            )
-        return result
+        return part.run(view.model, text, progress=progress, **given)
 
     pending = ask(
         key,

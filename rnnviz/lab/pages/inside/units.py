@@ -1,6 +1,6 @@
 """Units: a single unit's card, and the search for units that follow a target, with its controls."""
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Number, Panel, Sentence, words
 from rnnviz.i18n import _
-from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
+from rnnviz.lab.analysis import controls, directions, probing, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
 from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes
 from rnnviz.lab.analysis.search_result import Search, holm
@@ -38,12 +38,11 @@ from rnnviz.lab.reports.scanning import pushes_panel
 from rnnviz.networks import model_card
 from rnnviz.networks.model_card import Recorded, described
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Progress, mapped
-from rnnviz.networks.progress import Share as Step
+from rnnviz.networks.progress import Progress, part
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, UNTRAINED_COPIES
 from rnnviz.page.formatting import quantity_names, signed, spoken
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.fields import Field
 
@@ -101,20 +100,26 @@ def _finding(
     asked: tuple[Question, ...],
     unclosed: str,
     progress: Progress,
-) -> Generator[Step, None, list[Answer]]:
-    """The steps of a search of one text for all questions. A text long enough for a verdict is read with
+) -> list[Answer]:
+    """The search of one text for all questions. A text long enough for a verdict is read with
     untrained copies too, and Holm's correction covers all questions.
     """
-    steps = tracing(model, text)
-    traced = yield from mapped(steps, lambda share: Step(READING * share))
+    traced = trace_long_text(model, text, part(progress, 0.0, READING))
     targets = [_target(one, unclosed, traced.text) for one in asked]
     edges = asked[0].edges
     if len(traced) < MIN_VERDICT_CHARS:
         searcher = Searcher(traced, layer=layer, quantity=quantity)
         searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
     else:
-        weighing = controls.controlled(model, traced, targets, layer=layer, quantity=quantity, edges=edges)
-        searched = yield from mapped(weighing, lambda now: Step(READING + (1 - READING) * now.fraction))
+        searched = controls.controlled(
+            model,
+            traced,
+            targets,
+            layer=layer,
+            quantity=quantity,
+            edges=edges,
+            progress=part(progress, READING, 1.0),
+        )
         family = iter(holm([one for one in searched if one is not None]))
         searched = [one and next(family) for one in searched]
     return [
@@ -139,19 +144,19 @@ def _probing(
     asked: Question,
     unclosed: str,
     progress: Progress,
-) -> Generator[Step, None, Probe]:
-    """The steps of a linear probe on all units of the network, and of untrained copies."""
+) -> Probe:
+    """A linear probe on all units of the network, and of untrained copies."""
     networks = [model, *units.untrained(model)]
     searchers = []
     for number, one in enumerate(networks):
         share = 0.4 / len(networks)
-        steps = tracing(one, text)
-        traced = yield from mapped(steps, lambda now, done=number, each=share: Step(each * (done + now)))  # type: ignore[misc]
+        reading = part(progress, share * number, share * (number + 1))
+        traced = trace_long_text(one, text, reading)
         searchers.append(Searcher(traced, layer=layer, quantity=quantity))
     target = _target(asked, unclosed, traced.text)
     own, *copies = searchers
-    probed = probing.steps(own, target, untrained=copies, copies=len(copies))
-    return (yield from mapped(probed, lambda now: Step(0.4 + 0.6 * now.fraction)))
+    rest = part(progress, 0.4, 1.0)
+    return probing.probe_units(own, target, untrained=copies, copies=len(copies), progress=rest)
 
 
 SEARCH = Part[list[Answer]](
@@ -170,9 +175,7 @@ PROBE = Part[Probe](
 SCAN = Part[ScanReport](
     "scan",
     lambda: _("Reading the text"),
-    lambda model, text, progress, **given: scanning.scanning(
-        model, text=text, contexts=4, before=40, after=20, **given
-    ),
+    lambda model, text, **given: units.scan(model, text=text, contexts=4, before=40, after=20, **given),
     most=300_000,
     shared=True,
 )
