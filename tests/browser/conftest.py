@@ -210,7 +210,11 @@ def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
     tab.emulate_media(color_scheme="null", reduced_motion="null")
     tab.set_viewport_size(SCREEN)
     tab.mouse.move(0, 0)
-    if wrong or {"live", "same_page"}.isdisjoint(request.fixturenames) or request.session.testsfailed > failed:
+    if (
+        wrong
+        or {"live", "same_page"}.isdisjoint(request.fixturenames)
+        or request.session.testsfailed > failed
+    ):
         tab.goto("about:blank")
     assert wrong == []
 

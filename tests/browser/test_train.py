@@ -10,8 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.lab.run import runs
 from tests.support.browser import tab_to
-from tests.support.driving import box_of, changed
-from tests.support.made_runs import made, training
+from tests.support.driving import box_of, until_changed
+from tests.support.made_runs import make_run, training
 
 PICTURE = "(view) => view.querySelector('.rt-heat').toDataURL()"
 COLOUR = "(view) => view.querySelector('.rt-sentence').lastElementChild.style.backgroundColor"
@@ -68,8 +68,8 @@ def test_toy_run_learns_and_opens_in_explore(page: Page, app_url: str) -> None:
     slider = page.get_by_role("slider", name="Moment of training")
     slider.fill("0")
     expect(view).to_have_attribute("data-step", "0")
-    changed(view, PICTURE, learnt)
-    changed(view, COLOUR, expected)  # the character was a surprise before
+    until_changed(view, PICTURE, learnt)
+    until_changed(view, COLOUR, expected)  # the character was a surprise before
     page.get_by_test_id("training-play").click()
     expect(view).to_have_attribute("data-step", "200")
     page.get_by_role("button", name="Open in Explore").click()
@@ -91,7 +91,7 @@ def test_running_run_moves_survives_reload_and_stops(page: Page, app_url: str) -
         for _ in range(3):
             step = view.get_attribute("data-step") or ""
             expect(view).not_to_have_attribute("data-step", step)
-        changed(view, PICTURE, picture)
+        until_changed(view, PICTURE, picture)
         # It is the same element, at the same place: nothing flickers or jumps.
         assert view.locator(".rt-heat").evaluate("canvas => canvas === window.mine")
         assert view.bounding_box() == box
@@ -105,7 +105,7 @@ def test_running_run_moves_survives_reload_and_stops(page: Page, app_url: str) -
 
 
 def test_resumed_run_is_followed_from_any_step(page: Page, app_url: str) -> None:
-    made("again", "stopped")
+    make_run("again", "stopped")
     view = open_page(page, app_url, run="again")
     slider = page.get_by_role("slider", name="Moment of training")
     slider.fill("3")
@@ -120,7 +120,7 @@ def test_resumed_run_is_followed_from_any_step(page: Page, app_url: str) -> None
 
 def test_two_clicks_delete_run_in_view_alone(page: Page, app_url: str) -> None:
     for n, name in enumerate(("one", "two", "three"), 1):
-        made(name, created=float(n))
+        make_run(name, created=float(n))
     view = open_page(page, app_url, run="three")
     expect(view).to_have_attribute("data-run", "three")
     settled(view)
@@ -141,7 +141,7 @@ def test_two_clicks_delete_run_in_view_alone(page: Page, app_url: str) -> None:
     expect(really).to_have_count(0)
     settled(view)
     assert [run.id for run in runs.listed()] == ["three", "one"]
-    made("two", "stopped", created=4.0, watch_text="<i>A machine</i>")
+    make_run("two", "stopped", created=4.0, watch_text="<i>A machine</i>")
     page.get_by_test_id("stSidebar").get_by_text("two", exact=True).click()
     expect(view).to_have_attribute("data-run", "two")
     expect(view.get_by_role("img", name="<i>A machine</i>")).to_have_text("<i>A·machine</i>")
