@@ -20,20 +20,6 @@ def wandering(n: int, keep: float, seed: int) -> Doubles:
     return out[200:]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("keep", "naive"), [(0.0, 0.9), (0.9, 0.5)])
-def test_interval_covers_the_truth_as_often_as_it_says(keep: float, naive: float) -> None:
-    covered = {None: 0, 1: 0}
-    for seed in range(120):
-        values = wandering(2000, keep, seed)
-        for block in covered:
-            resampled = resample(values, block=block, samples=300, seed=seed)
-            covered[block] += int(not resampled.excludes(0.0))  # type: ignore[call-overload]
-    assert covered[None] / 120 > 0.88  # 0.95, give or take three standard errors of 120 trials
-    # One position a block, as if neighbours were independent, is right only where they are.
-    assert covered[1] / 120 > 0.88 if keep == 0 else covered[1] / 120 < naive
-
-
 def test_the_quick_mean_is_the_mean_of_the_drawn_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(3).standard_normal((400, 3))
     quick = resample(rows, block=8, samples=50, seed=5)

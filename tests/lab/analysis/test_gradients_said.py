@@ -29,7 +29,7 @@ def codes(finding: Any) -> list[str]:
     [
         ("gru", LONG, 30, ["half-last", "interval", "further"]),
         ("gru", LONG, 9, ["half-last", "interval"]),
-        ("gru", LONG[:40], 10, ["half-last", "unsure"]),
+        ("gru", LONG[:40], 12, ["half-last", "unsure"]),  # the table's last lag is 10
         ("mlp", LONG, 30, ["last-alone"]),
     ],
 )

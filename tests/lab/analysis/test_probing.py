@@ -154,6 +154,7 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
     assert rival.score == pytest.approx(scores[rival.number]) == pytest.approx(max(scores.values()))
     assert 0 < rival.low < result.score - rival.score < rival.high
     assert rival.p < 0.05
+    assert result.lead[0] < result.score - max(result.untrained) < result.lead[1]
     assert result.verdict == "remembers"
     changes: list[tuple[dict[str, Any], str]] = [
         ({"context": replace(rival, low=-0.001)}, "context"),
@@ -161,6 +162,10 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
         ({"context": replace(rival, score=result.score - 0.019)}, "context"),
         ({"context": None}, "learned"),
         ({"lead": None, "untrained": ()}, "learned"),
+        ({"lead": (-0.01, 0.2)}, "untrained"),
+        ({"untrained": (result.score,)}, "untrained"),
+        ({"interval": None}, "short"),
+        ({"interval": (0.499, 1.0)}, "nothing"),  # chance is in the interval
         ({"control": ()}, "learned"),
     ]
     for changed, expected_verdict in changes:
@@ -182,21 +187,6 @@ def runs(mask: np.ndarray) -> list[tuple[bool, int]]:
     turned = np.roll(mask, -int(np.flatnonzero(mask != np.roll(mask, 1))[0]))
     edges = np.flatnonzero(np.diff(turned)) + 1
     return sorted((bool(part[0]), len(part)) for part in np.split(turned, edges))
-
-
-@pytest.mark.slow
-def test_a_lead_that_another_text_may_not_have_is_none() -> None:
-    target, states = planted()
-    states[:, 3] += 3 * target.values
-    result = probe(states, target, untrained=[np.random.default_rng(3).normal(size=(24_000, 4))])
-    assert result.interval[0] < result.score < result.interval[1]
-    assert result.lead[0] < result.score - max(result.untrained) < result.lead[1]
-    assert (result.verdict, replace(result, lead=(-0.01, 0.2)).verdict) == ("learned", "untrained")
-    as_much = probe(states, target, untrained=[np.roll(states, 1, axis=1)])
-    assert (as_much.verdict, as_much.untrained) == ("untrained", (pytest.approx(result.score, abs=1e-6),))
-    assert replace(result, interval=None).verdict == "short"
-    assert replace(result, interval=(0.499, 0.9)).verdict == "nothing", "chance is in the interval"
-    assert probe(states, target).lead is None
 
 
 @pytest.mark.parametrize("begins", [False, True])

@@ -242,7 +242,7 @@ def test_the_strongest_rival_is_one_that_is_not_beaten() -> None:
     assert weighed().strongest(0.9, level=0.001) == weighed().unbeaten(0.9, level=0.001) is not None
 
 
-def test_recorded_unit_is_told_by_the_report_s_figures() -> None:
+def test_recorded_unit_is_told_by_its_report() -> None:
     recorded = model_card.Recorded(
         "quotes", "hidden", "AUC", 0, 7, 0.9, 0.6, 0.7, (0.75,), 66_128, reported()
     )
@@ -267,7 +267,7 @@ PROBE = Probe(
     score=0.95,
     few=SUBSETS,
     control=(0.5,),
-    untrained=(0.6,),
+    untrained=(0.5, 0.6),
     character=0.55,
     held_out=True,
     characters=20_000,

@@ -94,7 +94,7 @@ def test_an_exploding_network_is_scanned_all_the_same() -> None:
     assert card.edges[-1] / 2 < max(abs(card.lowest), card.highest) <= card.edges[-1]  # as wide as it must be
 
 
-def test_pushes_are_the_readout_s_column_less_its_mean(tmp_path: Path) -> None:
+def test_pushes_are_the_readout_column_less_its_mean(tmp_path: Path) -> None:
     for options in ({}, {"embedding_size": 12, "tied": True}):
         model = tiny_torch("gru", layers=2, **options)  # type: ignore[arg-type]
         pro, con = pushes(model, 3, -0.5, k=4)
