@@ -52,18 +52,18 @@ from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import totals
 from rnnviz.text.characters import normalise
 
-FIRST = 4_000
+FIRST_TEST_CHARS = 4_000
 """Characters before the first test whether a ranking replicates; each further test reads twice as many."""
 
-PASSAGES, PASSAGE = 1000, 100
+MAX_PASSAGES, MAX_PASSAGE_CHARS = 1000, 100
 """Passages at most, and characters of a passage at most: losses are summed by passage, and intervals resample
 passages.
 """
 
-REPLICATES = 0.5
+MIN_REPLICATION = 0.5
 """The lowest rank correlation between two halves of a text at which a ranking is shown."""
 
-SAMPLES = 500
+INTERVAL_SAMPLES = 500
 """Resampled texts for an interval."""
 
 
@@ -158,7 +158,7 @@ class Ablation(Brief, Pictured, Reported):
     @property
     def replicates(self) -> bool:
         """Whether two halves of the text rank the units alike enough for a ranking to mean something."""
-        return self.replication >= REPLICATES
+        return self.replication >= MIN_REPLICATION
 
     @property
     def needed(self) -> float:
@@ -170,9 +170,9 @@ class Ablation(Brief, Pictured, Reported):
         for python-gru the estimate after 4,000 characters is 8,000, and 64,000 are not enough.
         """
         # Spearman–Brown: k times the text has a reliability of k r / (1 + (k - 1) r). Solved for the k at
-        # which that is REPLICATES.
+        # which that is MIN_REPLICATION.
         r = self.replication
-        return self.characters * (1 - r) / r * REPLICATES / (1 - REPLICATES) if r > 0 else math.inf
+        return self.characters * (1 - r) / r * MIN_REPLICATION / (1 - MIN_REPLICATION) if r > 0 else math.inf
 
     @cached_property
     def interval(self) -> Resampled:
@@ -380,7 +380,7 @@ def _rounds(n: int, until: float | None) -> list[int]:
     if until is None:
         return [n]
     passage = passage_of(n)
-    ends = [FIRST << k for k in range(n.bit_length()) if FIRST << k < n]
+    ends = [FIRST_TEST_CHARS << k for k in range(n.bit_length()) if FIRST_TEST_CHARS << k < n]
     # At passages' ends, so that a test sees whole passages only.
     return [*(end // passage * passage for end in ends), n]
 
@@ -427,7 +427,7 @@ def costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:
 
 def passage_of(n: int) -> int:
     """The characters of one passage in a text of n."""
-    return int(np.clip(n // PASSAGES, 1, PASSAGE))
+    return int(np.clip(n // MAX_PASSAGES, 1, MAX_PASSAGE_CHARS))
 
 
 def by_passage(extra: Doubles, passage: int, target: Target | None) -> tuple[Doubles, Doubles]:
@@ -480,7 +480,7 @@ def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
 
     # Characters and losses are resampled together: a drawn text may have more of the target than another,
     # and its loss a character is a ratio of two sums.
-    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).map(rate)
+    return resample(np.column_stack([*counts, *sums]), samples=INTERVAL_SAMPLES, block=block).map(rate)
 
 
 def _block(sums: Doubles) -> int:
