@@ -88,6 +88,7 @@ def describe(
         template = catalogue()[value.code][language]
         if isinstance(template, list):
             n = value.values["n"]
+            # Singular or plural; Chinese has one form, so its entry is no list.
             template = template[0 if (n.value if isinstance(n, Number) else n) == 1 else 1]
         if not marked:
             template = strip_marks(template)  # now, as the reader's own text, put in below, keeps such marks
@@ -128,6 +129,7 @@ def format_number(number: Number, language: str) -> str:
         return "∞" if value > 0 else "−∞"
     if form == "count":
         return _minus(f"{round(value):,}")
+    # Rounding must not turn some into none, or nearly all into all.
     if form == "percent" and (0 < value < 0.001 or 0.995 <= value < 1):
         return describe(Sentence("number.under" if value < 0.5 else "number.over"), language)
     if form == "percent":

@@ -113,6 +113,7 @@ def test_a_terminal_speaks_a_language_where_the_system_has_no_locale_of_messages
 
 
 def test_rows_stack_under_the_columns_of_the_first() -> None:
-    first = one_row((Sentence("head.target"), "quotes"), (Sentence("head.best", {"n": 1}), Number(0.9)))
+    best = [(Sentence("head.best", {"n": n}), Number(n / 10)) for n in (1, 2)]  # one code, two columns
+    first = one_row((Sentence("head.target"), "quotes"), *best)
     other = Table([Sentence("head.target")], [["digit"]])
-    assert stacked([first, other]).rows == [["quotes", Number(0.9)], ["digit", None]]
+    assert stacked([first, other]).rows == [["quotes", Number(0.1), Number(0.2)], ["digit", None, None]]

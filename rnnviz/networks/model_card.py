@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rnnviz.checks import restored
+from rnnviz.checks import restore
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Number, Sentence, count, make_sentences, span, words
 from rnnviz.networks import checkpoint
@@ -228,7 +228,7 @@ def _listed(card: Mapping[str, Any], key: str) -> tuple[Recorded, ...]:
 def _finding(record: object) -> Recorded | None:
     """The restored record; None for a damaged one."""
     try:
-        finding: Recorded = restored(Recorded, record)
+        finding: Recorded = restore(Recorded, record)
     except (TypeError, LookupError, ValueError, AttributeError):
         return None
     counts = (finding.layer, finding.unit, finding.characters)

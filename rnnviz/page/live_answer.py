@@ -262,12 +262,12 @@ class WindowPredictions:
 
 
 def listed_rows(trace: Trace, start: int, stop: int) -> Rows:
-    """The most probable symbols: ids and probabilities, (n, live.NEXT) each."""
-    return trace.top_at(start, stop, live.NEXT)
+    """The most probable symbols: ids and probabilities, (n, live.LISTED_NEXT) each."""
+    return trace.top_at(start, stop, live.LISTED_NEXT)
 
 
 def shaped_rows(shape: Shape) -> ComputeRows[tuple[Trace, Trace]]:
-    """Predictions reshaped by temperature, top-k and top-p: one float32 array, (n, live.NEXT + 2).
+    """Predictions reshaped by temperature, top-k and top-p: one float32 array, (n, live.LISTED_NEXT + 2).
 
     A row has the probabilities of the symbols of `listed_rows`, then the probability of the actual character
     (0 after the last) and the number of symbols left to draw from. Of the two traces of one text, the first

@@ -66,7 +66,7 @@ class LiveAsk:
     seq: int = 0
     text: str = ""
     start: int | None = None
-    columns: int = live.COLUMNS
+    columns: int = live.MAX_COLUMNS
     quantity: str = "hidden"
     layer: int = 0
     order: str = "steady"

@@ -82,7 +82,7 @@ def test_a_bar_of_a_kept_column_writes_there(live: Live) -> None:
 def test_a_space_has_a_name_and_what_cannot_be_written_no_button(live: Live) -> None:
     live.caret(7)
     expect_bars(live, 7)
-    bracket = [best(OPENING, 7, n) for n in range(figures.NEXT)].index("(")
+    bracket = [best(OPENING, 7, n) for n in range(figures.LISTED_NEXT)].index("(")
     expect(bar(live, bracket)).to_have_accessible_name(re.compile(r"^write opening bracket, [\d.]+.%$"))
     live.caret(3)
     came = live.page.locator(".rv-came").get_by_role("button")

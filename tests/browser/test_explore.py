@@ -19,7 +19,7 @@ from tests.support.models import tiny, tiny_card
 
 @pytest.mark.usefixtures("anew")
 def test_it_is_alive_on_opening(live: Live) -> None:
-    expect(live.page.locator(".rv-next-list li:not(.rv-none)")).to_have_count(figures.NEXT + 1)
+    expect(live.page.locator(".rv-next-list li:not(.rv-none)")).to_have_count(figures.LISTED_NEXT + 1)
     expect(live.page.locator(".rv-note")).to_have_count(0)  # nothing is foreign in it
     # The whole view fits on the screen.
     assert live.page.get_by_test_id("stMain").evaluate("(e) => e.scrollHeight - e.clientHeight") <= 0

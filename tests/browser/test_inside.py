@@ -8,10 +8,10 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.driving import (
     HIGHLIGHTED,
     box_of,
-    changed,
     drag,
     highlighted,
     letter,
+    until_changed,
     until_highlighted,
 )
 
@@ -58,7 +58,7 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     box = box_of(pad)
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(page.get_by_label("The unit, 0 to")).not_to_have_value(unit)
-    changed(board, COLOURS, before)
+    until_changed(board, COLOURS, before)
 
 
 def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, app_url: str) -> None:
@@ -71,7 +71,7 @@ def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, a
     until_highlighted(text_of(board), "passage", 3)
     expect(page.locator(IDLE)).to_be_visible()  # before, the rows are those of another passage
     row = rows.locator(".bd-flow").first
-    matched = changed(row, MATCHED, "")  # a row that was made anew is lit once its style is there
+    matched = until_changed(row, MATCHED, "")  # a row that was made anew is lit once its style is there
     expect(rows.locator(".bd-bars > span")).not_to_have_count(0)
     row.focus()
     page.keyboard.press("Enter")

@@ -11,7 +11,7 @@ from rnnviz.lecture import symbols
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import PICK, SEEN
 from tests.support.browser import inaccessible
-from tests.support.lecturing import DRAWN, Lectern
+from tests.support.lecturing import NEXT_FRAME, Lectern
 
 STEPS = [step for scene in scenes() for step in scene.steps]
 # Typeset every formula with the page's own KaTeX, as the page does, but strictly: what it finds wrong.
@@ -54,7 +54,7 @@ def test_nothing_overlaps_or_overflows_and_all_can_be_read(
     lectern.page.set_viewport_size({"width": width, "height": height})
     found = {}
     for step, answered in lectern.tour(lang=language, present=present):
-        lectern.page.evaluate(DRAWN)
+        lectern.page.evaluate(NEXT_FRAME)
         if bad := lectern.wrong() + (lectern.small() if present and answered else []):
             found[step.name, answered] = bad
     assert found == {}
@@ -69,7 +69,7 @@ def test_enlarged_and_on_a_phone_a_picture_reflows_and_nothing_is_out_of_reach(
     lectern.page.set_viewport_size({"width": size[0], "height": size[1]})
     for name in ("joined", "all_before", "minibatch"):
         lectern.open(step=name, **{PICK: SEEN})  # whatever it asks before
-        lectern.page.evaluate(DRAWN)
+        lectern.page.evaluate(NEXT_FRAME)
         assert lectern.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
         for part in (".ln-notice", ".kit-picture", ".ln-formula"):
             lectern.root.locator(part).scroll_into_view_if_needed()
@@ -210,7 +210,7 @@ def test_what_two_steps_share_moves_to_its_place_where_motion_is_wanted(lectern:
 
 def test_every_formula_can_be_typeset(lectern: Lectern) -> None:
     lectern.open(step="joined")
-    formulas = [symbols.typeset(step.written(step.usual)) for step in STEPS]
+    formulas = [symbols.typeset(step.formula_at(step.usual)) for step in STEPS]
     assert lectern.page.evaluate(TYPESET, formulas) == []
     assert len(lectern.page.evaluate(TYPESET, [r"\nothing", r"\frac{1}"])) == 2
     faces = lectern.page.evaluate("[...document.fonts].map((face) => [face.family, face.status])")

@@ -10,7 +10,7 @@ import rnnviz
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
-from tests.support.driving import box_of, changed, until
+from tests.support.driving import box_of, until, until_changed
 from tests.support.explore_page import MODEL, expect_bars
 
 
@@ -59,7 +59,7 @@ def test_a_click_on_a_row_colours_the_text_by_that_unit_and_marks_the_row(live: 
     assert abs(mark["y"] + mark["height"] / 2 - heat["y"] - heat["height"] * (unit + 0.5) / 12) < 3
     page.mouse.move(*live.column(9.5 / 24, "perplexity"))
     expect(live.readout).to_contain_text(f"character 10 · unit {unit}: ")
-    changed(page.locator(".rv-tint"), PAINTED, by_surprisal)
+    until_changed(page.locator(".rv-tint"), PAINTED, by_surprisal)
     page.get_by_role("button", name="Surprise").click()
     expect(page.locator(".rv-row")).to_be_hidden()
     coloured(live, by_surprisal)
@@ -87,7 +87,7 @@ def test_a_click_on_a_letter_tells_what_it_rests_on_until_the_next_key(live: Liv
         expect(caption).to_have_text(re.compile(rests(live, t)))
         framed(live, "pin", t)
     expect(ask).to_have_attribute("aria-pressed", "true")
-    changed(live.page.locator(".rv-tint"), PAINTED, plain)
+    until_changed(live.page.locator(".rv-tint"), PAINTED, plain)
     live.page.mouse.move(*middle(live, 11))
     bits = f"{left_out(rnnviz.trace(MODEL, live.text), 12)[11]:.2f}".replace("-", "−")
     expect(live.readout).to_have_text(

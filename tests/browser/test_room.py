@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from rnnviz.lecture.scene_6_perplexity import SENTENCES
 from rnnviz.lecture.scenes import scenes
 from tests.support.driving import box_of
-from tests.support.lecturing import DRAWN, Lectern
+from tests.support.lecturing import NEXT_FRAME, Lectern
 from tests.support.serving import ROOT
 
 OPTIONS = scenes()[7].stops[2].question.options  # type: ignore[union-attr]
@@ -87,7 +87,7 @@ def wrong(lectern: Lectern) -> list[str]:
     found = []
     for width, height in SIZES:
         lectern.page.set_viewport_size({"width": width, "height": height})
-        lectern.page.evaluate(DRAWN)
+        lectern.page.evaluate(NEXT_FRAME)
         found += lectern.wrong()
     return found
 

@@ -12,7 +12,7 @@ from rnnviz.cli.bind import ExclusiveGroup, FieldOptions, Help, Removed, UsageEr
 from rnnviz.networks.settings import setting
 
 WHERE = ExclusiveGroup(required=True)
-GOT: list[dict[str, Any]] = []
+CALLS: list[dict[str, Any]] = []
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Recipe:
     tied: bool = field(default=False, metadata=setting("tied"))
     biased: bool = field(default=True, metadata=setting("without a bias", names=("--no-bias",)))
     rule: Literal["a", "b"] = field(default="a", metadata=setting("a or b"))
-    made: float = 0.0
+    recipe_made: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ def look(
     share: float = 0.75,
     until: Annotated[Literal["line", "paragraph"] | None, "line or paragraph"] = None,
     units: Annotated[
-        tuple[int, ...], Help("units", convert=lambda said: tuple(map(int, said.split(","))))
+        tuple[int, ...], Help("units", convert=lambda text: tuple(map(int, text.split(","))))
     ] = (),
     as_json: Annotated[bool, Help("print JSON", "--json")] = False,
-    gone: Annotated[str | None, Help("write quantity", "--value", action=Removed)] = None,
+    removed: Annotated[str | None, Help("write quantity", "--value", action=Removed)] = None,
 ) -> int:
     """Look for something.
 
@@ -60,38 +60,40 @@ def look(
     """
     if until == "line" and as_json:
         raise UsageError("lines are no JSON")
-    GOT.append({**locals()})
+    CALLS.append({**locals()})
     return 3
 
 
 def main(words: str) -> int:
     parser = argparse.ArgumentParser(prog="rnnviz")
     bind.add_command(parser.add_subparsers(), look)
-    given = parser.parse_args(words.split())
-    run: Callable[[argparse.Namespace], int] = given.run
-    return run(given)
+    namespace = parser.parse_args(words.split())
+    run: Callable[[argparse.Namespace], int] = namespace.run
+    return run(namespace)
 
 
-def got(words: str) -> dict[str, Any]:
+def run_once(words: str) -> dict[str, Any]:
     assert main(words) == 3
-    return GOT.pop()
+    return CALLS.pop()
 
 
 LEAST = "look a -m gru --file b.txt"
 
 
-def test_parameters_are_options_with_their_types_and_defaults() -> None:
-    found = got(LEAST)
-    assert (found["names"], found["source"], found["model"]) == (["a"], Whole(file="b.txt"), "gru")
-    assert (found["quantity"], found["controls"], found["units"], found["as_json"]) == (
+def test_parameters_become_options() -> None:
+    values = run_once(LEAST)
+    assert (values["names"], values["source"], values["model"]) == (["a"], Whole(file="b.txt"), "gru")
+    assert (values["quantity"], values["controls"], values["units"], values["as_json"]) == (
         None,
         1_000,
         (),
         False,
     )
-    found = got("look a b --corpus c --model gru --quantity x --quantity y --units 1,2 --json --share 1")
-    assert (found["names"], found["source"].corpus, found["quantity"]) == (["a", "b"], "c", ["x", "y"])
-    assert (found["units"], found["as_json"], found["share"]) == ((1, 2), True, 1.0)
+    values = run_once(
+        "look a b --corpus c --model gru --quantity x --quantity y --units 1,2 --json --share 1"
+    )
+    assert (values["names"], values["source"].corpus, values["quantity"]) == (["a", "b"], "c", ["x", "y"])
+    assert (values["units"], values["as_json"], values["share"]) == ((1, 2), True, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +106,16 @@ def test_parameters_are_options_with_their_types_and_defaults() -> None:
         ("--json", "as_json", True),
     ],
 )
-def test_what_argparse_takes_is_taken(words: str, name: str, value: object) -> None:
-    assert got(f"{LEAST} {words}")[name] == value
+def test_option_values_are_parsed(words: str, name: str, value: object) -> None:
+    assert run_once(f"{LEAST} {words}")[name] == value
 
 
-def test_of_a_recipe_what_was_given_is_passed_on() -> None:
-    assert got(LEAST)["recipe"] == {}
-    found = got(f"{LEAST} --size 1000 --tied --no-bias --rule c")  # what a field may be its dataclass says
-    assert found["recipe"] == {"size": 1_000, "tied": True, "biased": False, "rule": "c"}
+def test_field_options_pass_given_fields_alone() -> None:
+    assert run_once(LEAST)["recipe"] == {}
+    values = run_once(
+        f"{LEAST} --size 1000 --tied --no-bias --rule c"
+    )  # what a field may be its dataclass says
+    assert values["recipe"] == {"size": 1_000, "tied": True, "biased": False, "rule": "c"}
 
 
 @pytest.mark.parametrize(
@@ -128,23 +132,23 @@ def test_of_a_recipe_what_was_given_is_passed_on() -> None:
         f"{LEAST} --until line --json",
     ],
 )
-def test_what_is_misspelt_says_the_usage_and_ends_with_2(words: str, capsys: Any) -> None:
+def test_misspelt_options_print_usage_and_exit_2(words: str, capsys: Any) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("usage: rnnviz")
 
 
-def test_the_help_is_the_docstring_and_the_annotations(capsys: Any) -> None:
+def test_help_has_docstring_and_annotations(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main("look --help")
-    said = capsys.readouterr().out
-    assert "Look for something." in said
-    assert "examples:\n  look 100 %" in said
-    assert "a corpus, 100 % of it" in said
-    flat = " ".join(said.split())
+    text = capsys.readouterr().out
+    assert "Look for something." in text
+    assert "examples:\n  look 100 %" in text
+    assert "a corpus, 100 % of it" in text
+    flat = " ".join(text.split())
     assert "how many (default: 1,000)" in flat
     assert "recipe: --size SIZE how large (default: 1,000) --rate RATE how fast (default: 0.003)" in flat
     assert "--no-bias without a bias --rule" in flat
-    assert "--made" not in said, "no setting"
-    assert "--value" not in said
+    assert "--made" not in text, "no setting"
+    assert "--value" not in text

@@ -25,34 +25,34 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 
 @pytest.mark.parametrize("name", commands())
-def test_the_help_says_every_default_and_every_choice(name: str, run: Run) -> None:
-    said = " ".join(run(f"{name} --help").out.split())
+def test_help_lists_defaults_and_choices(name: str, run: Run) -> None:
+    output_text = " ".join(run(f"{name} --help").out.split())
     for action in commands()[name]._actions:
         if action.help == argparse.SUPPRESS or not action.option_strings:
             continue
         for choice in action.choices or ():
-            assert str(choice) in said, action.option_strings
+            assert str(choice) in output_text, action.option_strings
         if action.default not in (None, False, "", (), argparse.SUPPRESS):
             assert "default" in str(action.help), action.option_strings
 
 
-def test_sample_continues_the_prompt_and_repeats_with_a_seed(run: Run) -> None:
+def test_sample_repeats_with_seed(run: Run) -> None:
     command = "sample -m tiny-gru --length 40 --temperature 0.7 --top-k 9 --top-p 0.9 --seed"
-    one, two, other = (run(f"{command} {seed}", "--prompt", "The ") for seed in (3, 3, 4))
-    assert one.code == 0
-    assert one.out == two.out != other.out
-    assert one.out.startswith("The ")
-    assert len(one.out) == 4 + 40 + 1
+    first, second, third = (run(f"{command} {seed}", "--prompt", "The ") for seed in (3, 3, 4))
+    assert first.code == 0
+    assert first.out == second.out != third.out
+    assert first.out.startswith("The ")
+    assert len(first.out) == 4 + 40 + 1
 
 
-def test_sample_reads_its_prompt_from_standard_input(run: Run) -> None:
+def test_sample_reads_prompt_from_standard_input(run: Run) -> None:
     command = "sample -m tiny-gru --length 20 --seed 3 --prompt"
     assert run(f"{command} -", data=b"The ").out == run(command, "The ").out
     closed = run(f"{command} -", data=None)
     assert (closed.code, "standard input is closed" in closed.err) == (1, True)
 
 
-def test_models_lists_what_there_is_and_names_damaged_files(run: Run, models_folder: Path) -> None:
+def test_models_lists_models_and_damaged_files(run: Run, models_folder: Path) -> None:
     foreign = models_folder / "foreign.safetensors"
     foreign.write_bytes(b"not a model")
     try:
@@ -66,7 +66,7 @@ def test_models_lists_what_there_is_and_names_damaged_files(run: Run, models_fol
     assert {d["name"]: d["kind"] for d in run("models --json").objects}["tiny-lstm"] == "lstm"
 
 
-def test_names_of_files_cannot_turn_a_line_round(run: Run, tmp_path: Path) -> None:
+def test_control_characters_in_file_names_are_escaped(run: Run, tmp_path: Path) -> None:
     (tmp_path / "gp\u202ej.txt").write_text("The Time Traveller", "utf-8")
     done = run("perplexity", "gp\u202ej.txt", "gp\u202ej\x1b.tx", "-m", "tiny-gru")
     assert r"gp\u202ej.txt: perplexity" in done.out
@@ -105,7 +105,7 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output_text"),
     [
         ("", "name a command, such as app, which opens the app; rnnviz --help lists them"),
         *(
@@ -117,16 +117,16 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
         ),
     ],
 )
-def test_a_misspelt_command_ends_with_2(run: Run, arguments: str, said: str) -> None:
+def test_misspelt_command_exits_2(run: Run, arguments: str, output_text: str) -> None:
     done = run(arguments)
     assert done.code == 2
-    assert said in done.err
+    assert output_text in done.err
 
 
 GROUPS = ("", "look", "score", "train", "inside", "share")
 
 
-def test_the_commands_fit_one_screen(run: Run) -> None:
+def test_commands_help_fits_one_screen(run: Run) -> None:
     lines = run("--help").out.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
@@ -136,7 +136,7 @@ def test_the_commands_fit_one_screen(run: Run) -> None:
 
 
 @needs.signals
-def test_ctrl_c_is_a_short_sentence(command_environment: dict[str, str]) -> None:
+def test_ctrl_c_exits_130_with_one_line(command_environment: dict[str, str]) -> None:
     # A shell's background job ignores Ctrl-C, and so would this child of it.
     heed = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
     started = process(ENDLESS, command_environment, **heed)
@@ -149,7 +149,7 @@ def test_ctrl_c_is_a_short_sentence(command_environment: dict[str, str]) -> None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes close differently elsewhere")
-def test_a_closed_pipe_is_no_error(command_environment: dict[str, str]) -> None:
+def test_closed_pipe_exits_0(command_environment: dict[str, str]) -> None:
     with process(ENDLESS, command_environment) as started:
         assert started.stdout.read(1)
         started.stdout.close()
@@ -158,20 +158,20 @@ def test_a_closed_pipe_is_no_error(command_environment: dict[str, str]) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes close differently elsewhere")
-def test_help_into_a_closed_pipe_is_no_error(command_environment: dict[str, str]) -> None:
+def test_help_into_closed_pipe_exits_0(command_environment: dict[str, str]) -> None:
     closed, writes = os.pipe()
     os.close(closed)
     started = [process(words, command_environment, stdout=writes) for words in ("--help", "train --help")]
     os.close(writes)
-    for one in started:
-        assert (one.communicate(timeout=60)[1], one.returncode) == (b"", 0)
+    for help_process in started:
+        assert (help_process.communicate(timeout=60)[1], help_process.returncode) == (b"", 0)
 
 
-def test_numbers_that_json_lacks_become_null() -> None:
+def test_nonfinite_numbers_become_null() -> None:
     values = json.loads(json_line({"a": math.inf, "b": {"c": [math.nan, 1.5]}}))
     assert values == {"a": None, "b": {"c": [None, 1.5]}}
 
 
-def test_a_table_is_aligned_by_what_is_seen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_is_aligned_by_cell_width(capsys: pytest.CaptureFixture[str]) -> None:
     cli.output.print_table(("name", "n"), [("西游记", "1"), ("a", "12")], numbers={1})
     assert capsys.readouterr().out == "name     n\n西游记   1\na       12\n"

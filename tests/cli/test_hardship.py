@@ -18,7 +18,7 @@ from tests.support.models import TEXT, tiny
         ("rows.csv", ["--output", "./rows.csv", "--column", "text"]),
     ],
 )
-def test_a_text_is_never_written_over(run_beside_text: Run, file: str, option: list[str]) -> None:
+def test_read_file_is_never_overwritten(run_beside_text: Run, file: str, option: list[str]) -> None:
     shutil.copy("tiny.txt", file)
     code, _, err = run_beside_text("perplexity", file, "--model", "tiny-gru", *option)
     assert code == 1
@@ -26,7 +26,7 @@ def test_a_text_is_never_written_over(run_beside_text: Run, file: str, option: l
     assert Path(file).read_text("utf-8") == TEXT * 4
 
 
-def test_a_model_is_found_by_the_name_that_is_listed(
+def test_model_is_found_by_listed_name(
     run_beside_text: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "mine"
@@ -43,7 +43,7 @@ def test_a_model_is_found_by_the_name_that_is_listed(
     assert "snapshots" not in err
 
 
-def test_a_full_disk_behind_standard_output_is_said(
+def test_full_disk_is_reported(
     run_beside_text: Run, tmp_path: Path, command_environment: dict[str, str]
 ) -> None:
     if not Path("/dev/full").exists():

@@ -40,15 +40,13 @@ def scored(run: Run, tmp_path: Path) -> Run:
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl", "csv"])
 @pytest.mark.parametrize("file", ["a.jsonl", "b.jsonl.gz", "c.csv", "d.parquet"])
-def test_each_rows_perplexity_is_written_beside_it(
-    scored: Run, file: str, ending: str, tmp_path: Path
-) -> None:
+def test_output_has_perplexity_of_each_row(scored: Run, file: str, ending: str, tmp_path: Path) -> None:
     options = ["--column", "text", "--given", "asked", "--compare", "tiny-lstm", "--output", f"out.{ending}"]
     (score,) = scored(file, *options, *MODEL).objects
     assert (score["rows"], score["rows_scored"]) == (len(ROWS), len(ROWS))
     assert (score["column"], score["given"]) == ("text", "asked")
     assert (score["interval"], score["interval_why_not"]) == (None, "rows")
-    assert [one["name"] for one in score["compared"]] == ["tiny-gru", "tiny-lstm", "tiny-3gram"]
+    assert [item["name"] for item in score["compared"]] == ["tiny-gru", "tiny-lstm", "tiny-3gram"]
     read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
     table = read[ending](tmp_path / f"out.{ending}")
     assert list(table.columns) == ["id", "asked", "text", *FIGURES, "given_characters", "error"]
@@ -58,7 +56,7 @@ def test_each_rows_perplexity_is_written_beside_it(
     assert math.exp(total) == pytest.approx(score["perplexity"], rel=1e-5)
 
 
-def test_parquet_keeps_the_types_of_its_columns(scored: Run, tmp_path: Path) -> None:
+def test_parquet_output_keeps_column_types(scored: Run, tmp_path: Path) -> None:
     table = pa.table(
         {
             "text": pa.array(["one two", "three"], pa.large_string()),
@@ -77,7 +75,7 @@ def test_parquet_keeps_the_types_of_its_columns(scored: Run, tmp_path: Path) -> 
     assert pd.read_csv(tmp_path / "out.csv")["tags"].tolist() == ['["a"]', "[]"]
 
 
-def test_rows_of_several_files_and_texts_go_into_one_table(scored: Run, tmp_path: Path) -> None:
+def test_rows_of_several_files_share_one_table(scored: Run, tmp_path: Path) -> None:
     done = scored("a.jsonl", "e.txt", "d.parquet", "--column", "text", "--output", "out.parquet", *MODEL)
     assert done.code == 0
     table = pd.read_parquet(tmp_path / "out.parquet")
@@ -86,7 +84,7 @@ def test_rows_of_several_files_and_texts_go_into_one_table(scored: Run, tmp_path
     assert text["perplexity"] == pytest.approx(done.objects[1]["perplexity"], rel=1e-5)
 
 
-def test_values_of_several_types_are_written_as_json(scored: Run, tmp_path: Path) -> None:
+def test_mixed_values_are_written_as_json(scored: Run, tmp_path: Path) -> None:
     values = [1, 2.5, "a", None, [1], {"b": None}, 2**70, True]
     rows = [{"text": "one two", "mixed": v, "number": n} for n, v in enumerate(values)]
     rows[3]["number"] = 0.5
@@ -109,7 +107,7 @@ def test_values_of_several_types_are_written_as_json(scored: Run, tmp_path: Path
     assert lines[5]["odd"] == "\ud800"
 
 
-def test_bad_rows_cost_themselves_and_are_counted(scored: Run, tmp_path: Path) -> None:
+def test_bad_rows_are_counted_and_left_out(scored: Run, tmp_path: Path) -> None:
     bad = ["{", '{"text": null}', '{"text": 7}', "", '{"text": ""}', '{"text": "\\udfff"}', "[1, 2]", "{{"]
     good = '{"text": "The Time Traveller"}'
     (tmp_path / "bad.jsonl").write_text("\n".join([good, *bad, good]), "utf-8")
@@ -117,10 +115,10 @@ def test_bad_rows_cost_themselves_and_are_counted(scored: Run, tmp_path: Path) -
     assert done.code == 0
     (score,) = done.objects
     assert score["rows_left_out"] == {"broken": 3, "null": 1, "type": 1, "empty": 1, "surrogate": 1}
-    said = done.err.splitlines()
-    assert len(said) == 6, "five rows by name, and all of them counted"
-    assert said[1] == "rnnviz: bad.jsonl, row 2: its text is null"
-    assert said[-1].startswith(
+    messages = done.err.splitlines()
+    assert len(messages) == 6, "five rows by name, and all of them counted"
+    assert messages[1] == "rnnviz: bad.jsonl, row 2: its text is null"
+    assert messages[-1].startswith(
         "rnnviz: bad.jsonl: 7 of 9 rows were left out (not readable 3, null 1, no text 1"
     )
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
@@ -129,9 +127,9 @@ def test_bad_rows_cost_themselves_and_are_counted(scored: Run, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_a_damaged_file_gives_what_comes_before_and_exit_1(scored: Run, tmp_path: Path) -> None:
-    many = "".join(f'{{"text": "{n} {n * 7919 % 1000} words"}}\n' for n in range(9000))
-    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(many.encode())[:-2000])
+def test_damaged_file_gives_earlier_rows_and_exits_1(scored: Run, tmp_path: Path) -> None:
+    lines = "".join(f'{{"text": "{n} {n * 7919 % 1000} words"}}\n' for n in range(9000))
+    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(lines.encode())[:-2000])
     done = scored(
         "cut.jsonl.gz", "a.jsonl", "--column", "text", "--output", "out.csv", "-m", "tiny-3gram", "--json"
     )
@@ -143,18 +141,18 @@ def test_a_damaged_file_gives_what_comes_before_and_exit_1(scored: Run, tmp_path
     assert len(pd.read_csv(tmp_path / "out.csv")) == cut["rows"] + len(ROWS)
 
 
-def test_folders_and_patterns(scored: Run, tmp_path: Path) -> None:
+def test_folders_and_patterns_are_expanded(scored: Run, tmp_path: Path) -> None:
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / "deep" / "er" / "f.txt").write_text("The time", "utf-8")
     (tmp_path / "deep" / "a.jsonl").write_text(written(ROWS), "utf-8")
     done = scored("deep", "*.txt", "no*", "--column", "text", *MODEL)
-    files = [Path(one["file"]).as_posix() for one in done.objects]
+    files = [Path(item["file"]).as_posix() for item in done.objects]
     assert files == ["deep/a.jsonl", "deep/er/f.txt", "e.txt"]
     assert (done.code, done.err) == (1, "rnnviz: no file fits no*; check the folder that it begins with\n")
 
 
-def test_standard_input_is_of_the_format_that_it_is_said_to_be(scored: Run, tmp_path: Path) -> None:
+def test_as_sets_format_of_standard_input(scored: Run, tmp_path: Path) -> None:
     for kind, file in (("csv", "c.csv"), ("parquet", "d.parquet")):
         options = ["--as", kind, "--column", "text", "--output", "out.parquet", *MODEL]
-        (found,) = scored("-", *options, data=(tmp_path / file).read_bytes()).objects
-        assert found["rows"] == len(pq.read_table(tmp_path / "out.parquet")) == len(ROWS)
+        (score,) = scored("-", *options, data=(tmp_path / file).read_bytes()).objects
+        assert score["rows"] == len(pq.read_table(tmp_path / "out.parquet")) == len(ROWS)

@@ -12,7 +12,7 @@ from tests.support.models import TEXT, tiny
 
 TINY = ["-m", "tiny-gru", "--file", "book.txt"]
 
-ASKED: dict[str, list[str]] = {
+COMMANDS: dict[str, list[str]] = {
     name: words.split() if isinstance(words, str) else words
     for name, words in {
         "train": "--corpus book.txt --name new --hidden-size 4 --epochs 0.1 --batch 2 --steps 8 --threads 1",
@@ -28,18 +28,18 @@ ASKED: dict[str, list[str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "terminal"), [*((name, True) for name in ASKED), ("train", False), ("perplexity", False)]
+    ("name", "terminal"), [*((name, True) for name in COMMANDS), ("train", False), ("perplexity", False)]
 )
-def test_quiet_leaves_the_results_alone(
+def test_quiet_keeps_results(
     name: str, terminal: bool, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     (tmp_path / "book.txt").write_text(TEXT[:900], encoding="utf-8")
-    chatty = run(name, *ASKED[name], *["--run-dir", "chatty"] * (name == "train"))
-    for made in tmp_path.rglob("new.safetensors"):
-        made.unlink()  # a run doesn't write over the model of another
-    quiet = run(name, *ASKED[name], "--quiet", *["--run-dir", "quiet"] * (name == "train"))
+    chatty = run(name, *COMMANDS[name], *["--run-dir", "chatty"] * (name == "train"))
+    for model_file in tmp_path.rglob("new.safetensors"):
+        model_file.unlink()  # a run doesn't write over the model of another
+    quiet = run(name, *COMMANDS[name], "--quiet", *["--run-dir", "quiet"] * (name == "train"))
     assert (chatty.code, quiet.code, quiet.err) == (0, 0, "")
     assert bool(chatty.err) == (terminal or name == "train")
     assert results(quiet.out) == results(chatty.out) != ""
@@ -50,13 +50,13 @@ def results(out: str) -> str:
     return re.sub(r"[\d.,]+ (s|bytes)\b", "", out)
 
 
-def test_the_other_file_s_error_and_the_missing_n_gram_stay(run: Run, tmp_path: Path) -> None:
+def test_quiet_keeps_errors_and_warnings(run: Run, tmp_path: Path) -> None:
     model = tiny("gru")
     model.card["ngram"] = "gone-6gram"
     save(model, tmp_path / "compared.safetensors")
     (tmp_path / "book.txt").write_text(TEXT[:60], "utf-8")
-    asked = ["book.txt", "gone.txt", "-m", "compared.safetensors", "--compare", "tiny-gru"]
-    done, usual = run("perplexity --quiet", *asked), run("perplexity", *asked)
+    arguments = ["book.txt", "gone.txt", "-m", "compared.safetensors", "--compare", "tiny-gru"]
+    done, usual = run("perplexity --quiet", *arguments), run("perplexity", *arguments)
     assert (done.code, done.err) == (1, usual.err)
     assert "gone-6gram" in done.err
     assert "gone.txt" in done.err

@@ -67,7 +67,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path) -> None:
+def test_refusal_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path) -> None:
     Path("book.txt").write_text(TEXT, "utf-8")
     Path("rows.jsonl").write_text(json.dumps({"asked": "a machine", "text": "The Time"}) + "\n", "utf-8")
     Path("empty.txt").touch()

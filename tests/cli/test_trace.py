@@ -35,7 +35,7 @@ def table(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, keep_default_na=False, dtype={"value": np.float32})
 
 
-def test_the_first_release_s_table_has_one_more_column(run: Run, models_folder: Path) -> None:
+def test_prediction_table_has_columns_of_trace(run: Run, models_folder: Path) -> None:
     expected = trace(load(models_folder / "tiny-gru.safetensors"), TEXT)
     head, *rows = csv.reader(io.StringIO(run("trace --model tiny-gru", TEXT).out))
     assert head == ["position", "character", "nll", "rank", "entropy", "index"]
@@ -44,15 +44,15 @@ def test_the_first_release_s_table_has_one_more_column(run: Run, models_folder: 
     (values,) = run("trace --model tiny-gru --format json", TEXT).objects
     kinds = (int, str, float, int, float, int)
     typed = [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in rows]
-    assert close([list(one.values()) for one in values["characters"]], typed)
-    assert [one["nll"] for one in values["characters"]] == pytest.approx(expected.nll.tolist(), rel=1e-5)
+    assert close([list(row.values()) for row in values["characters"]], typed)
+    assert [row["nll"] for row in values["characters"]] == pytest.approx(expected.nll.tolist(), rel=1e-5)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("layer", [None, 1])
 @pytest.mark.parametrize("rows", [1, 50, 1 << 18])
 @pytest.mark.parametrize("text", [TEXT, ""])
-def test_tables_of_values_are_those_of_states_frame(
+def test_states_table_equals_states_frame(
     text: str,
     ending: str,
     layer: int | None,
@@ -72,44 +72,44 @@ def test_tables_of_values_are_those_of_states_frame(
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("text", [TEXT, ""])
-def test_the_table_of_expectations(text: str, ending: str, run: Run, model: Path) -> None:
+def test_prediction_file_has_trace_nll(text: str, ending: str, run: Run, model: Path) -> None:
     out = model.with_name(f"a.{ending}")
     assert run("trace", text, "-m", str(model), "--output", str(out)).code == 0
-    found = table(out)
-    assert "".join(found["character"]) == text
-    assert found["nll"].tolist() == pytest.approx(trace(load(model), text).nll.tolist(), rel=1e-5)
+    values = table(out)
+    assert "".join(values["character"]) == text
+    assert values["nll"].tolist() == pytest.approx(trace(load(model), text).nll.tolist(), rel=1e-5)
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "options",
     [["-o", "a.npz"], ["--format", "npz", "--output", "a.dat"], ["--output=a.npz"]],
 )
-def test_npz_is_the_whole_trace(asked: list[str], run: Run, model: Path) -> None:
-    done = run("trace", TEXT, "-m", str(model), "--quantity", "forget", *asked)
+def test_npz_holds_whole_trace(options: list[str], run: Run, model: Path) -> None:
+    done = run("trace", TEXT, "-m", str(model), "--quantity", "forget", *options)
     assert (done.code, done.err) == (0, "")
-    expected, path = trace(load(model), TEXT), model.with_name(asked[-1].rpartition("=")[2])
-    found = Trace.load(path)
-    assert found.text == TEXT
-    assert_states(found.hidden, expected.hidden)
-    assert_states(found.nll, expected.nll)
+    expected, path = trace(load(model), TEXT), model.with_name(options[-1].rpartition("=")[2])
+    values = Trace.load(path)
+    assert values.text == TEXT
+    assert_states(values.hidden, expected.hidden)
+    assert_states(values.nll, expected.nll)
     assert_states(np.load(path)["forget"], expected.gates["forget"])
 
 
-def test_json_of_values_names_its_layers(run: Run, model: Path) -> None:
-    (found,) = run("trace --format json --layer 1", TEXT, "-m", str(model), *STATES).objects
+def test_states_json_names_layers(run: Run, model: Path) -> None:
+    (values,) = run("trace --format json --layer 1", TEXT, "-m", str(model), *STATES).objects
     expected = trace(load(model), TEXT)
-    assert (found["layers"], found["text"]) == ([1], TEXT)
-    assert_states(found["quantities"]["hidden"], expected.hidden[:, [1]])
-    assert list(found["quantities"]) == ["hidden", "forget"]
+    assert (values["layers"], values["text"]) == ([1], TEXT)
+    assert_states(values["quantities"]["hidden"], expected.hidden[:, [1]])
+    assert list(values["quantities"]) == ["hidden", "forget"]
 
 
-def test_binary_formats_go_into_a_pipe_but_not_to_a_terminal(
+def test_binary_format_is_refused_on_terminal(
     run: Run, model: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     from rnnviz import cli
 
-    asked = ["trace", TEXT, "-m", str(model), "--format", "npz"]
-    assert cli.main(asked) == 0
+    options = ["trace", TEXT, "-m", str(model), "--format", "npz"]
+    assert cli.main(options) == 0
     assert Trace.load(io.BytesIO(capfdbinary.readouterr().out)).text == TEXT
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     for kind in ("npz", "parquet"):
@@ -119,14 +119,14 @@ def test_binary_formats_go_into_a_pipe_but_not_to_a_terminal(
     assert run("trace", TEXT, "-m", str(model)).code == 0
 
 
-def test_without_pyarrow_parquet_says_what_to_install_and_csv_is_written(
+def test_parquet_without_pyarrow_names_install_command(
     run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    asked: list[Any] = ["-m", str(model), *STATES, "--output"]
-    done = run("trace", TEXT, *asked, "a.parquet")
+    options: list[Any] = ["-m", str(model), *STATES, "--output"]
+    done = run("trace", TEXT, *options, "a.parquet")
     assert done.code == 1
     assert "pip install" in done.err
     assert not model.with_name("a.parquet").exists()
-    assert run("trace", TEXT, *asked, "a.csv").code == 0
+    assert run("trace", TEXT, *options, "a.csv").code == 0

@@ -22,35 +22,29 @@ CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "test_damaged.py"
 HERE = "docs/test_security.py"
 
 PROMISES: dict[str, list[str]] = {
-    "this machine alone. It listens on localhost": [f"{GUARD}::test_it_listens_on_this_machine_alone"],
-    "refuses requests that name another host": [
-        f"{GUARD}::test_another_host_gets_nothing_even_if_its_name_points_here"
-    ],
-    "or come from another site's page": [
-        f"{GUARD}::test_a_page_from_elsewhere_gets_no_connection_and_no_address_is_looked_up"
-    ],
-    "networks' pages, the open question and votes, nothing else": [f"{DOOR}::test_there_is_nothing_else"],
-    "no cookie": [f"{DOOR}::test_the_page_is_one_small_file_that_may_do_nothing_but_talk_to_its_room"],
+    "this machine alone. It listens on localhost": [f"{GUARD}::test_app_listens_on_localhost_alone"],
+    "refuses requests that name another host": [f"{GUARD}::test_foreign_host_is_403"],
+    "or come from another site's page": [f"{GUARD}::test_foreign_origin_is_403_without_lookup"],
+    "networks' pages, the open question and votes, nothing else": [f"{DOOR}::test_unknown_path_is_404"],
+    "no cookie": [f"{DOOR}::test_class_page_is_one_file_that_fetches_from_room_alone"],
     "ends within 16 kB and 10 seconds, a body within 4 kB and 10 seconds, or its connection is cut": [
         f"{HERE}::test_numbers_are_the_codes",
-        f"{DOOR}::test_a_line_on_which_nothing_is_asked_to_its_end_is_cut",
-        f"{DOOR}::test_a_body_without_end_and_one_that_never_comes_are_not_waited_for",
+        f"{DOOR}::test_unfinished_header_ends_connection",
+        f"{DOOR}::test_endless_or_missing_body_is_refused",
     ],
     "reads nothing for 30 seconds. It holds 3,200 connections, 1,500 of them from one address": [
         f"{HERE}::test_numbers_are_the_codes",
-        f"{DOOR}::test_lines_beyond_the_most_are_cut_and_leave_room_again",
+        f"{DOOR}::test_connections_beyond_bound_are_cut",
     ],
-    "has one vote a question": [
-        f"{DOOR}::test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes"
-    ],
+    "has one vote a question": [f"{DOOR}::test_two_phones_hear_vote_and_hear_close"],
     "checked by its SHA-256": [
         "text/test_downloads.py::test_a_download_that_fails_says_how_and_leaves_what_was_there"
     ],
     "no statistics, no reports of errors": [
         "test_package.py::test_the_first_start_asks_nothing_and_reports_nothing",
-        "ui/serving/test_launch.py::test_app_asks_for_what_it_was_told_and_nothing_else",
+        "ui/serving/test_launch.py::test_app_passes_given_options_alone",
     ],
-    "tracebacks go to the terminal": ["ui/shell/test_main.py::test_no_traceback_ever_reaches_the_page"],
+    "tracebacks go to the terminal": ["ui/shell/test_main.py::test_unexpected_error_shows_no_traceback"],
     "escaped before they are HTML": [
         "ui/pages/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
         "notebook/test_html_repr.py::test_a_model_shows_its_card",
@@ -85,11 +79,11 @@ PROMISES: dict[str, list[str]] = {
     ],
     "A damaged file costs itself alone": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
     "What a card says is shown as text": [
-        "ui/shell/test_main.py::test_the_card_stands_beside_its_yardsticks_and_all_models_can_score",
-        "page/test_standalone.py::test_what_a_card_says_stays_text",
+        "ui/shell/test_main.py::test_card_shows_yardsticks_and_ngram_can_score",
+        "page/test_standalone.py::test_markup_in_card_stays_text",
     ],
     "to the names that it was told alone (`RNNVIZ_HOSTS`), and to their pages": [
-        f"{GUARD}::test_others_are_served_when_that_is_asked_for_and_names_of_the_environment_with_their_pages"
+        f"{GUARD}::test_allowed_hosts_and_origins_are_served"
     ],
     "made only with its page's token": [
         "ui/browser/test_view_socket.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"

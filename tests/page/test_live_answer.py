@@ -65,11 +65,13 @@ def test_content_of_a_new_view_equals_the_trace(cell: str) -> None:
     np.testing.assert_allclose(arrays["nll"], trace.nll, rtol=1e-6)
     np.testing.assert_array_equal(arrays["ngram"], np.arange(20))
     np.testing.assert_allclose(arrays["entropy"], trace.entropy[8:17], rtol=1e-6)
-    symbols, probabilities = trace.top_at(8, 17, live.NEXT)
+    symbols, probabilities = trace.top_at(8, 17, live.LISTED_NEXT)
     np.testing.assert_array_equal(arrays["next"], symbols)
     np.testing.assert_allclose(arrays["chances"], probabilities, rtol=1e-5)
     P = rnnviz.sampling_distribution(trace.log_probs[8:17], temperature=0.5)
-    np.testing.assert_allclose(arrays["reshaped"][:, live.NEXT], P[np.arange(9), trace.ids[8:17]], rtol=1e-4)
+    np.testing.assert_allclose(
+        arrays["reshaped"][:, live.LISTED_NEXT], P[np.arange(9), trace.ids[8:17]], rtol=1e-4
+    )
     # Colours rise with values: here a column has the order of the unit's states.
     assert arrays["states"].shape == (8, 12)
     assert (np.diff(arrays["unit"][np.argsort(trace.hidden[:, 0, 3])].astype(int)) >= 0).all()

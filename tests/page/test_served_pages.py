@@ -23,16 +23,16 @@ def info(only_tiny_models: Path) -> ModelInfo:
     return checkpoint.read_info(only_tiny_models / "tiny-gru.safetensors")
 
 
-def test_the_app_gives_the_page_compressed_and_once(info: ModelInfo) -> None:
+def test_page_is_served_compressed_and_cached(info: ModelInfo) -> None:
     with TestClient(Starlette(routes=[*serving.routes()])) as browser:
-        given = browser.get(serving.page_address("tiny-gru", "gru"))
-        assert (given.status_code, given.headers["content-encoding"]) == (200, "gzip")
-        assert "<title>tiny-gru · rnnviz</title>" in given.text
-        known = {"If-None-Match": given.headers["etag"]}
-        assert browser.get(serving.page_address("tiny-gru", "gru"), headers=known).status_code == 304
-        assert browser.get("/page/tiny-gru.html?lang=zh", headers=known).status_code == 200
+        response = browser.get(serving.page_address("tiny-gru", "gru"))
+        assert (response.status_code, response.headers["content-encoding"]) == (200, "gzip")
+        assert "<title>tiny-gru · rnnviz</title>" in response.text
+        cached_headers = {"If-None-Match": response.headers["etag"]}
+        assert browser.get(serving.page_address("tiny-gru", "gru"), headers=cached_headers).status_code == 304
+        assert browser.get("/page/tiny-gru.html?lang=zh", headers=cached_headers).status_code == 200
         plain = browser.get(serving.page_address("tiny-gru", "gru"), headers={"Accept-Encoding": "identity"})
-        assert (plain.text, "content-encoding" in plain.headers) == (given.text, False)
+        assert (plain.text, "content-encoding" in plain.headers) == (response.text, False)
         assert int(plain.headers["content-length"]) == len(plain.content) > CHUNK_BYTES
         typed = browser.get("/page/tiny-gru.html", headers={"Accept-Language": "zh-CN,zh;q=0.9"})
         assert '<html lang="zh">' in typed.text
@@ -41,52 +41,56 @@ def test_the_app_gives_the_page_compressed_and_once(info: ModelInfo) -> None:
             assert browser.get(f"/page/{none}.html").status_code == 404
 
 
-def test_a_page_of_each_shipped_network_is_kept_in_each_language() -> None:
+def test_cache_holds_shipped_pages_in_all_languages() -> None:
     shipped = checkpoint.folders()[-1]
-    found = [one for one in checkpoint.available()[0] if one.kind in CELLS and one.path.parent == shipped]
-    assert 0 < len(found) * len(LANGUAGES) <= serving.MAX_CACHED_PAGES
+    shipped_networks = [
+        network
+        for network in checkpoint.available()[0]
+        if network.kind in CELLS and network.path.parent == shipped
+    ]
+    assert 0 < len(shipped_networks) * len(LANGUAGES) <= serving.MAX_CACHED_PAGES
 
 
-def test_what_a_page_fails_at_names_no_folder(
+def test_failed_page_hides_folder(
     info: ModelInfo, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def gone(*given: object) -> PackedFile:
+    def fail(*_arguments: object) -> PackedFile:
         raise FileNotFoundError(2, "No such file", str(info.path))
 
-    monkeypatch.setattr(serving, "network_page", gone)
+    monkeypatch.setattr(serving, "network_page", fail)
     with TestClient(Starlette(routes=[*serving.routes()])) as browser:
-        given = browser.get(serving.page_address("tiny-gru", "gru"))
-    assert given.status_code == 404
-    assert str(info.path.parent) not in given.text
+        response = browser.get(serving.page_address("tiny-gru", "gru"))
+    assert response.status_code == 404
+    assert str(info.path.parent) not in response.text
     assert str(info.path) in caplog.text
 
 
-def test_those_who_wait_for_a_page_take_no_threads(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, at_work, most = pack_file(b"", "a.html"), 0, 0
+def test_waiting_requests_take_no_threads(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, at_work, most_at_work = pack_file(b"", "a.html"), 0, 0
 
-    def slowly(*given: object) -> PackedFile:
-        nonlocal at_work, most
+    def build_slowly(*_arguments: object) -> PackedFile:
+        nonlocal at_work, most_at_work
         at_work += 1
-        most = max(most, at_work)
+        most_at_work = max(most_at_work, at_work)
         threading.Event().wait(0.02)
         at_work -= 1
-        return made
+        return file
 
-    async def asked() -> list[int]:
+    async def request_statuses() -> list[int]:
         app = Starlette(routes=[*serving.routes()])
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://here") as browser:
-            given = await asyncio.gather(
+            responses = await asyncio.gather(
                 *(browser.get(serving.page_address("tiny-gru", "gru")) for _ in range(5))
             )
-            return [one.status_code for one in given]
+            return [response.status_code for response in responses]
 
-    monkeypatch.setattr(serving, "network_page", slowly)
-    assert asyncio.run(asked()) == [200] * 5
-    assert most == 1
+    monkeypatch.setattr(serving, "network_page", build_slowly)
+    assert asyncio.run(request_statuses()) == [200] * 5
+    assert most_at_work == 1
 
 
 @pytest.mark.parametrize("base", ["", "foo", "/foo/bar/"])
-def test_a_page_below_a_path_knows_its_server_too(monkeypatch: pytest.MonkeyPatch, base: str) -> None:
+def test_page_below_base_path_names_server(monkeypatch: pytest.MonkeyPatch, base: str) -> None:
     """Else Streamlit asks below the page's own address, and a console shows two 404s."""
     option = st.get_option
     monkeypatch.setattr(st, "get_option", lambda name: base if name == "server.baseUrlPath" else option(name))

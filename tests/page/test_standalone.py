@@ -21,16 +21,18 @@ MEGABYTES = 3 * 2**20
 
 
 def packed(page: str, name: str) -> bytes:
-    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', page)
-    assert found
-    return gzip.decompress(base64.b64decode(found[1]))
+    match = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', page)
+    assert match
+    return gzip.decompress(base64.b64decode(match[1]))
 
 
-def written(tmp_path: Path, info: ModelInfo, *more: str) -> str:
+def written(tmp_path: Path, info: ModelInfo, *options: str) -> str:
     """The page of a network, as the command writes it."""
     target = tmp_path / "page.html"
     assert (
-        cli.main(["page", "-m", str(info.path), "--output", str(target), *more], more_commands=[command.page])
+        cli.main(
+            ["page", "-m", str(info.path), "--output", str(target), *options], more_commands=[command.page]
+        )
         == 0
     )
     return target.read_text("utf-8")
@@ -41,7 +43,7 @@ def info(only_tiny_models: Path) -> ModelInfo:
     return checkpoint.read_info(only_tiny_models / "tiny-gru.safetensors")
 
 
-def test_the_command_writes_the_page(
+def test_page_command_writes_page(
     info: ModelInfo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = written(tmp_path, info)
@@ -53,7 +55,7 @@ def test_the_command_writes_the_page(
 
 
 @pytest.mark.slow
-def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
+def test_check_page_ignores_packing_and_notices_changes(
     info: ModelInfo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "page.html"
@@ -82,13 +84,13 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     assert written(tmp_path, info) == page == build.page(info, checkpoint.yardstick(info.card))
 
 
-def test_it_speaks_chinese_if_asked(info: ModelInfo, tmp_path: Path) -> None:
+def test_language_option_writes_chinese_page(info: ModelInfo, tmp_path: Path) -> None:
     page = written(tmp_path, info, "--language", "zh")
     assert '<html lang="zh">' in page
     assert unpack(packed(page, "packed"))[0]["made"]["fixed"]["words"]["perplexity"] == "困惑度"
 
 
-def test_without_the_weights_it_is_small_and_nothing_comes_from_elsewhere(info: ModelInfo) -> None:
+def test_page_is_small_and_fetches_nothing(info: ModelInfo) -> None:
     page = build.page(info)
     assert len(page.encode()) < MEGABYTES
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
@@ -102,7 +104,7 @@ def test_without_the_weights_it_is_small_and_nothing_comes_from_elsewhere(info: 
     assert outside == []
 
 
-def test_what_a_card_says_stays_text(tmp_path: Path) -> None:
+def test_markup_in_card_stays_text(tmp_path: Path) -> None:
     evil = '</script><script>alert("x")</script><img src=x onerror="alert(1)">\u2028<!--'
     path = tmp_path / "evil.safetensors"
     checkpoint.save(tiny("rnn", card=tiny_card(name=evil, title=evil, example=evil)), path)
@@ -113,20 +115,18 @@ def test_what_a_card_says_stays_text(tmp_path: Path) -> None:
     assert unpack(packed(page, "packed"))[0]["made"]["opening"] == evil
 
 
-def test_counts_that_are_too_many_or_of_other_symbols_are_left_out(
-    info: ModelInfo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_or_foreign_ngram_tables_are_left_out(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
     yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
     assert build.page_parts(info, yardstick)[0]["made"]["fixed"]["ngram"] == "3-gram"
-    others = NgramModel.fit(TEXT + "ßßßß", order=3, name="other-3gram")
-    assert build.page_parts(info, others)[0]["made"]["fixed"]["ngram"] is None
+    other_counts = NgramModel.fit(TEXT + "ßßßß", order=3, name="other-3gram")
+    assert build.page_parts(info, other_counts)[0]["made"]["fixed"]["ngram"] is None
     monkeypatch.setattr(build, "MAX_TABLE_BYTES", 100)
     header, arrays = build.page_parts(info, yardstick)
     assert header["made"]["fixed"]["ngram"] is None
     assert not any(name.startswith("level:") for name in arrays)
 
 
-def test_a_table_of_counts_has_no_page(
+def test_ngram_model_has_no_page(
     only_tiny_models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "page.html"
@@ -136,15 +136,13 @@ def test_a_table_of_counts_has_no_page(
     assert not target.exists()
 
 
-def test_a_cell_that_the_engine_does_not_know_is_refused(
-    info: ModelInfo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_cell_has_no_page(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "CELLS", ("rnn",))
     with pytest.raises(ConfigError, match="of these cells: rnn; the cell of tiny-gru is gru"):
         build.page(info)
 
 
-def test_the_engine_knows_every_cell_that_has_a_page() -> None:
+def test_engine_knows_cells_of_pages() -> None:
     gates = re.search(
         r"const GATES = \{(.*?)\};", (build.PAGE_FOLDER / "cells.js").read_text("utf-8"), re.DOTALL
     )

@@ -23,6 +23,16 @@ Change = Callable[[str, Tensor], Tensor]
 """What "hidden" or "cell" becomes, before anything reads it."""
 
 
+STEPS: dict[str, Callable[..., Parts]] = {}
+"""The steps by their cells' names."""
+
+
+def textbook_step(step: Callable[..., Parts]) -> Callable[..., Parts]:
+    """Enter a cell's step into STEPS."""
+    STEPS[step.__name__] = step
+    return step
+
+
 def _gates(tensors: Sequence[Tensor], count: int) -> list[tuple[Any, ...]]:
     """The tensors of each gate."""
     return list(zip(*(tensor.chunk(count) for tensor in tensors), strict=True))
@@ -32,43 +42,45 @@ def _sum(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b_x: Tensor, b_h: Tenso
     return x @ W_x.T + b_x + h @ W_h.T + b_h
 
 
+@textbook_step
 def mlp(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
     """H_t = φ(X_t W_xh + b_h)."""
     W, b = tensors
     return {"hidden": phi(x @ W.T + b)}
 
 
+@textbook_step
 def rnn(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
     """H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h). Elman 1990."""
     return {"hidden": phi(_sum(x, h, *tensors))}
 
 
+@textbook_step
 def gru(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
     """H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t. Cho et al. 2014, reset after the product."""
-    of_r, of_z, (W_x, W_h, b_x, b_h) = _gates(tensors, 3)
-    r, z = sigmoid(_sum(x, h, *of_r)), sigmoid(_sum(x, h, *of_z))
+    tensors_r, tensors_z, (W_x, W_h, b_x, b_h) = _gates(tensors, 3)
+    r, z = sigmoid(_sum(x, h, *tensors_r)), sigmoid(_sum(x, h, *tensors_z))
     n = tanh(x @ W_x.T + b_x + r * (h @ W_h.T + b_h))
     return {"hidden": z * h + (1 - z) * n, "reset": r, "update": z, "candidate": n}
 
 
+@textbook_step
 def lstm(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
     """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t). Hochreiter & Schmidhuber 1997, Gers 2000."""
-    of_i, of_f, of_g, of_o = _gates(tensors, 4)
-    i, f, o = (sigmoid(_sum(x, h, *own)) for own in (of_i, of_f, of_o))
-    g = tanh(_sum(x, h, *of_g))
+    tensors_i, tensors_f, tensors_g, tensors_o = _gates(tensors, 4)
+    i, f, o = (sigmoid(_sum(x, h, *part)) for part in (tensors_i, tensors_f, tensors_o))
+    g = tanh(_sum(x, h, *tensors_g))
     c = change("cell", f * c + i * g)
     return {"hidden": o * tanh(c), "cell": c, "input": i, "forget": f, "output": o, "candidate": g}
 
 
+@textbook_step
 def mingru(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
     """As a GRU, of gates that see X_t alone. Feng et al. 2024, algorithm 6, with 1 - Z_t for their Z_t."""
     (W_z, b_z), (W_n, b_n) = _gates(tensors, 2)
     z, a = sigmoid(x @ W_z.T + b_z), x @ W_n.T + b_n
     n = torch.where(a >= 0, a + 0.5, sigmoid(a))
     return {"hidden": z * h + (1 - z) * n, "update": z, "candidate": n}
-
-
-STEPS: dict[str, Callable[..., Parts]] = {step.__name__: step for step in (mlp, rnn, gru, lstm, mingru)}
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,7 @@ class Read:
     steps: list[list[Parts]]
     logits: Tensor
 
-    def of(self, name: str) -> Tensor:
+    def part(self, name: str) -> Tensor:
         """A part, (T, L, B, H); "logits" or "log_probs", (T, B, V)."""
         if name == "logits":
             return self.logits

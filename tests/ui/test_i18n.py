@@ -21,33 +21,33 @@ ENGLISH_ALONE = ("cli/", "lab/cli/")
 @pytest.fixture(scope="module")
 def used() -> dict[Id, str]:
     """Every message in the code, with the file it stands in."""
-    found: dict[Id, str] = {}
+    messages: dict[Id, str] = {}
     errors = {name: None for name in vars(known) if name == "Phrase" or name.endswith("Error")}
     for file, _, message, _, _ in extract_from_dir(PACKAGE, keywords={**DEFAULT_KEYWORDS, **errors}):
-        found[message] = file
-    assert len(found) > 100
-    return found
+        messages[message] = file
+    assert len(messages) > 100
+    return messages
 
 
-def test_the_catalogue_holds_what_the_code_says_and_nothing_else(used: dict[Id, str]) -> None:
-    there = entries("zh")
+def test_catalogue_has_messages_of_code_alone(used: dict[Id, str]) -> None:
+    catalogued = entries("zh")
     missing = {
         f"{file}: {message}"
         for message, file in used.items()
-        if message not in there and not Path(file).as_posix().startswith(ENGLISH_ALONE)
+        if message not in catalogued and not Path(file).as_posix().startswith(ENGLISH_ALONE)
     }
     assert not missing, "extract the messages again, as CONTRIBUTING.md says"
-    assert not there.keys() - used.keys()
+    assert not catalogued.keys() - used.keys()
     assert not catalogue("zh").obsolete
 
 
-def test_no_word_hides_in_an_f_string() -> None:
+def test_f_strings_hold_no_message() -> None:
     """The extraction does not look into them."""
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.JoinedStr):
-                called = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)]
-                assert not [one for one in called if isinstance(one, ast.Name) and one.id == "_"], path
+                called = [node.func for node in ast.walk(node) if isinstance(node, ast.Call)]
+                assert not [node for node in called if isinstance(node, ast.Name) and node.id == "_"], path
 
 
 def untranslated() -> list[Id]:
@@ -55,7 +55,7 @@ def untranslated() -> list[Id]:
 
 
 @pytest.mark.filterwarnings("default:no Chinese yet")
-def test_what_has_no_chinese_yet_is_warned_of() -> None:
+def test_untranslated_messages_warn() -> None:
     """English is shown meanwhile; whoever speaks no Chinese leaves it empty for others to fill in."""
     assert not [message.id for message in entries("zh").values() if message.fuzzy]
     if missing := untranslated():
@@ -63,11 +63,11 @@ def test_what_has_no_chinese_yet_is_warned_of() -> None:
 
 
 @pytest.mark.slow
-def test_every_chinese_entry_is_complete() -> None:
+def test_chinese_entries_are_complete() -> None:
     assert not untranslated()
 
 
-def test_placeholders_and_markup_are_the_same() -> None:
+def test_translations_keep_placeholders_and_markup() -> None:
     def marks(text: str) -> list[str]:
         fields = [
             f"{name}!{kind}:{spec}" for _, name, spec, kind in Formatter().parse(text) if name is not None
@@ -75,12 +75,12 @@ def test_placeholders_and_markup_are_the_same() -> None:
         return sorted([*fields, *re.findall(r"\*\*|`[^`]*`", text)])
 
     for message in entries("zh").values():
-        wanted = marks(forms(message.id)[-1])
+        expected = marks(forms(message.id)[-1])
         for text in filter(None, forms(message.string)):
-            assert marks(text) == wanted, message.id
+            assert marks(text) == expected, message.id
 
 
-def test_chinese_words_are_chinese() -> None:
+def test_chinese_entries_have_chinese_characters() -> None:
     untouched = [
         m.id
         for m in entries("zh").values()
@@ -93,7 +93,7 @@ def test_chinese_words_are_chinese() -> None:
     assert untouched == []
 
 
-def test_a_catalogue_speaks_after_compiling_in_memory() -> None:
+def test_catalogue_translates_after_compiling() -> None:
     chinese, english = i18n.translations("zh"), i18n.translations("en")
     assert chinese.gettext("Perplexity") == "困惑度"
     assert english.gettext("Perplexity") == "Perplexity"
@@ -104,11 +104,11 @@ def test_a_catalogue_speaks_after_compiling_in_memory() -> None:
     assert chinese.ngettext(singular, plural, 1) == chinese.ngettext(singular, plural, 2) != singular
 
 
-def test_catalogues_are_read_once() -> None:
+def test_catalogues_are_cached() -> None:
     assert i18n.translations("zh") is i18n.translations("zh")
 
 
-def test_no_compiled_catalogue_lies_in_the_package() -> None:
+def test_package_has_no_compiled_catalogue() -> None:
     assert not list(PACKAGE.rglob("*.mo"))
 
 
@@ -116,9 +116,9 @@ def test_no_compiled_catalogue_lies_in_the_package() -> None:
     ("locale", "language"),
     [(None, "en"), ("", "en"), ("zh", "zh"), ("zh-Hans-CN", "zh"), ("ZH_tw", "zh"), ("fr-FR", "en")],
 )
-def test_a_locale_finds_its_language(locale: str | None, language: str) -> None:
+def test_locale_matches_language(locale: str | None, language: str) -> None:
     assert sentences.match_language(locale) == language
 
 
-def test_a_session_without_a_language_reads_english() -> None:
+def test_session_without_language_is_english() -> None:
     assert i18n._("Perplexity") == "Perplexity"

@@ -104,8 +104,8 @@ class Search(Pictured, Reported):
         """The units above their chance level, in rank order, up to the first that is not. Later ones would be
         chosen by the text that measures them. For a target without a unit, 95 of 100 searches find none.
         """
-        # Tested in rank order and stopped at the first that fails: all together then err in LEVEL of
-        # searches, without a correction for the number of units.
+        # Tested in rank order and stopped at the first that fails: all together then err in as many searches
+        # as one test does, without a correction for the number of units.
         return tuple(takewhile(lambda candidate: candidate.p <= SIGNIFICANCE_LEVEL, self.found))
 
     @property
@@ -236,10 +236,12 @@ class Unanswered(Reported):
 
 
 def holm(searches: Iterable[Search]) -> list[Search]:
-    """The searches of a family, with a significance level for each (Holm 1979). At most LEVEL of families
-    have a false find, and at most LEVEL a false "remembers". The smallest p is tested at LEVEL / m, the
-    next at LEVEL / (m - 1), up to the first that fails; all after it fail too. S shifts allow no p below 1
-    / (S + 1). Raises ConfigError if a search has too few shifts for a p as small as LEVEL / m.
+    """The searches of a family, with a significance level for each (Holm 1979).
+
+    At most SIGNIFICANCE_LEVEL of families have a false find, and as many a false "remembers". Of m searches
+    the smallest p is tested at SIGNIFICANCE_LEVEL / m, the next at SIGNIFICANCE_LEVEL / (m - 1), up to the
+    first that fails; all after it fail too. S shifts allow no p below 1 / (S + 1). Raises ConfigError if a
+    search has too few shifts for a p as small as that of the first.
     """
     family = list(searches)
     enough = min_shifts(len(family))
@@ -265,7 +267,7 @@ def min_shifts(family: int) -> int:
     >>> min_shifts(1), min_shifts(11)
     (19, 219)
     """
-    # p = (1 + hits) / (S + 1) is 1 / (S + 1) at best, which must reach LEVEL / family.
+    # p = (1 + hits) / (S + 1) is 1 / (S + 1) at best, which must reach the smallest of Holm's levels.
     return round(family / SIGNIFICANCE_LEVEL) - 1
 
 

@@ -7,7 +7,7 @@ a third.
     chance             ▒▒▒               ▒▒▒             its score, in either direction, for shifted targets
     reported on              ▒▒▒               ▒▒▒       the score and the leads that are named, see `weigh`
 
-A text shorter than ENOUGH, which gets no verdict, has the first two parts only.
+A text shorter than MIN_VERDICT_CHARS, which gets no verdict, has the first two parts only.
 
 Among many units one always seems to respond, so the part that confirms is not the part that chose. There a
 unit is compared only with its own scores for shifted targets. A shift, unlike shuffling, keeps the target's
@@ -108,8 +108,8 @@ class Searcher:
 
         With `edges` k > 0 a unit must also be off within k characters before and after each span. Its score
         is the smaller of two AUCs: against all other characters, as the chance level is, and against these
-        alone. `shifts` is S; fewer than 19 can't reach LEVEL, and a family takes more, see `holm`. Raises
-        ConfigError for a target of another length or a constant one, and numbers out of range.
+        alone. `shifts` is S; fewer than 19 can't reach the significance level, and a family takes more, see
+        `holm`. Raises ConfigError for a target of another length or a constant one, and numbers out of range.
         """
         self._check(target, edges, shifts)
         split = self.split(target, edges)

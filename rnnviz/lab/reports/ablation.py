@@ -22,6 +22,8 @@ def table(ablation: Ablation) -> Table:
     """
     sides = ablation.sides()
     heads = ["unit", "loss", "interval", "perplexity", *(name for name, _side in sides)]
+    # A ranking that another text would turn round is not shown at all; units that were asked for by number
+    # are.
     listed = ablation.ranked_places if ablation.ranked else np.arange(len(ablation.units))
     rows: list[list[Value]] = [
         [
@@ -51,6 +53,7 @@ def sentences(ablation: Ablation) -> list[Sentence]:
         without=Number(float(ablation.perplexity[first])),
         replication=Number(ablation.replication, digits=2),
         least=Number(REPLICATES, digits=1),
+        # One digit: the estimate is rough, and more digits would look like a measurement.
         needed=count(float(f"{ablation.needed:.1g}")),
         beyond=ablation.beyond,
         units=len(ablation.units),

@@ -15,6 +15,7 @@ def table(contributions: Contributions) -> Table:
     """A row a character; cells stay empty where a value wasn't requested or doesn't add up."""
     heads = ("position", "character", "integrated", "occlusion", "gradient")
     integrated, occluded, row = contributions.integrated, contributions.occluded, contributions.row
+    # No number stands in the table that does not add up.
     first = integrated.first if integrated.adds_up else len(row)
     return Table(
         [words(f"head.{name}") for name in heads],

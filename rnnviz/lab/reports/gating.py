@@ -48,6 +48,7 @@ def panels(gates: Gates) -> list[Panel]:
         words("gates.shut", level=Number(SHUT_BELOW, digits=1)),
         words("gates.open", level=Number(OPEN_ABOVE, digits=1)),
     )
+    # Sorted: the picture shows how many units remember how long; their numbers are in the sentence.
     constants = np.sort(np.minimum(gates.time_constant, MAX_TIME_CONSTANT))[::-1]
     falling = Lines(
         [(words("gates.constant"), constants)], words("gates.units"), words("gates.left"), log=True

@@ -81,6 +81,7 @@ def _codes(matches: Matches) -> Iterator[str]:
                 yield "match.both-ending"
             yield "match.alike"
         else:
+            # One of the two has no match, so that their shares can't be compared.
             yield "match.copies-alone" if beside.matches else "match.no-copy"
     yield "match.few"
     yield "match.rows"
@@ -93,6 +94,7 @@ def _percent(ending: Ending | None) -> Number:
 
 def _visible_text(text: str) -> str:
     """A text with marks for invisible characters other than spaces."""
+    # Spaces stay spaces here: a context full of dots would be hard to read.
     return "".join(c if c.isprintable() else visible(c) for c in text)
 
 
@@ -123,6 +125,7 @@ def pattern_panel(
     for an empty pattern.
     """
     kind = "" if pattern.units else "-none"
+    # Sorting is stable: within either side of 0 the units keep their order.
     order = sorted(range(len(pattern)), key=lambda k: -pattern.signs[k])
     names = [pattern.units[k].unit for k in order] or list(range(states.shape[1]))
     values = states[:, names]

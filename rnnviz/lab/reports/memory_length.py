@@ -46,6 +46,7 @@ def _codes(reach: Reach) -> Iterator[str]:
     if reach.beyond.estimate[0] <= ROUNDING:
         yield "reach.last-alone"
         return
+    # Rounded to one character, the sentence is another: "the last character".
     yield "reach.half" if reach.half.estimate >= 1.5 else "reach.half-last"
     if not reach.half.enough:
         yield "reach.unsure"
@@ -73,6 +74,7 @@ def fading_panels(named_reaches: Iterable[tuple[object, Reach]]) -> list[Panel]:
     last character.
     """
     curves = [
+        # The axis is logarithmic: what is rounding alone would pull the line down to its lower end.
         (name, np.where(reach.beyond.estimate > ROUNDING, reach.beyond.estimate, np.nan))
         for name, reach in named_reaches
         if reach.beyond.estimate[0] > ROUNDING

@@ -32,6 +32,7 @@ def sentences(controls: PatchControls) -> list[Sentence]:
     """The patch's effect beside the controls, and the permitted conclusion."""
     along = controls.patched.part.direction
     random, low, high = (
+        # Without an unrelated text there are no patches from elsewhere.
         float(np.quantile(nats, share)) if len(nats) else None
         for nats, share in ((controls.random, 0.95), (controls.elsewhere, 0.05), (controls.elsewhere, 0.95))
     )
@@ -59,6 +60,8 @@ def _codes(controls: PatchControls, random: float, elsewhere: float | None) -> I
     if elsewhere is not None:
         yield from ("patch.elsewhere", "patch.elsewhere-here")
     if controls.kl <= random:
+        # The weaker control first: a patch that does no more than noise needs no comparison with other
+        # places.
         yield "patch.no-more-than-random"
     elif elsewhere is not None and controls.kl <= elsewhere:
         yield "patch.no-more-than-elsewhere"
@@ -94,6 +97,7 @@ def expected_pair(first: Trace, second: Trace, t: int, labels: tuple[object, obj
     readings.
     """
     before, after = (np.exp(read.log_probs_at(t, t + 1)[0].astype(np.float64)) for read in (first, second))
+    # By the larger of the two: a character that the patch alone expects is among them too.
     order = np.argsort(-np.maximum(before, after), kind="stable")[:10]
     symbols = [visible(first.vocabulary.symbol(int(i))) for i in order]
     return Pair(symbols, before[order], after[order], labels, words("axis.probability"))

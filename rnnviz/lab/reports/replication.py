@@ -17,6 +17,7 @@ def table(replication: Replication) -> Table:
 def sentences(replication: Replication) -> list[Sentence]:
     """The number of networks with a unit that remembers, and the range of their best scores."""
     n, k = len(replication.searches), replication.remember
+    # Too little text for one network is too little for all: they read the same text.
     if all(search.verdict in ("short", "same text") for search in replication.searches):
         return replication.searches[0].sentences()
     return make_sentences(

@@ -63,6 +63,8 @@ def panels(card: UnitReport) -> list[Panel]:
 
 def pushes_panel(title: Sentence, raises: Pushes, lowers: Pushes) -> Panel:
     """Bars of the next characters that a unit favours and suppresses."""
+    # Favoured characters above, most suppressed at the bottom; a unit at 0 pushes nothing, and gets one
+    # empty bar.
     rows = [*raises, *reversed(lowers)] or [("–", 0.0)]
     bars = Bars([visible(symbol) for symbol, _ in rows], [nats for _, nats in rows], words("unit.nats"))
     return Panel("pushes", title, bars, [words("unit.pushes-notice")], words("unit.pushes-limits"))

@@ -73,6 +73,7 @@ def sentences(search: Search) -> list[Sentence]:
     # The best of each kind: a later one takes the place of an earlier one.
     reached = {rival.kind: rival for rival in sorted(rivals, key=attrgetter("score"))}
     measured_rivals = evidence.rivals if evidence else ()
+    # Where no rival is unbeaten the sentence names the one that came nearest: the lowest end of a lead.
     closest = min(measured_rivals, key=lambda rival: (rival.low or 0.0, -rival.score), default=None)
     rival, simplest, context = search.strongest or closest, search.rival, reached.get("context")
     lines = make_sentences(
@@ -139,6 +140,7 @@ def about(search: Search, unit: int) -> Sentence | None:
 def panels(search: Search, chosen: int | None = None) -> list[Panel]:
     """Bars of the best units, and of the `chosen` one, beside the rivals' scores."""
     listed = list(search.found[:MAX_BARS])
+    # The reader's unit gets a bar of its own below the best ones.
     if all(candidate.unit.unit != chosen for candidate in listed):
         listed += [candidate for candidate in search.found if candidate.unit.unit == chosen][:1]
     context, mask = _best_context(search), search.measure == "AUC"

@@ -20,6 +20,8 @@ def sentences(spectrum: Spectrum) -> list[Sentence]:
     codes = [
         "spectrum.radius-block" if spectrum.gated else "spectrum.radius",
         "spectrum.grows" if spectrum.radius > 1 else "spectrum.shrinks",
+        # The radius is of W_hh alone: a gated state has other ways back, and φ' of a saturated unit is near
+        # 0.
         "spectrum.but-gated" if spectrum.gated else "spectrum.but-saturated",
     ]
     return make_sentences(

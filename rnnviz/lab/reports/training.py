@@ -4,7 +4,7 @@ Pure functions from a run's events (`rnnviz.lab.run.runs.follow`) to numbers, an
 plain dictionaries. In a notebook:
 
     import plotly.graph_objects as go
-    events, _ = runs.follow("my-gru")
+    events, _ = runs.tail_log("my-gru")
     go.Figure(training.figure(training.curves(events)))
     go.Figure(training.details(training.curves(events)))
 
@@ -170,6 +170,7 @@ def extent(several: Iterable[Curves]) -> tuple[float, float]:
             low = 1.0
         highest = max([*baselines, *(measured[:1] if not baselines else [])], default=10.0)
         high = max(high, 1.35 * highest)
+    # Near 1 the axis may as well begin at 1, where no perplexity can lie below.
     low = 1.0 if low < 1.6 or not math.isfinite(low) else low
     return math.log10(low) - (0.03 if low == 1.0 else 0.0), math.log10(max(high, 2 * low))
 

@@ -1,5 +1,6 @@
 """What units are worth: equal to reading without them one by one; nothing where nothing depends on them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -23,33 +24,33 @@ SHORT = TEXT[:120]
 def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> None:
     model = tiny_torch(cell, layers=2)
     base = rnnviz.trace(model, SHORT)
-    found = ablate(model, SHORT, layer=1, batch=batch)
-    assert found.units.tolist() == list(range(12))
-    assert found.baseline == pytest.approx(base.perplexity[-1], rel=1e-6)
+    ablation = ablate(model, SHORT, layer=1, batch=batch)
+    assert ablation.units.tolist() == list(range(12))
+    assert ablation.baseline == pytest.approx(base.perplexity[-1], rel=1e-6)
     for unit in range(12):
         without = rnnviz.trace(model, SHORT, change=Intervention((unit,), "zero", layer=1))
-        assert found.loss[unit] == pytest.approx((without.nll - base.nll).mean(), abs=1e-6)
-        assert found.perplexity[unit] == pytest.approx(without.perplexity[-1], rel=1e-5)
-    assert found.loss[found.order[0]] == found.loss.max()
+        assert ablation.loss[unit] == pytest.approx((without.nll - base.nll).mean(), abs=1e-6)
+        assert ablation.perplexity[unit] == pytest.approx(without.perplexity[-1], rel=1e-5)
+    assert ablation.loss[ablation.order[0]] == ablation.loss.max()
 
 
 def test_units_and_random_directions_can_be_held_at_their_means() -> None:
     model = tiny_torch("lstm", layers=2)
     base = rnnviz.trace(model, SHORT)
-    found = ablate(model, SHORT, layer=1, units=[7, 2], controls=3, to="mean", batch=2)
-    assert (found.units.tolist(), found.random.units.tolist()) == ([7, 2], [0, 1, 2])
+    ablation = ablate(model, SHORT, layer=1, units=[7, 2], controls=3, to="mean", batch=2)
+    assert (ablation.units.tolist(), ablation.random.units.tolist()) == ([7, 2], [0, 1, 2])
     along = [directions.random_direction(12, seed=seed, layer=1) for seed in range(3)]
-    held = [*(Direction(str(unit), np.eye(12)[unit], 1) for unit in (7, 2)), *along]
-    for one, loss in zip(held, [*found.loss, *found.random.loss], strict=True):
+    silenced = [*(Direction(str(unit), np.eye(12)[unit], 1) for unit in (7, 2)), *along]
+    for direction, loss in zip(silenced, [*ablation.loss, *ablation.random.loss], strict=True):
         # The state after the last character predicts nothing that is scored.
-        mean = float((base._states[:-1, 1] @ one.vector).mean())
-        without = rnnviz.trace(model, SHORT, change=Intervention(one, "clamp", mean))
+        mean = float((base._states[:-1, 1] @ direction.vector).mean())
+        without = rnnviz.trace(model, SHORT, change=Intervention(direction, "clamp", mean))
         assert loss == pytest.approx((without.nll - base.nll).mean(), abs=1e-6)
 
 
 def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
     text = "".join(np.random.default_rng(0).choice(list(TEXT), 400).tolist())
-    found = ablate(tiny_torch("rnn"), text)
+    ablation = ablate(tiny_torch("rnn"), text)
     base = rnnviz.trace(tiny_torch("rnn"), text).nll
     every = [
         rnnviz.trace(tiny_torch("rnn"), text, change=Intervention((unit,))).nll - base for unit in range(12)
@@ -57,7 +58,7 @@ def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
     places = [
         np.argsort(np.argsort([loss[half].sum() for loss in every])) for half in (slice(200), slice(200, 400))
     ]
-    assert found.replication == pytest.approx(np.corrcoef(*places)[0, 1], abs=0.02)
+    assert ablation.replication == pytest.approx(np.corrcoef(*places)[0, 1], abs=0.02)
     alike = ablate(built(), quoted(1000))
     assert alike.replicates
     assert alike.needed < 1000
@@ -76,60 +77,80 @@ def test_reading_stops_once_the_ranking_replicates(monkeypatch: pytest.MonkeyPat
 
 
 def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() -> None:
-    found = ablate(built(), quoted(3000), controls=3)
-    np.testing.assert_allclose(found.lead.estimate, found.loss - found.random.loss.max(), atol=1e-9)
-    assert found.beyond == int((found.lead.low > 0).sum()) > 0
+    ablation = ablate(built(), quoted(3000), controls=3)
+    np.testing.assert_allclose(ablation.lead.estimate, ablation.loss - ablation.random.loss.max(), atol=1e-9)
+    assert ablation.beyond == int((ablation.lead.low > 0).sum()) > 0
     # A unit that leads here and trails there, by a little less, is ahead on the whole.
-    most = found.random.passages[:, int(found.random.loss.argmax())]
-    signs = np.random.default_rng(0).permutation(np.arange(len(most)) % 2)
-    swing = np.where(signs == 0, 1.0, -0.95) * np.abs(most).max()
-    doubtful = replace(found, sums=(most + swing)[None, :, None], units=found.units[:1])
+    largest = ablation.random.passages[:, int(ablation.random.loss.argmax())]
+    signs = np.random.default_rng(0).permutation(np.arange(len(largest)) % 2)
+    swing = np.where(signs == 0, 1.0, -0.95) * np.abs(largest).max()
+    doubtful = replace(ablation, sums=(largest + swing)[None, :, None], units=ablation.units[:1])
     assert doubtful.lead.estimate[0] > 0
     assert doubtful.beyond == 0
     assert ablate(built(), "It's.", controls=3).beyond is None
-    assert replace(found, random=None).beyond is None
+    assert replace(ablation, random=None).beyond is None
 
 
 def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
     text = quoted(1000)
     inside = rnnviz.units.target("quotes", text)
-    found = ablate(built(), text, units=[4, UNUSED], target=inside)
+    ablation = ablate(built(), text, units=[4, UNUSED], target=inside)
     for named in ("quotes", "(?s)“[^”]*", inside.values):
         assert (
             ablate(built(), text, units=[4, UNUSED], target=named).facts()["inside"]
             == inside.values[:-1].sum()
         )
-    assert found.interval.low[0] < found.loss[0] < found.interval.high[0]
-    np.testing.assert_allclose(found.interval.estimate, found.loss, atol=1e-9)
+    assert ablation.interval.low[0] < ablation.loss[0] < ablation.interval.high[0]
+    np.testing.assert_allclose(ablation.interval.estimate, ablation.loss, atol=1e-9)
     alone = rnnviz.units.effect(built(), text, Intervention((4,)), target=inside, controls=1).within
-    assert found.within.difference.estimate == pytest.approx([alone.difference.estimate[0], 0], abs=1e-6)
+    assert ablation.within.difference.estimate == pytest.approx([alone.difference.estimate[0], 0], abs=1e-6)
 
 
-RANKED = ablate(built(), quoted(1000), controls=3)
+@pytest.fixture(scope="module")
+def ranked() -> Ablation:
+    return ablate(built(), quoted(1000), controls=3)
+
+
+def noisy(ablation: Ablation) -> Ablation:
+    noise = np.random.default_rng(3).normal(size=ablation.sums.shape)
+    return replace(ablation, sums=noise, random=None)
+
+
+def turning(ablation: Ablation) -> Ablation:
+    """The second half of the text ranks the units the other way round."""
+    passages = ablation.sums.shape[1]
+    turns = np.sign(np.arange(passages) - passages // 2 + 0.5)[:, None]
+    return replace(ablation, sums=-ablation.sums * turns)
+
+
 RANDOM = ["beyond", "random"]
-TURNS = np.sign(np.arange(RANKED.sums.shape[1]) - RANKED.sums.shape[1] // 2 + 0.5)[:, None]
-NOISE = np.random.default_rng(3).normal(size=RANKED.sums.shape)
 
 
 @pytest.mark.parametrize(
-    ("found", "codes"),
+    ("change", "codes"),
     [
-        (RANKED, ["most", *RANDOM]),
-        (replace(RANKED, random=None), ["most"]),
-        (replace(RANKED, ranked=False), ["whole", *RANDOM]),
-        (replace(RANKED, sums=NOISE, random=None), ["no-ranking", "needed"]),
-        (replace(RANKED, sums=-RANKED.sums * TURNS), ["no-ranking", "unforeseeable"]),
-        (ablate(built(), "It's.", units=[1, 2]), ["whole"]),
-        (replace(RANKED, units=RANKED.units[:2], sums=RANKED.sums[..., :2], random=None), ["too-short"]),
+        (lambda ranked: ranked, ["most", *RANDOM]),
+        (lambda ranked: replace(ranked, random=None), ["most"]),
+        (lambda ranked: replace(ranked, ranked=False), ["whole", *RANDOM]),
+        (noisy, ["no-ranking", "needed"]),
+        (turning, ["no-ranking", "unforeseeable"]),
+        (lambda _: ablate(built(), "It's.", units=[1, 2]), ["whole"]),
+        (
+            lambda ranked: replace(ranked, units=ranked.units[:2], sums=ranked.sums[..., :2], random=None),
+            ["too-short"],
+        ),
     ],
 )
-def test_an_ablation_says_what_is_true_of_it(found: Ablation, codes: list[str]) -> None:
-    assert [one.code.removeprefix("ablation.") for one in found.sentences()] == codes
-    listed = found.table().rows
-    assert bool(listed) == (found.replicates or not found.ranked)
-    assert bool(found.panels()) == ("most" in codes)
-    facts = {one["unit"]: one for one in found.facts()["units"]}
+def test_an_ablation_says_what_is_true_of_it(
+    change: Callable[[Ablation], Ablation], codes: list[str], ranked: Ablation
+) -> None:
+    ablation = change(ranked)
+    assert [sentence.code.removeprefix("ablation.") for sentence in ablation.sentences()] == codes
+    listed = ablation.table().rows
+    assert bool(listed) == (ablation.replicates or not ablation.ranked)
+    assert bool(ablation.panels()) == ("most" in codes)
+    facts = {unit["unit"]: unit for unit in ablation.facts()["units"]}
     assert all(row[1].value == facts[row[0].value]["loss"] for row in listed)
-    if panels := found.panels():
+    if panels := ablation.panels():
         assert panels[0].picture.values == [facts[unit]["loss"] for unit in panels[0].picks]
-        assert panels[0].picks == found.order.tolist()
+        assert panels[0].picks == ablation.order.tolist()

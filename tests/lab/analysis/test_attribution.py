@@ -17,7 +17,7 @@ from tests.support.models import NETWORKS, TEXT
 from tests.support.torch_models import tiny_torch
 
 READ = TEXT[:30]
-each = pytest.mark.parametrize(("cell", "options"), NETWORKS, ids=str)
+every_network = pytest.mark.parametrize(("cell", "options"), NETWORKS, ids=str)
 
 
 def baseline(model: CharModel, instead: str) -> torch.Tensor:
@@ -29,14 +29,14 @@ def baseline(model: CharModel, instead: str) -> torch.Tensor:
     ]
 
 
-@each
+@every_network
 @pytest.mark.parametrize("instead", ["average", "zero", "unknown"])
 def test_integrated_gradients_equal_many_plain_backward_passes(
     cell: str, options: dict[str, Any], instead: str
 ) -> None:
     model = tiny_torch(cell, **options)
     at, target = 13, int(model.vocabulary.encode("s")[0])
-    found = gradients.attribute(model, READ, at=at, character="s", instead=instead, last=8)  # type: ignore[arg-type]
+    attribution = gradients.attribute(model, READ, at=at, character="s", instead=instead, last=8)  # type: ignore[arg-type]
     precise = double(model)
     x = precise.embed(symbols(precise, READ[:at])).detach()  # (1, at + 1, X)
     other = x.clone()
@@ -48,56 +48,58 @@ def test_integrated_gradients_equal_many_plain_backward_passes(
     expected = (slopes.mean(0) * (x - other)[0])[1:].sum(dim=1).numpy()
     # Their slope jumps at 0: no rule for smooth functions is exact to more than the share of one step.
     relu = model.config.span in ("relu", "positive")
-    np.testing.assert_allclose(found.values, expected, atol=3e-3 if relu else 3e-5)
-    assert found.first == 5
-    assert not found.values[:5].any()
-    assert found.whole == pytest.approx(float(log_probs(precise, x)[-1, target]), abs=1e-5)
-    assert found.without == pytest.approx(float(log_probs(precise, other)[-1, target]), abs=1e-5)
+    np.testing.assert_allclose(attribution.values, expected, atol=3e-3 if relu else 3e-5)
+    assert attribution.first == 5
+    assert not attribution.values[:5].any()
+    assert attribution.whole == pytest.approx(float(log_probs(precise, x)[-1, target]), abs=1e-5)
+    assert attribution.without == pytest.approx(float(log_probs(precise, other)[-1, target]), abs=1e-5)
 
 
-@each
-def test_they_add_up_to_one_in_a_hundred(cell: str, options: dict[str, Any]) -> None:
+@every_network
+def test_integrated_gradients_add_up_within_1_percent(cell: str, options: dict[str, Any]) -> None:
     model = tiny_torch(cell, **options)
     for at, target, against in ((1, None, None), (30, "e", None), (23, "e", "t")):
-        found = gradients.attribute(model, READ, at=at, character=target, against=against)
-        assert found.adds_up
-        assert found.first == 0
-        assert found.whole - found.without == pytest.approx(found.values.sum(), rel=0.01, abs=1e-3)
+        attribution = gradients.attribute(model, READ, at=at, character=target, against=against)
+        assert attribution.adds_up
+        assert attribution.first == 0
+        assert attribution.whole - attribution.without == pytest.approx(
+            attribution.values.sum(), rel=0.01, abs=1e-3
+        )
         read = rnnviz.trace(model, READ).log_probs[at]
         ids = model.vocabulary.encode(READ)
-        of = ids[1] if target is None else model.vocabulary.encode(target)[0]
-        expected = read[of] - (read[model.vocabulary.encode(against)[0]] if against else 0)
-        assert found.whole == pytest.approx(float(expected), abs=1e-5)
+        symbol = ids[1] if target is None else model.vocabulary.encode(target)[0]
+        expected = read[symbol] - (read[model.vocabulary.encode(against)[0]] if against else 0)
+        assert attribution.whole == pytest.approx(float(expected), abs=1e-5)
 
 
-@each
+@every_network
 @pytest.mark.parametrize("instead", ["unknown", "out", "average"])
 def test_occlusion_equals_reading_the_other_texts(
     cell: str, options: dict[str, Any], instead: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attribution, "ROWS", 7)
     model = tiny_torch(cell, **options)
-    at, of = 25, int(model.vocabulary.encode("s")[0])
-    found = gradients.attribute(
+    at, symbol = 25, int(model.vocabulary.encode("s")[0])
+    occluded = gradients.attribute(
         model, READ, at=at, character="s", method="occlusion", instead=instead, last=20
     )
     precise = double(model)
     x = precise.embed(symbols(precise, READ[:at])).detach()
-    whole = float(log_probs(precise, x)[-1, of])
+    whole = float(log_probs(precise, x)[-1, symbol])
     for s in range(at):
         if s < 5:
-            assert found.values[s] == 0
+            assert occluded.values[s] == 0
             continue
         other = x.clone()
         if instead == "out":
             other = torch.cat((x[:, : s + 1], x[:, s + 2 :]), dim=1)
         else:
             other[0, s + 1] = baseline(precise, instead).detach()
-        expected = whole - float(log_probs(precise, other)[-1, of])
-        assert found.values[s] == pytest.approx(expected, abs=1e-5)
-    assert np.isnan(found.without)
-    assert np.isnan(found.error)
-    assert not found.adds_up
+        expected = whole - float(log_probs(precise, other)[-1, symbol])
+        assert occluded.values[s] == pytest.approx(expected, abs=1e-5)
+    assert np.isnan(occluded.without)
+    assert np.isnan(occluded.error)
+    assert not occluded.adds_up
 
 
 def test_a_path_through_chaos_is_cut_to_what_adds_up() -> None:
@@ -107,9 +109,9 @@ def test_a_path_through_chaos_is_cut_to_what_adds_up() -> None:
     model.load_state_dict(state)
     whole = gradients.attribute(model, TEXT, at=160, character="e", last=160)
     assert not whole.adds_up
-    found = gradients.attribute(model, TEXT, at=160, character="e")
-    assert found.adds_up
-    assert found.beyond > 0.01
-    twice = gradients.attribute(model, TEXT, at=160, character="e", last=2 * (160 - found.first))
-    assert 0 < found.first < 160
-    assert twice.error == pytest.approx(found.beyond, rel=0.5)  # chaos magnifies rounding, too
+    attribution = gradients.attribute(model, TEXT, at=160, character="e")
+    assert attribution.adds_up
+    assert attribution.beyond > 0.01
+    twice = gradients.attribute(model, TEXT, at=160, character="e", last=2 * (160 - attribution.first))
+    assert 0 < attribution.first < 160
+    assert twice.error == pytest.approx(attribution.beyond, rel=0.5)  # chaos magnifies rounding, too

@@ -16,13 +16,13 @@ from tests.support.models import NETWORKS, TEXT
 from tests.support.torch_models import tiny_torch
 
 
-def assert_close(found: Any, expected: Doubles) -> None:
+def assert_close(norms: Any, expected: Doubles) -> None:
     """Each entry to 5e-6 of itself and 5e-7 for each step back, and to 5e-7 of its row's largest."""
-    found = found.astype(np.float64)
-    np.testing.assert_array_less(np.abs(found - expected).max(axis=-1), 5e-7 * expected.max(axis=-1) + 1e-300)
-    nothing = expected == 0
-    assert not found[nothing].any()
-    error = np.abs(found / np.where(nothing, 1, expected) - 1) * ~nothing
+    norms = norms.astype(np.float64)
+    np.testing.assert_array_less(np.abs(norms - expected).max(axis=-1), 5e-7 * expected.max(axis=-1) + 1e-300)
+    is_zero = expected == 0
+    assert not norms[is_zero].any()
+    error = np.abs(norms / np.where(is_zero, 1, expected) - 1) * ~is_zero
     steps = np.subtract.outer(np.arange(len(error)), np.arange(error.shape[1])) + 1
     # Each step back is a product that rounds: with OpenBLAS's kernel Sandybridge 4.1e-7 a step was seen.
     np.testing.assert_array_less(error, 5e-6 + 5e-7 * np.maximum(steps, 1))
@@ -30,16 +30,16 @@ def assert_close(found: Any, expected: Doubles) -> None:
 
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)
 @pytest.mark.parametrize("length", [1, 7, 60])
-def test_it_is_what_autograd_finds_a_row_at_a_time(cell: str, options: dict[str, Any], length: int) -> None:
+def test_connectivity_equals_autograd_row_by_row(cell: str, options: dict[str, Any], length: int) -> None:
     model = tiny_torch(cell, **options)
-    found, expected = connectivity(model, TEXT[:length]), by_autograd(model, TEXT[:length])
-    assert_close(found.norms, expected[:, 1:])
+    square, expected = connectivity(model, TEXT[:length]), by_autograd(model, TEXT[:length])
+    assert_close(square.norms, expected[:, 1:])
     # Processors differ in how they round: 2.45e-5 was seen at 60 characters.
-    np.testing.assert_allclose(found.start, expected[:, 0], rtol=4e-5, atol=1e-44)
-    assert found.norms.dtype == found.log10.dtype == found.start.dtype == np.float32
-    assert np.isneginf(found.log10[np.triu_indices(length, 1)]).all()
-    assert (found.text, found.norms.shape) == (TEXT[:length], (length, length))
-    assert found.targets[:-1].tolist() == model.vocabulary.encode(TEXT[1:length]).tolist()
+    np.testing.assert_allclose(square.start, expected[:, 0], rtol=4e-5, atol=1e-44)
+    assert square.norms.dtype == square.log10.dtype == square.start.dtype == np.float32
+    assert np.isneginf(square.log10[np.triu_indices(length, 1)]).all()
+    assert (square.text, square.norms.shape) == (TEXT[:length], (length, length))
+    assert square.targets[:-1].tolist() == model.vocabulary.encode(TEXT[1:length]).tolist()
 
 
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)
@@ -58,20 +58,20 @@ def test_a_row_is_a_row_of_the_square(cell: str, options: dict[str, Any]) -> Non
 
 def test_any_character_can_be_asked_about() -> None:
     model = tiny_torch("gru")
-    found = connectivity(model, TEXT[:20], character="e")
-    assert_close(found.norms, by_autograd(model, TEXT[:20], "e")[:, 1:])
-    assert model.vocabulary.decode(found.targets) == "e" * 20
+    square = connectivity(model, TEXT[:20], character="e")
+    assert_close(square.norms, by_autograd(model, TEXT[:20], "e")[:, 1:])
+    assert model.vocabulary.decode(square.targets) == "e" * 20
     for row in (
         connectivity(model, TEXT[:20], at=9, character="e"),
         Rows(model, TEXT[:20]).row(9, character="e"),
     ):
-        np.testing.assert_allclose(row.norms, found.norms[8, :9], rtol=1e-5)
+        np.testing.assert_allclose(row.norms, square.norms[8, :9], rtol=1e-5)
     assert connectivity(model, "道理", character="道").targets.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("limit", ["MAX_BLOCK_ENTRIES", "MATRIX_MIN_ROWS"])
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)
-def test_it_does_not_depend_on_how_it_is_cut_up(
+def test_connectivity_does_not_depend_on_block_sizes(
     cell: str, options: dict[str, Any], limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = tiny_torch(cell, **options)
@@ -83,9 +83,9 @@ def test_it_does_not_depend_on_how_it_is_cut_up(
 def test_a_certain_prediction_keeps_its_digits() -> None:
     model = tiny_torch("gru")
     model.readout.bias[model.vocabulary.encode("e")] += 25
-    found = connectivity(model, TEXT[:10], character="e").norms
-    assert 0 < found.max() < 1e-8
-    np.testing.assert_allclose(found, by_autograd(model, TEXT[:10], "e")[:, 1:], rtol=1e-4)
+    norms = connectivity(model, TEXT[:10], character="e").norms
+    assert 0 < norms.max() < 1e-8
+    np.testing.assert_allclose(norms, by_autograd(model, TEXT[:10], "e")[:, 1:], rtol=1e-4)
 
 
 @pytest.mark.parametrize("shift", [9.0, -9.0])  # autograd itself has no digits left far beyond
@@ -95,15 +95,15 @@ def test_gates_wide_open_or_shut_and_saturated_units_keep_their_digits(cell: str
         model = tiny_torch(cell, layers=2)
         bias = dict(model.named_parameters())[model.config.layer_names(0)[2 if CELLS[cell].mixes else 1]]
         bias.view(-1, 12)[block] += shift
-        found, expected = connectivity(model, TEXT[:6]), by_autograd(model, TEXT[:6])[:, 1:]
-        np.testing.assert_allclose(found.norms, expected, rtol=2e-5)
+        square, expected = connectivity(model, TEXT[:6]), by_autograd(model, TEXT[:6])[:, 1:]
+        np.testing.assert_allclose(square.norms, expected, rtol=2e-5)
 
 
 def test_a_record_may_subtract_and_use_numbers() -> None:
     a, b = Dual(2.0, {("x", 0): 1.0, ("u", 0): 1.0}), Dual(5.0, {("x", 1): 1.0, ("u", 0): 3.0})
-    found = (a * 3 - b) * b + 1
-    assert found.value == 6
-    assert found.by == {("x", 0): 15, ("u", 0): 15 - 15 + 3, ("x", 1): -5 + 1}
+    result = (a * 3 - b) * b + 1
+    assert result.value == 6
+    assert result.by == {("x", 0): 15, ("u", 0): 15 - 15 + 3, ("x", 1): -5 + 1}
 
 
 def test_a_gradient_too_small_for_float32_is_still_known() -> None:
@@ -117,7 +117,7 @@ def test_a_gradient_too_small_for_float32_is_still_known() -> None:
     assert 0 < curve[-1] < 1e-190
 
 
-def test_one_that_explodes_does_so_too() -> None:
+def test_exploding_gradient_grows_by_its_factor() -> None:
     curve = jacobian(fading(1.5), "ab" * 60, of="loss").hidden[:, 0]
     np.testing.assert_allclose(curve[1:] / curve[:-1], 1.5, rtol=1e-5)
     assert jacobian(fading(1.5), "ab" * 60, norm="spectral").hidden[-1, 0] == pytest.approx(

@@ -18,7 +18,7 @@ SHORT = TEXT[:150]
 
 
 @pytest.mark.parametrize(
-    ("cell", "one"),
+    ("cell", "change"),
     [
         ("gru", Intervention((3,), "clamp", 1.0, layer=1)),
         ("gru", Intervention((0, 4, 7), "scale", 0.5, start=20, stop=60)),
@@ -28,87 +28,93 @@ SHORT = TEXT[:150]
         ("gru", Zero(7, layer=1, start=9)),
     ],
 )
-def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: Intervention) -> None:
+def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, change: Intervention) -> None:
     model = tiny_torch(cell, layers=2)
-    found = effect(model, SHORT, one, controls=3)
+    result = effect(model, SHORT, change, controls=3)
     base = rnnviz.trace(model, SHORT)
-    every = (one, *found.controls)
-    for loss, each in zip(found.losses.estimate, every, strict=True):
+    every = (change, *result.controls)
+    for loss, tried in zip(result.losses.estimate, every, strict=True):
         assert loss == pytest.approx(
-            (rnnviz.trace(model, SHORT, change=each).nll - base.nll).mean(), abs=1e-6
+            (rnnviz.trace(model, SHORT, change=tried).nll - base.nll).mean(), abs=1e-6
         )
-        assert (each.action, each.value, each.start, each.stop) == (
-            one.action,
-            one.value,
-            one.start,
-            one.stop,
+        assert (tried.action, tried.value, tried.start, tried.stop) == (
+            change.action,
+            change.value,
+            change.start,
+            change.stop,
         )
-        assert (each.layer, each.quantity, len(each.units)) == (one.layer, one.quantity, len(one.units))
-    assert [*found.units, *found.directions] == found.losses.estimate[1:].tolist()
-    assert found.beyond == sum(found.losses.estimate[1:] < found.loss)
-    most = max(np.quantile(found.units, 0.95), np.quantile(found.directions, 0.95))
-    assert found.lead.estimate == pytest.approx(found.loss - most)
-    assert found.within is found.conditional is None
+        assert (tried.layer, tried.quantity, len(tried.units)) == (
+            change.layer,
+            change.quantity,
+            len(change.units),
+        )
+    assert [*result.units, *result.directions] == result.losses.estimate[1:].tolist()
+    assert result.beyond == sum(result.losses.estimate[1:] < result.loss)
+    largest = max(np.quantile(result.units, 0.95), np.quantile(result.directions, 0.95))
+    assert result.lead.estimate == pytest.approx(result.loss - largest)
+    assert result.within is result.conditional is None
 
 
 def test_controls_are_other_units_and_drawn_by_the_seed() -> None:
-    one = Intervention((3, 8))
-    first, again, other = (effect(tiny_torch("gru"), SHORT, one, controls=20, seed=s) for s in (0, 0, 1))
+    change = Intervention((3, 8))
+    first, again, other = (effect(tiny_torch("gru"), SHORT, change, controls=20, seed=s) for s in (0, 0, 1))
     assert first.controls == again.controls != other.controls
-    for each in first.controls[:20]:
-        assert not {3, 8} & set(each.units)
-        assert len(set(each.units)) == 2
-    assert all(isinstance(d, directions.Direction) for each in first.controls[20:] for d in each.units)
+    for control in first.controls[:20]:
+        assert not {3, 8} & set(control.units)
+        assert len(set(control.units)) == 2
+    assert all(isinstance(d, directions.Direction) for control in first.controls[20:] for d in control.units)
 
 
 def test_a_loss_inside_a_target_is_of_what_is_predicted_there() -> None:
     text = quoted(900)
     inside = rnnviz.units.target("quotes", text)
-    one = Intervention((4,))
-    found = effect(built(), text, one, target=inside, controls=2)
-    extra = rnnviz.trace(built(), text, change=one).nll - rnnviz.trace(built(), text).nll
-    there = np.concatenate(([False], inside.values[:-1]))
-    assert found.within.characters == there.sum()
-    assert found.within.inside.estimate[0] == pytest.approx(extra[there].mean(), abs=1e-6)
-    assert found.within.outside.estimate[0] == pytest.approx(extra[~there].mean(), abs=1e-6)
-    apart = found.within.difference
-    assert apart.estimate[0] == pytest.approx(extra[there].mean() - extra[~there].mean(), abs=1e-6)
-    most = max(np.quantile(apart.estimate[1:3], 0.95), np.quantile(apart.estimate[3:], 0.95))
-    assert found.conditional.estimate == pytest.approx(apart.estimate[0] - most)
+    change = Intervention((4,))
+    result = effect(built(), text, change, target=inside, controls=2)
+    extra = rnnviz.trace(built(), text, change=change).nll - rnnviz.trace(built(), text).nll
+    inside_mask = np.concatenate(([False], inside.values[:-1]))
+    assert result.within.characters == inside_mask.sum()
+    assert result.within.inside.estimate[0] == pytest.approx(extra[inside_mask].mean(), abs=1e-6)
+    assert result.within.outside.estimate[0] == pytest.approx(extra[~inside_mask].mean(), abs=1e-6)
+    apart = result.within.difference
+    assert apart.estimate[0] == pytest.approx(
+        extra[inside_mask].mean() - extra[~inside_mask].mean(), abs=1e-6
+    )
+    largest = max(np.quantile(apart.estimate[1:3], 0.95), np.quantile(apart.estimate[3:], 0.95))
+    assert result.conditional.estimate == pytest.approx(apart.estimate[0] - largest)
 
 
 NOISE = np.random.default_rng(0).normal(0, 0.001, (400, 1))
 
 
-def made(lead: float, noise: float = 1.0, within: Within | None = None) -> Effect:
+def make_effect(lead: float, noise: float = 1.0, within: Within | None = None) -> Effect:
     """The effect of a change that costs so much more than its two controls."""
     losses = resample((NOISE - NOISE.mean()) * noise * [1.0, 0.0, 0.0] + [lead, 0.0, 0.0], block=4)
     return Effect(Intervention((1,)), (Intervention((2,)), Intervention((3,))), losses, within, 400)
 
 
-def inside(lead: float, noise: float = 1.0, characters: int = 9) -> Within:
-    losses = made(lead, noise).losses
+def make_within(lead: float, noise: float = 1.0, characters: int = 9) -> Within:
+    losses = make_effect(lead, noise).losses
     return Within("quotes", characters, losses, losses, losses)
 
 
 @pytest.mark.parametrize(
-    ("found", "codes"),
+    ("result", "codes"),
     [
-        (made(0.02), ["loss", "more"]),
-        (made(0.02, noise=1000), ["loss", "unsure"]),
-        (made(-0.01), ["loss", "nothing"]),
+        (make_effect(0.02), ["loss", "more"]),
+        (make_effect(0.02, noise=1000), ["loss", "unsure"]),
+        (make_effect(-0.01), ["loss", "nothing"]),
         (effect(tiny_torch("gru"), "It's", Intervention((1,)), controls=1), ["loss", "too-short"]),
-        (made(0.02, within=inside(0.02)), ["loss", "more", "part", "part-more"]),
-        (made(0.02, within=inside(0.02, noise=1000)), ["loss", "more", "part", "part-unsure"]),
-        (made(0.02, within=inside(-0.02)), ["loss", "more", "part", "part-nothing"]),
-        (made(0.02, within=inside(np.nan, characters=0)), ["loss", "more", "no-part"]),
+        (make_effect(0.02, within=make_within(0.02)), ["loss", "more", "part", "part-more"]),
+        (make_effect(0.02, within=make_within(0.02, noise=1000)), ["loss", "more", "part", "part-unsure"]),
+        (make_effect(0.02, within=make_within(-0.02)), ["loss", "more", "part", "part-nothing"]),
+        (make_effect(0.02, within=make_within(np.nan, characters=0)), ["loss", "more", "no-part"]),
     ],
 )
-def test_an_effect_says_what_is_true_of_it(found: Effect, codes: list[str]) -> None:
-    said = found.sentences()
-    assert [one.code.removeprefix("effect.") for one in said] == codes
-    facts, (row,) = found.facts(), found.table().rows
-    assert said[0].values["loss"].value == facts["loss"][0]
-    assert said[0].values["units"] + said[0].values["directions"] == facts["beyond_random"]
+def test_an_effect_says_what_is_true_of_it(result: Effect, codes: list[str]) -> None:
+    sentences = result.sentences()
+    assert [sentence.code.removeprefix("effect.") for sentence in sentences] == codes
+    facts, (row,) = result.facts(), result.table().rows
+    assert sentences[0].values["loss"].value == facts["loss"][0]
+    assert sentences[0].values["units"] + sentences[0].values["directions"] == facts["beyond_random"]
     assert (row[0].value, row[4].value) == (facts["loss"][0], facts["lead"][0])
-    assert not found.panels()
+    assert not result.panels()

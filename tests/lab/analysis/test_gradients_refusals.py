@@ -17,14 +17,14 @@ from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.autograd import fading
 from tests.support.models import TEXT
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 from tests.support.torch_models import tiny_torch
 
 GRU, MINGRU = tiny_torch("gru"), tiny_torch("mingru")
 
 
-def loss(*given: Any, **options: Any) -> Any:
-    return jacobian(*given, of="loss", **options)
+def loss(*arguments: Any, **options: Any) -> Any:
+    return jacobian(*arguments, of="loss", **options)
 
 
 LINEAR: Any = (connectivity_row, loss, jacobian)
@@ -168,6 +168,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_in_a_sentence(what: str) -> None:
-    refused(*REFUSED[what])
+@pytest.mark.parametrize("case", REFUSED)
+def test_unfit_gradient_call_is_refused_in_a_sentence(case: str) -> None:
+    assert_refused(*REFUSED[case])

@@ -31,18 +31,22 @@ def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.
 
     def changed(t: int, layer: int, quantity: str, state: torch.Tensor) -> torch.Tensor:
         state = state.clone()
-        for one in changes:
-            going = one.start <= t and (one.stop is None or t < one.stop)
-            if one.layer == layer and one.quantity == quantity and going:
-                for unit in one.units:
+        for intervention in changes:
+            going = intervention.start <= t and (intervention.stop is None or t < intervention.stop)
+            if intervention.layer == layer and intervention.quantity == quantity and going:
+                for unit in intervention.units:
                     was = float(state[0, unit])
-                    state[0, unit] = {"clamp": one.value, "zero": 0.0, "scale": one.value * was}[one.action]
+                    state[0, unit] = {
+                        "clamp": intervention.value,
+                        "zero": 0.0,
+                        "scale": intervention.value * was,
+                    }[intervention.action]
         return state
 
     tensors = textbook.tensors_of(model)
     ids = torch.tensor([[model.vocabulary.start, *model.vocabulary.encode(text).tolist()]])
     read = textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids), change=changed)
-    return read.of("hidden")[:, :, 0].numpy(), read.of("log_probs")[:, 0].numpy()
+    return read.part("hidden")[:, :, 0].numpy(), read.part("log_probs")[:, 0].numpy()
 
 
 CHANGES = [
@@ -59,12 +63,15 @@ NETWORKS: list[tuple[str, dict[str, Any]]] = [
     *((cell, {"activation": "relu"} if cell == "rnn" else {}) for cell in CELLS),
     ("gru", {"embedding_size": 0}),
 ]
-HELD = [Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5), Intervention((0,), "zero", layer=1)]
+HELD_UNITS = [
+    Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5),
+    Intervention((0,), "zero", layer=1),
+]
 
 
 @pytest.mark.parametrize(
     ("cell", "options", "changes"),
-    [("lstm", {}, HELD), *((*cell, changes) for cell, changes in itertools.product(NETWORKS, CHANGES))],
+    [("lstm", {}, HELD_UNITS), *((*cell, changes) for cell, changes in itertools.product(NETWORKS, CHANGES))],
     ids=str,
 )
 @pytest.mark.parametrize("text", [SHORT, ""])
@@ -72,13 +79,13 @@ def test_an_intervention_is_what_a_plain_loop_does(
     text: str, cell: str, options: dict[str, Any], changes: list[Intervention]
 ) -> None:
     model = tiny_torch(cell, layers=2, **options)
-    found = rnnviz.trace(model, text, change=changes)
+    trace = rnnviz.trace(model, text, change=changes)
     states, log_probs = plain(model, text, changes)
-    np.testing.assert_allclose(found._states, states, atol=2e-6)
-    np.testing.assert_allclose(found.log_probs, log_probs, atol=5e-6)
+    np.testing.assert_allclose(trace._states, states, atol=2e-6)
+    np.testing.assert_allclose(trace.log_probs, log_probs, atol=5e-6)
     ids = model.vocabulary.encode(text)
     cost = -log_probs[np.arange(len(ids)), ids]
-    np.testing.assert_allclose(found.nll[found.known], cost[found.known], atol=5e-6)
+    np.testing.assert_allclose(trace.nll[trace.known], cost[trace.known], atol=5e-6)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -90,17 +97,17 @@ def test_a_changed_text_is_continued_without_being_read_again(cell: str) -> None
         changes.append(Intervention((7,), "scale", 0.5, quantity="cell"))
     read = rnnviz.trace(model, SHORT, change=changes)
     for t in (0, 11, 40):
-        held = combined(read.weights, changes)
-        assert sampling.resume(read, t, 40, changes=held, **options) == rnnviz.sample(
+        combined_changes = combined(read.weights, changes)
+        assert sampling.resume(read, t, 40, changes=combined_changes, **options) == rnnviz.sample(
             model, SHORT[:t], 40, change=changes, **options
         )
 
 
 @pytest.mark.parametrize("units", [Unit(1, 5), (Unit(1, 5),), [Unit(1, 5)]], ids=repr)
 def test_a_unit_brings_its_layer_with_it(units: Any) -> None:
-    held = Intervention(units, "clamp", 1.0)
-    assert (held.units, held.layer) == ((5,), 1)
-    assert held == Intervention((5,), "clamp", 1.0, layer=1) == Intervention(units, "clamp", 1.0, layer=1)
+    change = Intervention(units, "clamp", 1.0)
+    assert (change.units, change.layer) == ((5,), 1)
+    assert change == Intervention((5,), "clamp", 1.0, layer=1) == Intervention(units, "clamp", 1.0, layer=1)
 
 
 def test_a_pair_that_is_surely_two_units_is_taken() -> None:
@@ -110,11 +117,11 @@ def test_a_pair_that_is_surely_two_units_is_taken() -> None:
     assert (rnnviz.trace(single, SHORT, change=Intervention((1, 5))).hidden[:, 0, [1, 5]] == 0).all()
 
 
-def test_wherever_units_are_taken_they_bring_their_layer() -> None:
+def test_units_bring_their_layer_to_every_function() -> None:
     model = tiny_torch("gru", layers=2)
-    found = ablate(model, SHORT, units=Unit(1, 5))
-    assert (found.layer, found.units.tolist()) == (1, [5])
-    assert_states(found.loss, ablate(model, SHORT, layer=1, units=[5]).loss)
+    ablation = ablate(model, SHORT, units=Unit(1, 5))
+    assert (ablation.layer, ablation.units.tolist()) == (1, [5])
+    assert_states(ablation.loss, ablate(model, SHORT, layer=1, units=[5]).loss)
     assert scan(model, text=SHORT, units=[Unit(1, 5), Unit(1, 2)]).units == [Unit(1, 5), Unit(1, 2)]
     assert pushes(model, Unit(1, 5)) == pushes(model, 5)
 
@@ -128,8 +135,8 @@ def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None
     score = rnnviz.perplexity(model, text=SHORT, change=change)
     assert score.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
     assert score.perplexity != pytest.approx(rnnviz.perplexity(model, text=SHORT).perplexity, rel=1e-4)
-    given = rnnviz.perplexity(model, text=SHORT[20:], given=SHORT[:20], change=change)
-    assert given.perplexity == pytest.approx(np.exp(read.nll[20:].mean()), rel=1e-5)
+    after_context = rnnviz.perplexity(model, text=SHORT[20:], given=SHORT[:20], change=change)
+    assert after_context.perplexity == pytest.approx(np.exp(read.nll[20:].mean()), rel=1e-5)
     late = [rnnviz.sample(model, SHORT, 30, seed=1, change=units.Clamp(3, 1.0, start=n)) for n in (0, 55, 99)]
     assert late[1][:15] == rnnviz.sample(model, SHORT, 30, seed=1)[:15] != late[0][:15]
     assert late[2] == rnnviz.sample(model, SHORT, 30, seed=1)
@@ -137,17 +144,17 @@ def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None
 
 def test_an_edit_is_a_function_of_the_state() -> None:
     model = tiny_torch("lstm", layers=2)
-    held = rnnviz.trace(model, SHORT, change=units.Clamp(3, 0.5, layer=1, start=4, quantity="cell"))
+    changed = rnnviz.trace(model, SHORT, change=units.Clamp(3, 0.5, layer=1, start=4, quantity="cell"))
 
     def set_one(c: Any) -> Any:
         c[3] = 0.5
         return c
 
     edit = units.Edit(set_one, layer=1, quantity="cell", start=4)
-    assert_states(rnnviz.trace(model, SHORT, change=edit).hidden, held.hidden)
+    assert_states(rnnviz.trace(model, SHORT, change=edit).hidden, changed.hidden)
     twice = [units.Edit(lambda h: h * 2), units.Edit(lambda h: h + 1)]  # in this order
-    there = rnnviz.trace(model, SHORT[:1], change=[units.Edit(lambda h: 2 * h + 1)]).hidden
-    np.testing.assert_allclose(rnnviz.trace(model, SHORT[:1], change=twice).hidden, there)
+    states = rnnviz.trace(model, SHORT[:1], change=[units.Edit(lambda h: 2 * h + 1)]).hidden
+    np.testing.assert_allclose(rnnviz.trace(model, SHORT[:1], change=twice).hidden, states)
 
 
 READINGS = {
@@ -170,11 +177,22 @@ TOO_MUCH: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell != "mlp"])
-@pytest.mark.parametrize("what", TOO_MUCH)
-def test_a_change_beyond_float32_is_named(what: str, cell: str) -> None:
-    change, named = TOO_MUCH[what]
-    if what == "scale that grows" and cell != "gru":
+CELL_STATES = {
+    "cell state scaled": (units.Scale(3, 1e30, quantity="cell"), "Scale.* too large for float32"),
+    "cell state clamped": (units.Clamp(3, 1e39, quantity="cell"), "Clamp.* too large for float32"),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "cell"),
+    [
+        *itertools.product(TOO_MUCH, [cell for cell in CELLS if cell != "mlp"]),
+        *itertools.product(CELL_STATES, ["lstm"]),
+    ],
+)
+def test_a_change_beyond_float32_is_named(case: str, cell: str) -> None:
+    change, named = (TOO_MUCH | CELL_STATES)[case]
+    if case == "scale that grows" and cell != "gru":
         change = [units.Scale([1, 2, 3], 1e30)]
         named = r"Scale\(3 units, 1e\+30\)"
     model = tiny_torch(cell)
@@ -183,13 +201,6 @@ def test_a_change_beyond_float32_is_named(what: str, cell: str) -> None:
             continue
         with pytest.raises(ConfigError, match=named):
             read(model, change)
-
-
-def test_a_cell_state_beyond_float32_is_named() -> None:
-    for change in (units.Scale(3, 1e30, quantity="cell"), units.Clamp(3, 1e39, quantity="cell")):
-        for read in READINGS.values():
-            with pytest.raises(ConfigError, match=f"{type(change).__name__}.* too large for float32"):
-                read(tiny_torch("lstm"), change)
 
 
 @pytest.mark.parametrize("cell", CELLS)

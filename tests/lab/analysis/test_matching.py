@@ -25,7 +25,7 @@ from tests.support.torch_models import tiny_torch
 
 BOOK = quoted(3000)
 HALF = 1e-3  # a float16 of a state in [-1, 1], rounded up here and down there
-SAID = "ab “cde” f"  # the passage 3 .. 6 is “cde
+PASSAGE_TEXT = "ab “cde” f"  # the passage 3 .. 6 is “cde
 
 
 def halves(model: Any, text: str) -> np.ndarray:
@@ -52,21 +52,21 @@ def scanned(
         for t in range(len(table) - least + 1)
     ]
     needed = max(1, int(np.ceil(share * len(pattern) - 1e-9)))
-    found, start = [], 0
-    for held, alike in itertools.groupby(sets):
+    result, start = [], 0
+    for kept_items, alike in itertools.groupby(sets):
         stop = start + len(list(alike))
-        if len(held) >= needed:
-            found.append((len(held), start, stop - 1 + least))
+        if len(kept_items) >= needed:
+            result.append((len(kept_items), start, stop - 1 + least))
         start = stop
-    found.sort(key=lambda one: (-one[0], one[1] - one[2], one[1]))
-    return found, sum(len(s) >= needed for s in sets)
+    result.sort(key=lambda item: (-item[0], item[1] - item[2], item[1]))
+    return result, sum(len(s) >= needed for s in sets)
 
 
-def apart(found: list[tuple[int, int, int]], most: int) -> list[tuple[int, int, int]]:
+def apart(result: list[tuple[int, int, int]], largest: int) -> list[tuple[int, int, int]]:
     chosen: list[tuple[int, int, int]] = []
-    for one in found:
-        if len(chosen) < most and all(one[2] <= other[1] or one[1] >= other[2] for other in chosen):
-            chosen.append(one)
+    for item in result:
+        if len(chosen) < largest and all(item[2] <= other[1] or item[1] >= other[2] for other in chosen):
+            chosen.append(item)
     return chosen
 
 
@@ -76,23 +76,23 @@ def two_layers() -> tuple[Any, str, SearchedText]:
     return model, text, SearchedText(model, text)
 
 
-@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("is_kept", [True, False])
 def test_a_text_is_read_in_pieces_and_kept_if_its_states_fit(
-    kept: bool, monkeypatch: pytest.MonkeyPatch
+    is_kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(places, "PIECE", 30)
     model = tiny_torch("lstm", layers=2)
     states = halves(model, TEXT)
-    monkeypatch.setattr(places, "KEPT", 2 * states.size - (not kept))
+    monkeypatch.setattr(places, "KEPT", 2 * states.size - (not is_kept))
     searched = SearchedText(model, TEXT)
     assert (searched.text, searched.bytes, searched.kept) == (TEXT, 2 * states.size, False)
     for start, stop in ((65, 130), (0, len(TEXT)), (29, 30), (30, 31)):  # the first out of turn
-        found = list(searched.between(start, stop))
-        assert max(piece.shape[1] for piece in found) <= 30
-        np.testing.assert_allclose(np.concatenate(found, axis=1).T, states[start:stop], atol=HALF)
-    assert searched.kept == kept
+        pieces = list(searched.between(start, stop))
+        assert max(piece.shape[1] for piece in pieces) <= 30
+        np.testing.assert_allclose(np.concatenate(pieces, axis=1).T, states[start:stop], atol=HALF)
+    assert searched.kept == is_kept
     once = searched.states(1)
-    assert (searched.states(1) is once) == kept
+    assert (searched.states(1) is once) == is_kept
     np.testing.assert_array_equal(searched.states(1), once)
 
 
@@ -114,21 +114,21 @@ def test_pieces_give_the_matches_of_the_whole(seed: int, monkeypatch: pytest.Mon
     random = np.random.default_rng(seed)
     states = np.repeat(random.choice([-0.5, 0.0, 0.5], (60, 6)), random.integers(1, 7, 60), axis=0)
     states[random.random(len(states)) < random.choice([0.05, 0.6])] = 0.0
-    held = tuple(Unit(*unit) for unit in ((0, 0), (0, 2), (1, 0), (1, 1)))
-    pattern = Pattern(held, tuple(random.choice([-1, 1], 4).tolist()), 0.5)
+    kept_items = tuple(Unit(*unit) for unit in ((0, 0), (0, 2), (1, 0), (1, 1)))
+    pattern = Pattern(kept_items, tuple(random.choice([-1, 1], 4).tolist()), 0.5)
     values, table = states.T.astype(np.float16), on(states, pattern, 3)
-    for share, least, most in itertools.product((0.25, 0.5, 0.75), (1, 3, 17, 400), (1, 4, 50)):
-        finder = Finder(3, pattern, share=share, least=least, most=most)
+    for share, least, largest in itertools.product((0.25, 0.5, 0.75), (1, 3, 17, 400), (1, 4, 50)):
+        finder = Finder(3, pattern, share=share, least=least, most=largest)
         for piece in np.split(values, np.unique(random.integers(1, len(states), 20)), axis=1):
             finder.add(piece)
-        found, (expected, windows) = finder.matches(), scanned(states, pattern, 3, share, least)
-        assert found == matching.find(values, 3, pattern, share=share, least=least, most=most)
-        assert [(m.overlap, m.start, m.stop) for m in found.found] == apart(expected, most)
-        assert (found.windows, found.of) == (windows, max(0, len(states) - least + 1))
-        for match in found.found:
+        result, (expected, windows) = finder.matches(), scanned(states, pattern, 3, share, least)
+        assert result == matching.find(values, 3, pattern, share=share, least=least, most=largest)
+        assert [(m.overlap, m.start, m.stop) for m in result.found] == apart(expected, largest)
+        assert (result.windows, result.of) == (windows, max(0, len(states) - least + 1))
+        for match in result.found:
             inside = table[match.start : match.stop].all(axis=0)
             assert match.units == tuple(itertools.compress(pattern.units, inside))
-    assert found.share == 0.0  # no window is so long
+    assert result.share == 0.0  # no window is so long
 
 
 def test_a_search_holds_no_more_places_the_longer_the_text_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,9 +157,9 @@ def test_a_pattern_is_what_is_on_throughout_and_off_around(edges: int, start: in
                     )
                     if is_on[start:stop].all() and not is_on[[*before, *after]].any():
                         expected[Unit(n, u)] = sign
-        found = matching.pattern(trace, start, stop, threshold=0.1, edges=edges, layer=layer)
-        assert dict(zip(found.units, found.signs, strict=True)) == expected
-        assert found.length == stop - start
+        pattern = matching.pattern(trace, start, stop, threshold=0.1, edges=edges, layer=layer)
+        assert dict(zip(pattern.units, pattern.signs, strict=True)) == expected
+        assert pattern.length == stop - start
 
 
 def test_predictions_from_kept_states_are_those_of_the_network(
@@ -168,10 +168,10 @@ def test_predictions_from_kept_states_are_those_of_the_network(
     model, text, searched = two_layers
     probabilities = np.exp(rnnviz.trace(model, text[:60]).log_probs)
     for position in (0, 30, 59):
-        found = searched.next(position, k=3)
+        predictions = searched.next(position, k=3)
         best = np.argsort(-probabilities[position + 1], kind="stable")[:3]
-        assert [symbol for symbol, _ in found] == [model.vocabulary.symbol(int(s)) for s in best]
-        np.testing.assert_allclose([p for _, p in found], probabilities[position + 1, best], atol=0.01)
+        assert [symbol for symbol, _ in predictions] == [model.vocabulary.symbol(int(s)) for s in best]
+        np.testing.assert_allclose([p for _, p in predictions], probabilities[position + 1, best], atol=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -179,119 +179,113 @@ def quotations() -> SearchedText:
     return SearchedText(built(), BOOK)
 
 
-def elsewhere(searched: SearchedText, start: int, stop: int, text: str = SAID, **asked: Any) -> Matches:
+def elsewhere(
+    searched: SearchedText, start: int, stop: int, text: str = PASSAGE_TEXT, **options: Any
+) -> Matches:
     """The matches of a passage in the network that was built."""
-    asked = {"threshold": 0.9, **asked}
-    return run(searched.elsewhere(rnnviz.trace(built(), text), start, stop, **asked))
+    options = {"threshold": 0.9, **options}
+    return run(searched.elsewhere(rnnviz.trace(built(), text), start, stop, **options))
 
 
-def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have(
+def test_endings_of_matches_are_counted_beside_those_of_all_places(
     quotations: SearchedText,
 ) -> None:
-    found = elsewhere(quotations, 1, 3, "x“ab", most=1000)
-    ends = [match.stop - 1 for match in found.found]
+    matches = elsewhere(quotations, 1, 3, "x“ab", most=1000)
+    ends = [match.stop - 1 for match in matches.found]
     same = [n for n in range(1, len(BOOK)) if BOOK[n - 1 : n + 1] == "“a"]
     assert len(same) < matching.ENOUGH  # so fewer characters must do
-    assert found.passage == matching.Ending("“a", len({*same} & {*ends}), len(ends), len(same) / len(BOOK))
+    assert matches.passage == matching.Ending("“a", len({*same} & {*ends}), len(ends), len(same) / len(BOOK))
     inside = sum(BOOK[n] == "a" for n in ends)
-    assert found.ending == matching.Ending("a", inside, len(ends), BOOK.count("a") / len(BOOK))
+    assert matches.ending == matching.Ending("a", inside, len(ends), BOOK.count("a") / len(BOOK))
 
 
 def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str, SearchedText]) -> None:
     model, text, searched = two_layers
     for passage in ("q", "a machine"):
         read = rnnviz.trace(model, passage)
-        found = run(searched.elsewhere(read, 0, len(passage), threshold=0.01, share=0.1))
-        assert passage.endswith(found.ending.text)
-        assert found.ending.everywhere == len(searched.ends_with(found.ending.text)) / len(text)
-        often = found.ending.everywhere * len(text) >= matching.ENOUGH
-        assert often or len(found.ending.text) == 1  # rare as it is
+        matches = run(searched.elsewhere(read, 0, len(passage), threshold=0.01, share=0.1))
+        assert passage.endswith(matches.ending.text)
+        assert matches.ending.everywhere == len(searched.ends_with(matches.ending.text)) / len(text)
+        often = matches.ending.everywhere * len(text) >= matching.ENOUGH
+        assert often or len(matches.ending.text) == 1  # rare as it is
 
 
-def test_what_stands_at_a_match_and_what_is_expected_there(quotations: SearchedText) -> None:
-    found = elsewhere(quotations, 3, 7, most=5)
-    for match in found.found:
+def test_match_has_its_context_and_the_next_characters(quotations: SearchedText) -> None:
+    matches = elsewhere(quotations, 3, 7, most=5)
+    for match in matches.found:
         start, stop = max(0, match.start - matching.BEFORE), match.stop + matching.AFTER
         assert match.before + match.text + match.after == BOOK[start:stop]
         assert (len(match.before), match.text) == (match.start - start, BOOK[match.start : match.stop])
         assert list(match.next) == quotations.next(match.stop - 1)
         states = halves(built(), BOOK)[start:stop]
-        np.testing.assert_allclose(match.on, on(states, found.pattern, 8).mean(axis=1))
+        np.testing.assert_allclose(match.on, on(states, matches.pattern, 8).mean(axis=1))
 
 
 @pytest.mark.parametrize("layer", [None, 1])
-def test_all_that_is_counted_of_untrained_copies(layer: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrained_copies_matches_are_counted(layer: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "BEGINNING", 400)
     model = tiny_torch("gru", layers=2)
-    asked: dict[str, Any] = {"share": 0.6, "most": 7}
+    options: dict[str, Any] = {"share": 0.6, "most": 7}
     searched = SearchedText(model, TEXT)
     read = rnnviz.trace(model, TEXT[3:60])
     copies = run(matching.copies(model, TEXT, 2))
-    found = run(searched.elsewhere(read, 20, 23, threshold=0.05, layer=layer, **asked))
-    found = searched.beside(found, read, 20, 23, copies, layer=layer, **asked)
-    control = found.untrained
+    matches = run(searched.elsewhere(read, 20, 23, threshold=0.05, layer=layer, **options))
+    matches = searched.beside(matches, read, 20, 23, copies, layer=layer, **options)
+    control = matches.untrained
 
     networks = [model, *units.untrained(model, 2)]
     share = np.mean(abs(units.activations(read, layer=layer)) >= 0.05)
     ends: list[list[int]] = []
     for number, network in enumerate(networks):
-        here = rnnviz.trace(network, read.text)
-        values = abs(units.activations(here, layer=layer))
+        places_here = rnnviz.trace(network, read.text)
+        values = abs(units.activations(places_here, layer=layer))
         threshold = 0.05 if number == 0 else float(np.quantile(values, 1 - share))
-        pattern = matching.pattern(here, 20, 23, threshold=threshold, layer=layer)
+        pattern = matching.pattern(places_here, 20, 23, threshold=threshold, layer=layer)
         if number:
             assert np.mean(values >= threshold) == pytest.approx(share, abs=2 / values.size)
             assert control.thresholds[number - 1] == pytest.approx(threshold)
             assert control.units[number - 1] == len(pattern)
         states = rnnviz.trace(network, TEXT[:400]).hidden.reshape(400, -1).T.astype(np.float16)
-        ends.append([m.stop - 1 for m in matching.find(states, 12, pattern, least=3, **asked).found])
-    own, theirs = ends[0], [*ends[1], *ends[2]]
-    assert (control.characters, control.own, control.matches) == (400, len(own), len(theirs))
-    assert min(len(own), len(ends[1]), len(ends[2])) > 2
-    assert [one.name for one in control.shares] == [TEXT[23:26], found.ending.text]
+        ends.append([m.stop - 1 for m in matching.find(states, 12, pattern, least=3, **options).found])
+    network_ends, theirs = ends[0], [*ends[1], *ends[2]]
+    assert (control.characters, control.own, control.matches) == (400, len(network_ends), len(theirs))
+    assert min(len(network_ends), len(ends[1]), len(ends[2])) > 2
+    assert [compared.name for compared in control.shares] == [TEXT[23:26], matches.ending.text]
     for shares in control.shares:
-        assert shares.own == sum(TEXT[: n + 1].endswith(shares.name) for n in own)
+        assert shares.own == sum(TEXT[: n + 1].endswith(shares.name) for n in network_ends)
         assert shares.untrained == sum(TEXT[: n + 1].endswith(shares.name) for n in theirs)
 
 
 def test_copies_may_have_no_unit_that_is_on_throughout(quotations: SearchedText) -> None:
     """A unit set by hand is on inside quotes and off beside them; no unit of random weights is."""
-    copies, read = run(matching.copies(built(), BOOK)), rnnviz.trace(built(), SAID)
-    found = quotations.beside(elsewhere(quotations, 3, 7, edges=1), read, 3, 7, copies)
-    assert found.untrained.own > 5
-    assert (found.untrained.units, found.untrained.matches) == ((0, 0, 0), 0)
-    assert found.untrained.shares[1].untrained == 0
-    assert "match.no-copy" in [said.code for said in found.sentences()]
+    copies, read = run(matching.copies(built(), BOOK)), rnnviz.trace(built(), PASSAGE_TEXT)
+    matches = quotations.beside(elsewhere(quotations, 3, 7, edges=1), read, 3, 7, copies)
+    assert matches.untrained.own > 5
+    assert (matches.untrained.units, matches.untrained.matches) == ((0, 0, 0), 0)
+    assert matches.untrained.shares[1].untrained == 0
+    assert "match.no-copy" in [sentence.code for sentence in matches.sentences()]
 
 
 @pytest.mark.parametrize("copies", [0, 1])
-def test_one_call_matches_and_controls(quotations: SearchedText, copies: int) -> None:
-    found = units.match(built(), SAID, 3, 7, BOOK, threshold=0.9, copies=copies)
+def test_match_equals_its_steps(quotations: SearchedText, copies: int) -> None:
+    matches = units.match(built(), PASSAGE_TEXT, 3, 7, BOOK, threshold=0.9, copies=copies)
     expected = elsewhere(quotations, 3, 7)
     if copies:
         beside = run(matching.copies(built(), BOOK, 1))
-        expected = quotations.beside(expected, rnnviz.trace(built(), SAID), 3, 7, beside)
-    assert found.facts() == expected.facts()
+        expected = quotations.beside(expected, rnnviz.trace(built(), PASSAGE_TEXT), 3, 7, beside)
+    assert matches.facts() == expected.facts()
 
 
-def test_what_cannot_be_found_is_refused_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_pattern_is_refused_before_the_text_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SearchedText, "states", None)
     with pytest.raises(ConfigError, match="no unit is on throughout"):
-        units.match(built(), SAID, 3, 7, BOOK, threshold=1.5)
-
-
-def test_copies_read_no_more_than_the_beginning() -> None:
-    made = run(matching.copies(built(), BOOK * 11))
-    assert [copy.states.shape for copy in made] == [(8, matching.BEGINNING)] * 3
-    assert made[0].states.dtype == np.float16
-    first = rnnviz.trace(made[0].model, BOOK).hidden[:, 0].T
-    np.testing.assert_allclose(made[0].states[:, : len(BOOK)], first, atol=1e-3)
+        units.match(built(), PASSAGE_TEXT, 3, 7, BOOK, threshold=1.5)
 
 
 PLACE = Match(70, 74, (Unit(0, 3), Unit(0, 9)), "a" * 60, "b\n c", "d" * 30, next=(("\n", 0.61),))
 COMPARED = matching.Compared("b\n c", 1, 4), matching.Compared(" c", 1, 5)
 CONTROL = matching.Untrained(300, (2, 0), (0.1, 0.2), 1, 9, COMPARED)
-FOUND = Matches(
+MATCHES = Matches(
     pattern=Pattern((Unit(0, 9), Unit(0, 3)), (-1, 1), 0.5, 4),
     found=(PLACE,),
     needed=2,
@@ -305,46 +299,54 @@ FOUND = Matches(
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "expected_codes"),
     [
         ({"found": ()}, "nowhere"),
         ({}, "places passage ending few rows"),
-        ({"ending": FOUND.passage}, "places passage few rows"),
+        ({"ending": MATCHES.passage}, "places passage few rows"),
         ({"untrained": CONTROL}, "places passage ending control both both-ending alike few rows"),
-        ({"untrained": CONTROL, "ending": FOUND.passage}, "places passage control both alike few rows"),
+        ({"untrained": CONTROL, "ending": MATCHES.passage}, "places passage control both alike few rows"),
         (
-            {"untrained": replace(CONTROL, own=0), "ending": FOUND.passage},
+            {"untrained": replace(CONTROL, own=0), "ending": MATCHES.passage},
             "places passage control copies-alone few rows",
         ),
         (
-            {"untrained": replace(CONTROL, matches=0), "ending": FOUND.passage},
+            {"untrained": replace(CONTROL, matches=0), "ending": MATCHES.passage},
             "places passage control no-copy few rows",
         ),
         ({"passage": None, "ending": None}, "places"),  # as `SearchedText.search` returns it
     ],
 )
-def test_what_is_said_of_matches(changed: dict[str, Any], said: str) -> None:
-    codes = [one.code.partition(".")[2] for one in replace(FOUND, **changed).sentences()]
-    assert codes == said.split()
+def test_matches_have_the_true_sentences(changed: dict[str, Any], expected_codes: str) -> None:
+    codes = [sentence.code.partition(".")[2] for sentence in replace(MATCHES, **changed).sentences()]
+    assert codes == expected_codes.split()
 
 
-def test_with_which_values_matches_are_said() -> None:
-    values = replace(FOUND, untrained=CONTROL).sentences()[0].values
-    shown = {name: one.value if isinstance(one, Number) else one for name, one in values.items()}
-    assert (shown["needed"], shown["all"], shown["least"], shown["shown"]) == (2, 2, 4, 1)
-    assert (shown["share"], shown["everywhere"], shown["anywhere"]) == pytest.approx((0.03, 0.02, 1.0))
-    assert (shown["passage"], shown["ending"]) == ("b⏎·c", "·c")
-    assert (shown["inside"], shown["ends"], shown["first"], shown["copies"]) == (1, 1, 300, 2)
-    assert [shown[name] for name in ("own", "theirs", "a", "b", "c", "d")] == [1, 9, 1, 4, 1, 5]
+def test_matches_sentences_have_the_counts() -> None:
+    values = replace(MATCHES, untrained=CONTROL).sentences()[0].values
+    shown_values = {
+        name: value.value if isinstance(value, Number) else value for name, value in values.items()
+    }
+    assert (shown_values["share"], shown_values["everywhere"], shown_values["anywhere"]) == pytest.approx(
+        (0.03, 0.02, 1.0)
+    )
+    assert (shown_values["passage"], shown_values["ending"]) == ("b⏎·c", "·c")
+    assert (shown_values["inside"], shown_values["ends"], shown_values["first"], shown_values["copies"]) == (
+        1,
+        1,
+        300,
+        2,
+    )
+    assert [shown_values[name] for name in ("own", "theirs", "a", "b", "c", "d")] == [1, 9, 1, 4, 1, 5]
     assert describe(values["units"], "en") == "0 to 2"
-    (row,) = FOUND.table().rows
-    assert [one.value for one in row[:3] if isinstance(one, Number)] == [70, 2, 4]
+    (row,) = MATCHES.table().rows
+    assert [value.value for value in row[:3] if isinstance(value, Number)] == [70, 2, 4]
     assert row[3:] == ["a" * 30, "b⏎ c", "d" * 15, "⏎ 61%"]
 
 
-def test_which_units_are_on_is_said_in_their_order() -> None:
-    said = FOUND.pattern.said()
-    assert (said.code, said.values["units"]) == ("match.units", "+3, −9")
+def test_pattern_names_its_units_in_order() -> None:
+    sentence = MATCHES.pattern.said()
+    assert (sentence.code, sentence.values["units"]) == ("match.units", "+3, −9")
     deeper = Pattern((Unit(1, 2), Unit(0, 7)), (1, 1)).said()
     assert deeper.values["units"] == "+0:7, +1:2"
     none = Pattern((), ())
@@ -353,9 +355,9 @@ def test_which_units_are_on_is_said_in_their_order() -> None:
 
 def test_the_units_that_are_on_above_0_come_first_in_the_picture() -> None:
     states = np.arange(20, dtype=np.float32).reshape(2, 10)
-    panel = FOUND.pattern.along(states, ("diverging", -1.0, 1.0))
+    panel = MATCHES.pattern.along(states, ("diverging", -1.0, 1.0))
     assert list(panel.picture.names) == [3, 9]
     np.testing.assert_array_equal(panel.picture.values, states[:, [3, 9]].T)
-    everything = Pattern((), ()).along(states, ("diverging", -1.0, 1.0))
-    assert everything.title.code == "match.title-none"
-    np.testing.assert_array_equal(everything.picture.values, states.T)
+    all_units = Pattern((), ()).along(states, ("diverging", -1.0, 1.0))
+    assert all_units.title.code == "match.title-none"
+    np.testing.assert_array_equal(all_units.picture.values, states.T)

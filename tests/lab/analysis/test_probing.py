@@ -45,9 +45,11 @@ def written() -> tuple[CharModel, Direction]:
         "recurrence.weight_hh_l1": np.zeros((H, H)),
         "readout.weight": random.normal(size=(V, H)),
         "readout.bias": np.zeros(V),
-    } | {f"recurrence.bias_{which}_l{n}": np.zeros(H) for which in ("ih", "hh") for n in (0, 1)}
+    } | {f"recurrence.bias_{direction}_l{n}": np.zeros(H) for direction in ("ih", "hh") for n in (0, 1)}
     model = CharModel(ModelConfig("rnn", V, H, 2, 0), VOCABULARY, name="written")
-    model.load_state_dict({name: torch.tensor(one, dtype=torch.float32) for name, one in parameters.items()})
+    model.load_state_dict(
+        {name: torch.tensor(weights, dtype=torch.float32) for name, weights in parameters.items()}
+    )
     return model.requires_grad_(False).eval(), Direction("written", turned[:, 0], layer=1)
 
 
@@ -56,30 +58,30 @@ def read() -> rnnviz.Trace:
     return rnnviz.trace(written()[0], quoted(24_000))
 
 
-def test_what_is_written_along_a_direction_is_found_though_no_unit_holds_it() -> None:
+def test_probe_finds_a_direction_that_no_unit_holds() -> None:
     _, along = written()
-    one = probe(read(), units.target("quotes", read().text), layer=1)
-    assert one.score > 0.999
-    assert one.few[0].score < 0.8
-    assert one.direction().vector @ along.vector > 0.99
-    assert one.direction().layer == 1
-    assert (one.held, one.verdict) == ("spread", "learned")
-    assert 0.4 < np.mean(one.control) < 0.6
-    assert one.selectivity == pytest.approx(one.score - np.mean(one.control))
+    result = probe(read(), units.target("quotes", read().text), layer=1)
+    assert result.score > 0.999
+    assert result.few[0].score < 0.8
+    assert result.direction().vector @ along.vector > 0.99
+    assert result.direction().layer == 1
+    assert (result.held, result.verdict) == ("spread", "learned")
+    assert 0.4 < np.mean(result.control) < 0.6
+    assert result.selectivity == pytest.approx(result.score - np.mean(result.control))
 
 
 def test_a_unit_that_holds_it_is_named() -> None:
-    one = probe(read(), units.target("quotes", read().text), layer=0)
-    assert one.few[0].units == (Unit(0, 0),)
-    assert one.held == "one"
-    assert one.shares[0] == pytest.approx(1, abs=0.01)
-    assert one.direction().vector[0] > 0.9
+    result = probe(read(), units.target("quotes", read().text), layer=0)
+    assert result.few[0].units == (Unit(0, 0),)
+    assert result.held == "one"
+    assert result.shares[0] == pytest.approx(1, abs=0.01)
+    assert result.direction().vector[0] > 0.9
 
 
-def test_of_all_layers_there_is_a_direction_for_each() -> None:
-    one = probe(read(), units.target("quotes", read().text))
-    assert (one.layers, one.weights.shape) == ((0, 1), (2, H))
-    assert (one.few[0].units, one.direction(1).layer) == ((Unit(0, 0),), 1)
+def test_probe_of_all_layers_has_a_direction_for_each() -> None:
+    result = probe(read(), units.target("quotes", read().text))
+    assert (result.layers, result.weights.shape) == ((0, 1), (2, H))
+    assert (result.few[0].units, result.direction(1).layer) == ((Unit(0, 0),), 1)
 
 
 def planted(n: int = 24_000, columns: int = 40) -> tuple[Target, np.ndarray]:
@@ -95,53 +97,44 @@ def test_a_unit_that_only_helps_another_is_chosen_next() -> None:
         target.values + noise
     )  # what 5 holds is seen once 20, which tells nothing alone, is taken away
     states[:, 20] = noise + 0.1 * states[:, 20]
-    one = probe(states, target)
-    assert [unit.unit for unit in one.few[1].units] == [5, 20]
-    assert one.few[0].score < 0.6 < 0.99 < one.few[1].score
+    result = probe(states, target)
+    assert [unit.unit for unit in result.few[1].units] == [5, 20]
+    assert result.few[0].score < 0.6 < 0.99 < result.few[1].score
 
 
 def test_a_graded_target_is_read_by_its_ranks() -> None:
     _, states = planted()
     height = states[:, :8].sum(axis=1)
     states[:, 3] = 10 + 5 * states[:, 3]
-    one = probe(states, Target("height", np.exp(height)))
-    assert one.measure == "correlation"
-    assert one.score > 0.99
-    assert one.few[3].score == pytest.approx(one.score, abs=0.001)
+    result = probe(states, Target("height", np.exp(height)))
+    assert result.measure == "correlation"
+    assert result.score > 0.99
+    assert result.few[3].score == pytest.approx(result.score, abs=0.001)
     even = Direction("even", (np.arange(40) < 8) * np.where(np.arange(40) == 3, 0.2, 1.0))
-    assert one.direction().vector @ even.vector > 0.99
-    assert max(map(abs, one.control)) < 0.1
+    assert result.direction().vector @ even.vector > 0.99
+    assert max(map(abs, result.control)) < 0.1
 
 
-def test_where_there_is_nothing_nothing_is_said() -> None:
+def test_probe_of_noise_says_nothing() -> None:
     target, states = planted()
-    one = probe(states, target, controls=10)
-    assert (one.verdict, one.held) == ("nothing", None)
-    assert abs(one.selectivity) < 0.03
-
-
-@pytest.mark.slow
-def test_the_current_character_is_a_rival() -> None:
-    model = rnnviz.load("timemachine-gru")
-    text = "The Time Traveller smiled. He went on; “I think” he said. " * 400
-    one = probe(rnnviz.trace(model, text), units.target("vowel", text), controls=1)
-    assert one.score > 0.99
-    assert one.verdict == "character"
+    result = probe(states, target, controls=10)
+    assert (result.verdict, result.held) == ("nothing", None)
+    assert abs(result.selectivity) < 0.03
 
 
 def test_the_last_few_characters_are_a_rival() -> None:
     ids = read().ids
     three_ago = Target("three ago", np.concatenate(([False] * 3, np.isin(ids[:-3], ids[:4]))))
-    one = probe(read(), three_ago, layer=1, controls=1)
-    assert one.context.number in (4, 8)  # two characters don't reach so far
-    assert one.context.score > 0.999
-    assert one.character < one.score - 0.02
-    assert one.verdict == "context"
+    result = probe(read(), three_ago, layer=1, controls=1)
+    assert result.context.number in (4, 8)  # two characters don't reach so far
+    assert result.context.score > 0.999
+    assert result.character < result.score - 0.02
+    assert result.verdict == "context"
 
 
 def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
     target = units.target("quotes", read().text)
-    one = probe(
+    result = probe(
         read(),
         target,
         layer=1,
@@ -157,21 +150,26 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
         )
         for k in evidence.LENGTHS
     }
-    rival = one.context
+    rival = result.context
     assert rival.score == pytest.approx(scores[rival.number]) == pytest.approx(max(scores.values()))
-    assert 0 < rival.low < one.score - rival.score < rival.high
+    assert 0 < rival.low < result.score - rival.score < rival.high
     assert rival.p < 0.05
-    assert one.verdict == "remembers"
+    assert result.lead[0] < result.score - max(result.untrained) < result.lead[1]
+    assert result.verdict == "remembers"
     changes: list[tuple[dict[str, Any], str]] = [
         ({"context": replace(rival, low=-0.001)}, "context"),
         ({"context": replace(rival, low=None, high=None)}, "learned"),
-        ({"context": replace(rival, score=one.score - 0.019)}, "context"),
+        ({"context": replace(rival, score=result.score - 0.019)}, "context"),
         ({"context": None}, "learned"),
         ({"lead": None, "untrained": ()}, "learned"),
+        ({"lead": (-0.01, 0.2)}, "untrained"),
+        ({"untrained": (result.score,)}, "untrained"),
+        ({"interval": None}, "short"),
+        ({"interval": (0.499, 1.0)}, "nothing"),  # chance is in the interval
         ({"control": ()}, "learned"),
     ]
-    for changed, said in changes:
-        assert replace(one, **changed).verdict == said
+    for changed, expected_verdict in changes:
+        assert replace(result, **changed).verdict == expected_verdict
 
 
 def test_little_text_or_a_rare_target_gets_no_verdict() -> None:
@@ -191,28 +189,13 @@ def runs(mask: np.ndarray) -> list[tuple[bool, int]]:
     return sorted((bool(part[0]), len(part)) for part in np.split(turned, edges))
 
 
-@pytest.mark.slow
-def test_a_lead_that_another_text_may_not_have_is_none() -> None:
-    target, states = planted()
-    states[:, 3] += 3 * target.values
-    one = probe(states, target, untrained=[np.random.default_rng(3).normal(size=(24_000, 4))])
-    assert one.interval[0] < one.score < one.interval[1]
-    assert one.lead[0] < one.score - max(one.untrained) < one.lead[1]
-    assert (one.verdict, replace(one, lead=(-0.01, 0.2)).verdict) == ("learned", "untrained")
-    as_much = probe(states, target, untrained=[np.roll(states, 1, axis=1)])
-    assert (as_much.verdict, as_much.untrained) == ("untrained", (pytest.approx(one.score, abs=1e-6),))
-    assert replace(one, interval=None).verdict == "short"
-    assert replace(one, interval=(0.499, 0.9)).verdict == "nothing", "chance is in the interval"
-    assert probe(states, target).lead is None
-
-
 @pytest.mark.parametrize("begins", [False, True])
 def test_random_labels_keep_the_lengths_of_runs(begins: bool) -> None:
     mask = np.repeat(np.arange(10) % 2 == begins, [3, 1, 4, 1, 5, 9, 2, 6, 5, 7])
-    drawn = [random_labels(mask, np.random.default_rng(seed)) for seed in range(20)]
-    assert {labels.sum() for labels in drawn} == {mask.sum()}
-    assert all(runs(labels) == runs(mask) for labels in drawn)
-    assert len({labels.tobytes() for labels in drawn}) > 15
+    labellings = [random_labels(mask, np.random.default_rng(seed)) for seed in range(20)]
+    assert {labels.sum() for labels in labellings} == {mask.sum()}
+    assert all(runs(labels) == runs(mask) for labels in labellings)
+    assert len({labels.tobytes() for labels in labellings}) > 15
     # Few runs have few orders: such labels too are elsewhere.
     once = np.arange(1000) // 100 == 5
     assert all((random_labels(once, np.random.default_rng(s)) & once).sum() < 51 for s in range(20))
@@ -220,8 +203,8 @@ def test_random_labels_keep_the_lengths_of_runs(begins: bool) -> None:
 
 def test_the_same_seed_draws_the_same_control() -> None:
     target, states = planted()
-    one, other, third = (probe(states, target, seed=seed).control for seed in (0, 0, 1))
-    assert one == other != third
+    control, other, third = (probe(states, target, seed=seed).control for seed in (0, 0, 1))
+    assert control == other != third
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -229,16 +212,16 @@ def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
     model = tiny_torch(cell, layers=2)
     traced = rnnviz.trace(model, (TEXT * 5)[:1500])
     for quantity in KINDS[cell].quantities[:2]:
-        one = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)
-        assert one.facts() == probe(traced, "vowel", quantity=quantity, controls=1).facts()
-        assert one.quantity == quantity == one.direction(1).quantity
-        assert one.weights.shape == (2, 12)
+        result = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)
+        assert result.facts() == probe(traced, "vowel", quantity=quantity, controls=1).facts()
+        assert result.quantity == quantity == result.direction(1).quantity
+        assert result.weights.shape == (2, 12)
 
 
 def test_fewer_units_than_eight_and_states_that_exploded() -> None:
     target, states = planted(2_000, 3)
     states[:, 0] += target.values
     states[5, 1], states[6, 1], states[:, 2] = np.inf, np.nan, 0.5
-    one = probe(states, target)
-    assert [len(few.units) for few in one.few] == [1, 2]
-    assert np.isfinite(one.weights).all()
+    result = probe(states, target)
+    assert [len(subset.units) for subset in result.few] == [1, 2]
+    assert np.isfinite(result.weights).all()

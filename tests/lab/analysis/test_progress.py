@@ -32,14 +32,14 @@ STARTED: dict[str, Callable[..., object]] = {
 
 
 @pytest.mark.parametrize("interval", [0.0, 1e9])  # whether a report is due at each step, or at none
-@pytest.mark.parametrize("what", STARTED)
+@pytest.mark.parametrize("case", STARTED)
 def test_shares_of_the_work_rise_to_the_end(
-    what: str, interval: float, monkeypatch: pytest.MonkeyPatch
+    case: str, interval: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", interval)
     shares: list[float] = []
-    STARTED[what](progress=lambda step: shares.append(step.fraction))
+    STARTED[case](progress=lambda step: shares.append(step.fraction))
     assert shares == sorted(shares)
     assert interval or 0 <= shares[0] < shares[-1]
     # A probe's last report comes before its intervals, which are quick.
-    assert shares[-1] == 1.0 or (what, shares[-1]) == ("probe", pytest.approx(0.9, abs=0.05))
+    assert shares[-1] == 1.0 or (case, shares[-1]) == ("probe", pytest.approx(0.9, abs=0.05))

@@ -45,9 +45,9 @@ def program() -> str:
     ],
 )
 def test_snippets_labelled_by_hand(name: str, text: str, expected: str) -> None:
-    found = target(name, text)
-    assert found.parsed == 1
-    assert target_signs(found) == expected
+    found_target = target(name, text)
+    assert found_target.parsed == 1
+    assert target_signs(found_target) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_snippets_labelled_by_hand(name: str, text: str, expected: str) -> None:
 def test_texts_that_begin_or_end_within_something_or_are_broken(
     text: str, strings: str | None, parsed: float
 ) -> None:
-    found = target("py-string", text)
-    assert found.parsed == pytest.approx(parsed)
-    assert strings is None or target_signs(found) == strings
+    found_target = target("py-string", text)
+    assert found_target.parsed == pytest.approx(parsed)
+    assert strings is None or target_signs(found_target) == strings
 
 
 def test_strings_and_comments_of_a_module_are_the_tokenisers(program: str) -> None:
@@ -83,11 +83,11 @@ def test_strings_and_comments_of_a_module_are_the_tokenisers(program: str) -> No
         if token.type == tokenize.STRING:
             strings[start:stop] = True
         comments[start:stop] |= token.type == tokenize.COMMENT
-    found = python_text.read_python(program)
-    assert found.parsed.all()
-    assert (found.comment == comments).all()
-    assert not (found.string & ~strings).any()
-    assert 0.9 < found.string.sum() / strings.sum() < 1  # but for a string's marks and prefix
+    python = python_text.read_python(program)
+    assert python.parsed.all()
+    assert (python.comment == comments).all()
+    assert not (python.string & ~strings).any()
+    assert 0.9 < python.string.sum() / strings.sum() < 1  # but for a string's marks and prefix
 
 
 def test_a_module_cut_anywhere_is_read_as_the_whole(program: str) -> None:
@@ -101,17 +101,17 @@ def test_a_module_cut_anywhere_is_read_as_the_whole(program: str) -> None:
 
 def test_rules_of_thumb_stand_in_where_there_is_no_python() -> None:
     text = "x = 'a'\nhe said 'no (' to b\nf(1)\n"
-    found = target("py-string", text)
-    assert target_signs(found) == "....xx.." + "........xxxxx......." + "....."
+    found_target = target("py-string", text)
+    assert target_signs(found_target) == "....xx.." + "........xxxxx......." + "....."
     prose = slice(text.index("he"), text.index("f(1"))
-    assert (found.values[prose] == inside_quotes(text[prose], "line")).all()
-    assert found.parsed == pytest.approx(1 - len(text[prose]) / len(text))
+    assert (found_target.values[prose] == inside_quotes(text[prose], "line")).all()
+    assert found_target.parsed == pytest.approx(1 - len(text[prose]) / len(text))
     depth = target("py-bracket-depth", text).values
     assert (depth[prose] == bracket_depth(text[prose], "line")).all()
     assert depth[-4:].tolist() == [1, 1, 0, 0]
 
 
-def test_they_are_looked_for_in_programs_alone(program: str) -> None:
+def test_python_targets_are_offered_for_programs_alone(program: str) -> None:
     of_python = kinds(program)
     assert set(PYTHON_KINDS) < set(of_python)
     assert not {"quotes", "brackets", "bracket-depth", "indentation", "indent-depth"} & set(of_python)
@@ -176,6 +176,6 @@ def test_no_text_is_too_broken(text: str) -> None:
     assert not (read.indent & (read.string | read.comment)).any()
     python_text.is_python(text)
     for name in PYTHON_KINDS:
-        found = target(name, text)
-        assert found.values.shape == (len(text),)
-        assert found.parsed == pytest.approx(read.parsed.mean() if text else 1)
+        found_target = target(name, text)
+        assert found_target.values.shape == (len(text),)
+        assert found_target.parsed == pytest.approx(read.parsed.mean() if text else 1)

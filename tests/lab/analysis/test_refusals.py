@@ -23,7 +23,7 @@ from rnnviz.lab.analysis.targets import Target, named_target, pattern_target, sp
 from rnnviz.networks.progress import run
 from tests.support.built import built
 from tests.support.models import TEXT
-from tests.support.refused import Refusals, refused
+from tests.support.refused import Refusals, assert_refused
 from tests.support.torch_models import tiny_torch
 
 H = 12  # of `tiny`
@@ -34,7 +34,7 @@ TABLE = np.random.default_rng(1).normal(size=(200, 3))
 PAIR = "(1, 5) may be unit 5 of layer 1, or units 1 and 5 of layer 0: give 5 and layer=1, or say layer=0"
 
 
-def held(*arguments: Any, **options: Any) -> Any:
+def trace_with(*arguments: Any, **options: Any) -> Any:
     """A text read under an intervention."""
     return rnnviz.trace(GRU, "The machine", change=Intervention(*arguments, **options))
 
@@ -72,7 +72,7 @@ def a_picture() -> Any:
     return units.scan(GRU, path="b.txt")
 
 
-ONE = Pattern((Unit(0, 0),), (1,))
+ONE_UNIT = Pattern((Unit(0, 0),), (1,))
 
 REFUSED: Refusals = {
     "ablate: a direction": (lambda: worth(units=[ALONG]), ConfigError, "for a direction use rnnviz.units"),
@@ -115,24 +115,31 @@ REFUSED: Refusals = {
     "Direction: nan": (lambda: Direction("wrong", [np.nan, 1.0]), ConfigError, "a vector of numbers"),
     "Direction: a table": (lambda: Direction("wrong", [[1.0]]), ConfigError, "a vector of numbers"),  # type: ignore[list-item]
     "Direction: a layer": (lambda: Direction("wrong", [1.0], layer=-1), ConfigError, "received layer -1"),
-    "directions: and units": (lambda: held((ALONG, 3)), ConfigError, "units or directions, not both"),
+    "directions: and units": (lambda: trace_with((ALONG, 3)), ConfigError, "units or directions, not both"),
     "directions: two layers": (
-        lambda: held((ALONG, random_direction(H, 1, layer=1))), ConfigError, "several layers or quantities",
+        lambda: trace_with((ALONG, random_direction(H, 1, layer=1))),
+        ConfigError, "several layers or quantities",
     ),
     "directions: another layer": (
-        lambda: held(ALONG, layer=1), ConfigError, "1 was asked for, and the direction is of 0",
+        lambda: trace_with(ALONG, layer=1), ConfigError, "1 was asked for, and the direction is of 0",
     ),
     "directions: another quantity": (
-        lambda: held(ALONG, quantity="cell"), ConfigError, "'cell' was asked for, and the direction is of 'h",
+        lambda: trace_with(ALONG, quantity="cell"),
+        ConfigError, "'cell' was asked for, and the direction is of 'h",
     ),
     "directions: a gate": (
-        lambda: held(random_direction(H, quantity="update")), ConfigError, "'cell' for an LSTM's cell state",
+        lambda: trace_with(random_direction(H, quantity="update")),
+        ConfigError, "'cell' for an LSTM's cell state",
     ),
-    "directions: another size": (lambda: held(random_direction(9)), ConfigError, "9 units; these have 12"),
+    "directions: another size": (
+        lambda: trace_with(random_direction(9)), ConfigError, "9 units; these have 12",
+    ),
     "directions: no such layer": (
-        lambda: held(random_direction(H, layer=1)), ConfigError, "received layer 1",
+        lambda: trace_with(random_direction(H, layer=1)), ConfigError, "received layer 1",
     ),
-    "directions: no cell": (lambda: held(random_direction(H, quantity="cell")), ConfigError, "gru cells"),
+    "directions: no cell": (
+        lambda: trace_with(random_direction(H, quantity="cell")), ConfigError, "gru cells",
+    ),
     "random direction": (lambda: random_direction(0), ConfigError, "H is at least 1"),
     "Direction.along": (
         lambda: ALONG.along(np.zeros((3, 9))), ConfigError, "states of 12 units; these have 9",
@@ -186,11 +193,13 @@ REFUSED: Refusals = {
         ConfigError,
         PAIR,
     ),
-    "intervene: a unit": (lambda: held((12,)), ConfigError, "units 0 to 11; received 12"),
+    "intervene: a unit": (lambda: trace_with((12,)), ConfigError, "units 0 to 11; received 12"),
     "intervene: a layer": (
-        lambda: held((0,), layer=1), ConfigError, "1 layers, counted from 0; received layer 1",
+        lambda: trace_with((0,), layer=1), ConfigError, "1 layers, counted from 0; received layer 1",
     ),
-    "intervene: a cell": (lambda: held((0,), quantity="cell"), ConfigError, "this network has gru cells"),
+    "intervene: a cell": (
+        lambda: trace_with((0,), quantity="cell"), ConfigError, "this network has gru cells",
+    ),
     "intervene: a text": (lambda: rnnviz.trace(GRU, "\ud800", change=[]), TextError, "surrogate"),
     "project: none": (lambda: units.project([]), ConfigError, "or a list of them"),
     "project: a text": (
@@ -239,9 +248,9 @@ REFUSED: Refusals = {
     "match: nothing on": (
         lambda: matched(Pattern((), ())), ConfigError, "no unit is on throughout the passage",
     ),
-    "match: share": (lambda: matched(ONE, share=0.0), ConfigError, "above 0 and at most 1"),
-    "match: least": (lambda: matched(ONE, least=0), ConfigError, "least is at least 1"),
-    "match: most": (lambda: matched(ONE, most=0), ConfigError, "most is at least 1"),
+    "match: share": (lambda: matched(ONE_UNIT, share=0.0), ConfigError, "above 0 and at most 1"),
+    "match: least": (lambda: matched(ONE_UNIT, least=0), ConfigError, "least is at least 1"),
+    "match: most": (lambda: matched(ONE_UNIT, most=0), ConfigError, "most is at least 1"),
     "patch: at": (
         lambda: patched(51), ConfigError, "`at` counts the characters read, from 0 to 50; received 51",
     ),
@@ -439,6 +448,8 @@ REFUSED: Refusals = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unfit_call_is_refused_in_one_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(*REFUSED[name])
+    assert_refused(*REFUSED[name])

@@ -21,17 +21,17 @@ def walk(length: int, seed: int, keep: float = 0.9) -> np.ndarray:
 @pytest.mark.parametrize("graded", [False, True])
 def test_an_interval_holds_the_truth_where_characters_taken_singly_would_not(graded: bool) -> None:
     """The share of 100 texts whose interval holds the score of all texts together: that of a guess."""
-    held, single, leads, guess = 0, 0, 0, 0.0 if graded else 0.5
+    covered, single, leads, guess = 0, 0, 0, 0.0 if graded else 0.5
     for seed in range(100):
         target = walk(4000, 2000 + seed) if graded else telegraph(4000, 20, seed)
         scores = Scores.of(np.stack([walk(4000, seed), walk(4000, 1000 + seed)], axis=1), target)
         low, high = scores.interval()
-        held += low <= guess <= high
+        covered += low <= guess <= high
         single += abs(scores.values[0] - guess) <= 1.96 * scores.parts[:, 0].std() / np.sqrt(4000)
         rival = scores.rival(1, "untrained", 0)
         assert (rival.low > 0) == (rival.p < 0.05 and scores.values[0] > scores.values[1])
         leads += rival.low > 0
-    assert held >= 90
+    assert covered >= 90
     assert single < 70
     assert leads <= 5
 

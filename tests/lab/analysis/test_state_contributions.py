@@ -12,21 +12,21 @@ from tests.support.torch_models import tiny_torch
 @pytest.mark.parametrize("layer", [0, 1])
 def test_the_sum_of_what_is_left_is_the_state(layer: int) -> None:
     model, text = tiny_torch("mingru", layers=2), TEXT[:80]
-    found, read = remaining(model, text, layer=layer), trace(model, text)
+    recurrence, read = remaining(model, text, layer=layer), trace(model, text)
     for t in (1, 2, 40, 80):
-        terms = found.at(t)
+        terms = recurrence.at(t)
         state = read.hidden[t - 1, layer]
         assert float(np.abs(terms.sum(axis=0) - state).max()) < 1e-5 * max(1, float(np.abs(state).max()))
-        plain = [found.write[s] * np.prod(found.keep[s + 1 : t + 1], axis=0) for s in range(t + 1)]
+        plain = [recurrence.write[s] * np.prod(recurrence.keep[s + 1 : t + 1], axis=0) for s in range(t + 1)]
         np.testing.assert_allclose(terms, plain, rtol=1e-5, atol=1e-30)
-    np.testing.assert_array_equal(found.at(), found.at(80))
+    np.testing.assert_array_equal(recurrence.at(), recurrence.at(80))
 
 
 def test_shares_are_those_of_the_terms() -> None:
-    found = remaining(tiny_torch("mingru"), TEXT[:30])
-    shares = found.shares()
+    recurrence = remaining(tiny_torch("mingru"), TEXT[:30])
+    shares = recurrence.shares()
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert not np.triu(shares, 1).any()
     for t in (1, 17, 30):
-        sizes = np.abs(found.at(t).astype(np.float64)).sum(axis=1)
+        sizes = np.abs(recurrence.at(t).astype(np.float64)).sum(axis=1)
         np.testing.assert_allclose(shares[t, : t + 1], sizes / sizes.sum(), rtol=1e-5, atol=1e-12)

@@ -23,9 +23,9 @@ def test_jacobians_are_what_autograd_finds(cell: str, options: dict[str, Any], h
     model, text = tiny_torch(cell, **{**options, "hidden_size": hidden_size}), TEXT[:9]
     hidden, cells, _ = unrolled(double(model).requires_grad_(), text)
     norms: tuple[Any, ...] = ("frobenius", "spectral")
-    found = {norm: jacobian(model, text, norm=norm) for norm in norms}
-    assert found["frobenius"].target is None
-    assert (found["frobenius"].cell is not None) == CELLS[cell].has_cell
+    by_norm = {norm: jacobian(model, text, norm=norm) for norm in norms}
+    assert by_norm["frobenius"].target is None
+    assert (by_norm["frobenius"].cell is not None) == CELLS[cell].has_cell
     for nodes, name in ((hidden, "hidden"), (cells, "cell"))[: 1 + CELLS[cell].has_cell]:
         flat = [node for step in reversed(nodes) for node in step]
         rows = [torch.autograd.grad(y, flat, retain_graph=True, allow_unused=True) for y in hidden[-1][-1][0]]
@@ -38,7 +38,7 @@ def test_jacobians_are_what_autograd_finds(cell: str, options: dict[str, Any], h
         for norm, order in orders.items():
             expected = [float(torch.linalg.matrix_norm(j, order)) for j in jacobians]
             np.testing.assert_allclose(
-                getattr(found[norm], name), np.reshape(expected, shape), rtol=1e-4, atol=1e-300
+                getattr(by_norm[norm], name), np.reshape(expected, shape), rtol=1e-4, atol=1e-300
             )
 
 

@@ -23,30 +23,30 @@ LONG = (TEXT * 200)[: 2 * PIECE + 77]
 def test_the_states_on_disk_are_those_of_a_trace(cell: str, text: str, tmp_path: Path) -> None:
     model = spread_network(cell)
     traced = rnnviz.trace(model, text)
-    found = rnnviz.states(model, text, output=tmp_path / "h.npy")
-    assert isinstance(found, np.memmap)
-    assert not found.flags.writeable
-    assert_states(found, traced.hidden)
+    states = rnnviz.states(model, text, output=tmp_path / "h.npy")
+    assert isinstance(states, np.memmap)
+    assert not states.flags.writeable
+    assert_states(states, traced.hidden)
     assert_states(np.load(tmp_path / "h.npy"), traced.hidden)
 
 
 @pytest.mark.parametrize("quantity", ["cell", "forget"])
-def test_of_a_layer_and_a_quantity(quantity: str, tmp_path: Path) -> None:
+def test_states_are_those_of_the_layer_and_quantity(quantity: str, tmp_path: Path) -> None:
     model = spread_network("lstm", layers=2)
-    found = rnnviz.states(model, LONG, output=tmp_path / "c.npy", layer=1, quantity=quantity)
-    assert_states(found, rnnviz.trace(model, LONG).values(quantity)[:, 1])
+    states = rnnviz.states(model, LONG, output=tmp_path / "c.npy", layer=1, quantity=quantity)
+    assert_states(states, rnnviz.trace(model, LONG).values(quantity)[:, 1])
 
 
 @needs.removal
-def test_of_a_file_with_what_normalising_changes(tmp_path: Path) -> None:
+def test_states_of_a_file_are_those_of_its_normalised_text(tmp_path: Path) -> None:
     model, book = spread_network("gru"), "a cab\r\nbad\r" * 900
     (tmp_path / "book.txt").write_bytes(book.encode("utf-16"))
     expected, shares = rnnviz.trace(model, book).hidden, list[float]()
-    for given in (tmp_path / "book.txt", io.BytesIO(book.encode("utf-16"))):
-        found = rnnviz.states(
-            model, given, output=tmp_path / "h.npy", progress=lambda now: shares.append(now.fraction)
+    for source in (tmp_path / "book.txt", io.BytesIO(book.encode("utf-16"))):
+        states = rnnviz.states(
+            model, source, output=tmp_path / "h.npy", progress=lambda now: shares.append(now.fraction)
         )
-        assert_states(found, expected)
+        assert_states(states, expected)
     assert shares[-1] == 1
     assert all(0 <= share <= 1 for share in shares)
     assert_states(
@@ -61,15 +61,15 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
     book.write_text("a cab, a bad beef. " * 2_000)
     rnnviz.states(model, "a cab", output=tmp_path / "h.npy")
     tracemalloc.start()
-    found = rnnviz.states(model, book, output=tmp_path / "h.npy")
-    _, most = tracemalloc.get_traced_memory()
+    states = rnnviz.states(model, book, output=tmp_path / "h.npy")
+    _, largest = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert found.nbytes > 38_000_000
-    assert most < 12_000_000
+    assert states.nbytes > 38_000_000
+    assert largest < 12_000_000
 
 
 @pytest.mark.parametrize(
-    ("asked", "kind", "said"),
+    ("options", "kind", "message"),
     [
         ({"text": ""}, EmptyTextError, "has no characters"),
         ({"text": "ab", "layer": 2}, ConfigError, "received layer 2"),
@@ -80,14 +80,14 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
         ({"text": Path("absent.txt")}, TextError, "there is no file"),
     ],
 )
-def test_nothing_is_written_where_something_is_refused(
-    asked: dict[str, object],
+def test_refused_states_leave_no_file(
+    options: dict[str, object],
     kind: type[Exception],
-    said: str,
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(kind, match=said):
-        rnnviz.states(spread_network("gru"), **{"output": "h.npy", **asked})  # type: ignore[arg-type]
+    with pytest.raises(kind, match=message):
+        rnnviz.states(spread_network("gru"), **{"output": "h.npy", **options})  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())

@@ -40,7 +40,7 @@ LINES = "  ab\n    c d\n\n \n\te"
         ("digit", "a1²b9", ".xx.x"),
     ],
 )
-def test_what_holds_where(name: str, text: str, expected: str) -> None:
+def test_target_holds_at_the_marked_characters(name: str, text: str, expected: str) -> None:
     assert target_signs(target(name, text)) == expected
 
 
@@ -53,38 +53,38 @@ def test_what_holds_where(name: str, text: str, expected: str) -> None:
         ("brackets", "f(a\nb)", ".xx..."),
     ],
 )
-def test_what_is_left_open_ends_with_its_line_in_a_program(name: str, text: str, expected: str) -> None:
+def test_unclosed_mark_ends_with_its_line_in_a_program(name: str, text: str, expected: str) -> None:
     assert target_signs(target(name, text, unclosed="line")) == expected
 
 
 @given(st.text(alphabet="a B\n\"'“”‘’()[]1.\\", max_size=40), st.sampled_from(sorted(KINDS)))
 def test_every_kind_covers_every_text_and_does_not_look_ahead_of_it(text: str, name: str) -> None:
-    found = target(name, text)
-    assert found.values.shape == (len(text),)
-    assert found.values.dtype in (np.bool_, np.float64)
-    if not found.graded:
+    found_target = target(name, text)
+    assert found_target.values.shape == (len(text),)
+    assert found_target.values.dtype in (np.bool_, np.float64)
+    if not found_target.graded:
         joined = np.zeros(len(text), bool)
-        for start, stop in found.spans():
+        for start, stop in found_target.spans():
             joined[start:stop] = True
-        assert (joined == found.values).all()
+        assert (joined == found_target.values).all()
 
 
 def test_help_names_every_target() -> None:
     assert {*KINDS, *PYTHON_KINDS} <= set(str(target.__doc__).split())
 
 
-def test_what_is_no_name_is_a_pattern_a_mask_or_a_target() -> None:
+def test_target_takes_a_pattern_a_mask_or_a_target() -> None:
     text = "in 1895, or 802701"
-    found = target("[0-9]+", text)
-    assert found.values.tolist() == pattern_target("[0-9]+", text).values.tolist()
-    assert target(found, text) is found
-    assert target(found.values, text).values is found.values
+    found_target = target("[0-9]+", text)
+    assert found_target.values.tolist() == pattern_target("[0-9]+", text).values.tolist()
+    assert target(found_target, text) is found_target
+    assert target(found_target.values, text).values is found_target.values
 
 
 def test_spans() -> None:
-    found = span_target([(1, 3), (2, 4)], "abcdef")
-    assert found.values.tolist() == [False, True, True, True, False, False]
-    assert found.spans() == [(1, 4)]
+    found_target = span_target([(1, 3), (2, 4)], "abcdef")
+    assert found_target.values.tolist() == [False, True, True, True, False, False]
+    assert found_target.spans() == [(1, 4)]
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ def test_contexts_tell_what_stands_in_them_and_no_more() -> None:
     for lag, first in ((0, 1), (1, 2), (3, 4), (7, 8)):
         mask = np.concatenate((np.zeros(lag, np.bool_), ids[: 6000 - lag] == 2))
         for k in (1, 2, 4, 8):
-            told = ranking.score(evidence.predicted(ids, mask, k, learn)[3000:], mask[3000:])
-            assert (told > 0.99) == (k >= first), (lag, k, told)
+            score = ranking.score(evidence.predicted(ids, mask, k, learn)[3000:], mask[3000:])
+            assert (score > 0.99) == (k >= first), (lag, k, score)
     graded = np.concatenate(([0.0], ids[:-1] * 1.0))
     assert ranking.score(evidence.predicted(ids, graded, 2, learn)[3000:], graded[3000:]) > 0.95
     pair = np.concatenate(([False], (ids[:-1] == 2) ^ (ids[1:] == 2)))  # no sum of characters: an n-gram
@@ -44,11 +44,11 @@ def test_a_context_weighs_as_much_as_often_it_comes(graded: bool) -> None:
     values, model = (
         (height, Ridge(alpha=16)) if graded else (height > 1, LogisticRegression(solver="newton-cg"))
     )
-    table, which = evidence._features(ids, 2)
-    each = table[which]  # a row a character
+    table, context = evidence._features(ids, 2)
+    by_character = table[context]  # a row a character
     labels = ranking.ranks(values[learn]) / learn.sum() if graded else values[learn]
-    model.fit(each[learn], labels)
-    expected = model.predict(each) if graded else model.decision_function(each)
+    model.fit(by_character[learn], labels)
+    expected = model.predict(by_character) if graded else model.decision_function(by_character)
     np.testing.assert_allclose(
         evidence.predicted(ids, values, 2, learn), expected, atol=0.2
     )  # of some 3; to the tolerance of both
@@ -61,17 +61,19 @@ def test_a_character_adds_what_the_score_loses_without_it(kind: str) -> None:
     target = aim if kind == "graded" else aim > 0.3
     near = (aim == 0) & (random.random(400) < 0.5) if kind == "near" else None
     series = np.column_stack([aim + random.normal(size=400), random.normal(size=400)]).round()
-    found = evidence.Scores.of(series, target, near)
-    np.testing.assert_allclose(found.parts.mean(axis=0), 0, atol=1e-9)
-    for which, column in enumerate(series.T):
+    scores = evidence.Scores.of(series, target, near)
+    np.testing.assert_allclose(scores.parts.mean(axis=0), 0, atol=1e-9)
+    for column_number, column in enumerate(series.T):
         parts = [np.ones(400, bool)] if near is None else [np.ones(400, bool), target | near]
         score = (lambda x, y: spearmanr(x, y)[0]) if kind == "graded" else (lambda x, y: roc_auc_score(y, x))
-        assert found.values[which] == pytest.approx(min(score(column[p], target[p]) for p in parts))
+        assert scores.values[column_number] == pytest.approx(min(score(column[p], target[p]) for p in parts))
         for t in range(0, 400, 40):
-            kept = np.arange(400) != t
-            beside = None if near is None else near[kept]
-            without = evidence.Scores.of(series[kept], target[kept], beside).values[which]
-            assert found.parts[t, which] == pytest.approx(399 * (found.values[which] - without), abs=0.02)
+            is_kept = np.arange(400) != t
+            beside = None if near is None else near[is_kept]
+            without = evidence.Scores.of(series[is_kept], target[is_kept], beside).values[column_number]
+            assert scores.parts[t, column_number] == pytest.approx(
+                399 * (scores.values[column_number] - without), abs=0.02
+            )
 
 
 def test_the_runs_of_a_target_are_counted_inside_and_outside() -> None:
@@ -97,16 +99,16 @@ def test_a_family_is_held_to_holms_levels() -> None:
     assert levels[2:] == [0.0, 0.0, 0.0]  # 0.02 > 0.05 / 3, and so all after it
     assert holm([single])[0].levels[0] == SIGNIFICANCE_LEVEL  # no family, no correction
     assert holm([]) == []
-    found = [replace(search, characters=MIN_VERDICT_CHARS, chance=0.6) for search in holm(family)]
-    assert [search.verdict == "nothing" for search in found] == [False, False, True, True, True]
+    results = [replace(search, characters=MIN_VERDICT_CHARS, chance=0.6) for search in holm(family)]
+    assert [search.verdict == "nothing" for search in results] == [False, False, True, True, True]
 
 
 def test_a_family_asks_for_the_shifts_that_its_levels_take() -> None:
     targets = [Target("telegraph", telegraph(MIN_VERDICT_CHARS, 50, seed)) for seed in range(11)]
     states = np.random.default_rng(8).normal(size=(MIN_VERDICT_CHARS, 11))
     searcher = Searcher(states + np.column_stack([target.values for target in targets]))
-    found = holm(searcher.search(target) for target in targets)
-    assert [(search.best.unit.unit, search.verdict) for search in found] == [(n, "open") for n in range(11)]
+    results = holm(searcher.search(target) for target in targets)
+    assert [(search.best.unit.unit, search.verdict) for search in results] == [(n, "open") for n in range(11)]
     too_few = [searcher.search(target, shifts=200) for target in targets]
     with pytest.raises(ConfigError, match=r"11 searches .* each takes 219 shifts or more; telegraph has 200"):
         holm(too_few)
@@ -129,16 +131,16 @@ def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() 
     report = weighed.evidence.report
     assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
     assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
-    told = [ranking.predict_by_symbol(searcher.ids, target.values, ~beside)]
-    told += [evidence.predicted(searcher.ids, target.values, k, ~beside) for k in evidence.LENGTHS]
+    predictions = [ranking.predict_by_symbol(searcher.ids, target.values, ~beside)]
+    predictions += [evidence.predicted(searcher.ids, target.values, k, ~beside) for k in evidence.LENGTHS]
     named = [("character", 1), *(("context", k) for k in evidence.LENGTHS), ("untrained", 0)]
     assert [(rival.kind, rival.number) for rival in report.rivals] == named
-    for rival, series in zip(report.rivals, [*told, copy], strict=True):
+    for rival, series in zip(report.rivals, [*predictions, copy], strict=True):
         assert rival.score == pytest.approx(roc_auc_score(target.values[beside], series[beside]))
 
 
 @pytest.mark.parametrize(("high", "suffices"), [(0.02, True), (0.03, False), (None, False)])
-def test_what_is_simpler_suffices_only_if_no_lead_worth_a_name_is_possible(
+def test_rival_suffices_where_no_lead_above_the_margin_is_possible(
     high: float | None, suffices: bool
 ) -> None:
     assert Rival("character", 1, 0.9, -0.01, high, 0.4).suffices == suffices
@@ -149,14 +151,14 @@ def test_a_lead_that_a_family_makes_doubtful_is_no_lead() -> None:
         tuple(Rival(kind, 8, 0.6, 0.1, 0.3, 0.03) for kind in ("context", "untrained")), (0.8, 0.9), 1.0, 50
     )
 
-    def said(level: float) -> str:
+    def verdict_at(level: float) -> str:
         return verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=evidence, lead_level=level)
 
-    assert (said(SIGNIFICANCE_LEVEL), said(SIGNIFICANCE_LEVEL / 5)) == ("remembers", "context")
+    assert (verdict_at(SIGNIFICANCE_LEVEL), verdict_at(SIGNIFICANCE_LEVEL / 5)) == ("remembers", "context")
 
 
 @pytest.mark.parametrize(
-    ("rival", "said"),
+    ("rival", "expected_verdict"),
     [
         (Rival("context", 4, 0.7, -0.01, 0.4, 0.06), "context"),  # its interval holds zero
         (Rival("context", 4, 0.885, 0.01, 0.02, 0.002), "context"),  # sure, and worth nothing
@@ -164,10 +166,10 @@ def test_a_lead_that_a_family_makes_doubtful_is_no_lead() -> None:
         (Rival("character", 1, 0.89, 0.0, 0.02, 0.05), "character"),
     ],
 )
-def test_a_rival_that_is_not_surely_beaten_is_named(rival: Rival, said: str) -> None:
+def test_a_rival_that_is_not_surely_beaten_is_named(rival: Rival, expected_verdict: str) -> None:
     beaten = [Rival(kind, 8, 0.6, 0.2, 0.4, 0.002) for kind in ("context", "untrained")]
     evidence = Evidence((rival, *beaten), (0.8, 0.95), 1.0, 50)
-    assert verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=evidence) == said
+    assert verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=evidence) == expected_verdict
     assert evidence.unbeaten(0.9) == rival
     without = replace(evidence, rivals=tuple(beaten))
     assert verdict(0.9, 0.6, 0.5, (0.5,), MIN_VERDICT_CHARS, evidence=without) == "remembers"
@@ -180,7 +182,7 @@ def test_a_rival_that_is_not_surely_beaten_is_named(rival: Rival, said: str) -> 
     )
 
 
-def test_which_unit_wins_is_unsure_where_two_are_alike() -> None:
+def test_stability_is_low_where_two_units_are_alike() -> None:
     random, mask = np.random.default_rng(5), Target("telegraph", telegraph(8000, 10, 5))
     noise = random.normal(size=(8000, 3))
     alike = noise + np.array([1.0, 1.0, 0.0]) * mask.values[:, None]
@@ -194,7 +196,7 @@ def test_which_unit_wins_is_unsure_where_two_are_alike() -> None:
     assert stable[1] == 1.0
 
 
-def test_what_is_in_one_half_alone_has_no_evidence_and_its_rivals_are_measured_where_it_was() -> None:
+def test_target_in_one_half_has_no_evidence() -> None:
     states = np.random.default_rng(6).normal(size=(400, 2))
     mask = Target("once", np.arange(400) == 30)
     searcher = Searcher(states)
@@ -207,48 +209,41 @@ LONG = quoted(22_000)
 
 
 @cache
-def alone(what: str) -> Search:
+def alone(target_name: str) -> Search:
     """A target looked for by itself."""
-    return units.find(built(), LONG, what, copies=1)
+    return units.find(built(), LONG, target_name, copies=1)
 
 
 @pytest.mark.slow
-def test_one_call_finds_a_named_target_a_pattern_and_a_mask_alike() -> None:
+def test_find_takes_a_name_a_pattern_and_a_mask_alike() -> None:
     text, named = LONG, alone("quotes")
     assert (named.verdict, named.best.unit.unit) == ("remembers", LATCHES)
     read = rnnviz.trace(built(), text)
-    for name, said in (("quotes", "open"), ("capital", "character")):
-        assert evidence.search(read, units.target(name, text)).verdict == said
+    for name, expected_verdict in (("quotes", "open"), ("capital", "character")):
+        assert evidence.search(read, units.target(name, text)).verdict == expected_verdict
     mask = units.target("quotes", text).values
     assert units.find(built(), text, mask, copies=1).best == named.best
-    capital = alone("[A-Z]")
-    assert capital.verdict == "character"
-    assert capital.best.unit == units.find(built(), text, "capital", copies=1).best.unit
+    assert alone("[A-Z]").verdict == "character"
 
 
 @pytest.mark.slow
-def test_what_is_asked_at_once_is_held_to_holms_levels() -> None:
-    found = units.find(built(), LONG, ["quotes", "[A-Z]"], copies=1)
+def test_find_holds_a_list_to_holms_levels() -> None:
+    results = units.find(built(), LONG, ["quotes", "[A-Z]"], copies=1)
     singly = [alone("quotes"), alone("[A-Z]")]
-    assert [one.best for one in found] == [one.best for one in singly]
-    assert [one.levels for one in found] == [one.levels for one in holm(singly)]
-    assert [one.levels for one in found] != [one.levels for one in singly]
+    assert [search.best for search in results] == [search.best for search in singly]
+    assert [search.levels for search in results] == [search.levels for search in holm(singly)]
+    assert [search.levels for search in results] != [search.levels for search in singly]
     assert isinstance(units.find(built(), LONG[:900], ["quotes"], copies=0), list)
 
 
 @pytest.mark.slow
 def test_a_target_is_looked_for_in_several_networks() -> None:
     (other,) = units.untrained(built(), 1)
-    found = units.find(built(), LONG, "quotes", models=[other], copies=1)
+    replication = units.find(built(), LONG, "quotes", models=[other], copies=1)
     singly = [alone("quotes"), units.find(other, LONG, "quotes", copies=1)]
-    for one, same in zip(found.searches, singly, strict=True):
-        assert (one.best.unit, one.verdict) == (same.best.unit, same.verdict)
-        assert one.best.score == pytest.approx(same.best.score, rel=1e-3)  # rounding may swap two ranks
-    assert (found.networks, found.remember) == ((built().name, other.name), 1)
-    assert found.sentences()[0].code == "replication.some"
-    few = LONG[:900]
-    both = units.find(built(), few, ["quotes", "[A-Z]"], models=[other], copies=0)
-    family = units.find(other, few, ["quotes", "[A-Z]"], copies=0)
-    assert [one.searches[1].facts() for one in both] == [one.facts() for one in family]
-    assert [one.searches[1].levels for one in both] == [one.levels for one in family]
-    assert len(units.find(built(), few, "quotes", models=[], copies=0).searches) == 1
+    for search, same in zip(replication.searches, singly, strict=True):
+        assert (search.best.unit, search.verdict) == (same.best.unit, same.verdict)
+        assert search.best.score == pytest.approx(same.best.score, rel=1e-3)  # rounding may swap two ranks
+    assert (replication.networks, replication.remember) == ((built().name, other.name), 1)
+    assert replication.sentences()[0].code == "replication.some"
+    assert len(units.find(built(), LONG[:900], "quotes", models=[], copies=0).searches) == 1

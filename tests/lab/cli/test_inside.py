@@ -36,18 +36,18 @@ class Case(NamedTuple):
 
     command: str
     make: Callable[[], Sequence[Finding]]
-    known: dict[str, Any] = {}  # noqa: RUF012  # never changed
+    fixed: dict[str, Any] = {}  # noqa: RUF012  # never changed
 
 
 def searched(targets: Sequence[str], text: str, **options: Any) -> list[Finding]:
-    here = [what for what in targets if what != "digit"]
-    found = iter(units.find(BUILT, text, here, **options))
-    return [next(found) if what in here else Unanswered(units.target(what, text)) for what in targets]
+    sought = [name for name in targets if name != "digit"]
+    results = iter(units.find(BUILT, text, sought, **options))
+    return [next(results) if name in sought else Unanswered(units.target(name, text)) for name in targets]
 
 
-def probed(what: str, copies: int, **options: Any) -> list[Finding]:
-    read, *untrained = [rnnviz.trace(one, BOOK) for one in (BUILT, *units.untrained(BUILT, copies))]
-    return [units.probe(read, what, untrained=untrained, **options)]
+def probed(name: str, copies: int, **options: Any) -> list[Finding]:
+    read, *untrained = [rnnviz.trace(item, BOOK) for item in (BUILT, *units.untrained(BUILT, copies))]
+    return [units.probe(read, name, untrained=untrained, **options)]
 
 
 def patched(unrelated: str | None = None, **part: Any) -> list[Finding]:
@@ -125,10 +125,10 @@ CASES = {
     ),
     **{
         f"patch along {of}": Case(
-            f"{PATCH} --layer 1 --quantity {quantity} --direction {of} {more}",
+            f"{PATCH} --layer 1 --quantity {quantity} --direction {of} {options}",
             lambda of=of, where=where: patched(units=direction(of, where)),  # type: ignore[misc]
         )
-        for of, quantity, where, more in (
+        for of, quantity, where, options in (
             ("random:3", "state", "hidden", ""),
             ("difference:vowel", "cell", "cell", "-f text.txt --characters 500"),
             ("probe:vowel", "hidden", "hidden", "-f text.txt --characters 500"),
@@ -147,78 +147,79 @@ def look(run: Run) -> Run:
     return run
 
 
-def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> None:
+def check(look: Run, command: str, findings: Sequence[Finding], **fixed: Any) -> None:
     """With --json the facts; without, for some, a row for each row of the table."""
-    found = look(command, "--json")
-    assert found.code == 0, found.err
+    results = look(command, "--json")
+    assert results.code == 0, results.err
     model = command.split()[2]
-    assert len(found.objects) == len(wanted)
-    for one, finding in zip(found.objects, wanted, strict=True):
-        facts = json.loads(json_line({"model": model, **known, **finding.facts()}))
-        assert close({key: one[key] for key in facts}, facts, rel=1e-3, least=1e-5)
+    assert len(results.objects) == len(findings)
+    for item, finding in zip(results.objects, findings, strict=True):
+        facts = json.loads(json_line({"model": model, **fixed, **finding.facts()}))
+        assert close({key: item[key] for key in facts}, facts, rel=1e-3, least=1e-5)
         heads, rows = finding.table().columns, finding.table().rows
         assert (list(finding.frame()), len(finding.frame())) == (
-            [describe(one, "en") for one in heads],
+            [describe(item, "en") for item in heads],
             len(rows),
         )
     if command.split()[0] not in ("units", "connectivity", "perturb"):
         return
-    shown = [line.split() for line in look(command).out.splitlines()]
-    for row in stacked([one.table() for one in wanted]).rows:
-        assert " ".join(map(terminal_text, row)).split() in shown
+    lines = [line.split() for line in look(command).out.splitlines()]
+    for row in stacked([item.table() for item in findings]).rows:
+        assert " ".join(map(terminal_text, row)).split() in lines
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_it_prints_what_the_functions_find(name: str, look: Run) -> None:
+def test_command_prints_findings_of_functions(name: str, look: Run) -> None:
     case = CASES[name]
-    check(look, case.command, case.make(), **case.known)
+    check(look, case.command, case.make(), **case.fixed)
 
 
-def test_a_patched_text_goes_on(look: Run) -> None:
-    (found,) = look(f"{PATCH} --layer 1 --units 3,5 --length 12 --json").objects
+def test_patch_prints_continuations(look: Run) -> None:
+    (results,) = look(f"{PATCH} --layer 1 --units 3,5 --length 12 --json").objects
     done = units.patch(DEEP, "Time", 4, "machine", 4, layer=1, units=[3, 5])
     plain = sampling.resume(done.into, 4, 12, seed=0)
-    assert (found["continuation"], found["continuation_patched"]) == (plain, done.continuation(12, seed=0))
+    assert (results["continuation"], results["continuation_patched"]) == (
+        plain,
+        done.continuation(12, seed=0),
+    )
 
 
 @pytest.mark.slow
-def test_weights_of_a_probe_come_when_they_are_asked_for(look: Run) -> None:
+def test_weights_option_adds_probe_weights(look: Run) -> None:
     command = CASES["probe"].command
-    (found,) = look(command, "--json", "--weights").objects
-    (wanted,) = CASES["probe"].make()
-    assert close(found["weights"], wanted.weights.tolist(), rel=1e-3, least=1e-5)  # type: ignore[attr-defined]
+    (results,) = look(command, "--json", "--weights").objects
+    (findings,) = CASES["probe"].make()
+    assert close(results["weights"], findings.weights.tolist(), rel=1e-3, least=1e-5)  # type: ignore[attr-defined]
     assert "weights" not in look(command, "--json").objects[0]
 
 
-def test_units_are_not_ranked_where_halves_of_the_text_disagree(
-    look: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_disagreeing_halves_leave_units_unranked(look: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ablation, "REPLICATES", 2.0)
     lines = {name: len(look(CASES[name].command).out.splitlines()) for name in ("ablate", "ablate some")}
     assert lines["ablate"] < 8
     assert lines["ablate some"] > 4, "chosen units are shown as they are"
 
 
-def test_the_passage_can_come_through_a_pipe(look: Run) -> None:
-    asked = partial(look, "match -m built.safetensors -f book.txt --span 3:7 --threshold 0.9 --text")
-    first = asked("ab “cde” f")
+def test_passage_is_read_from_standard_input(look: Run) -> None:
+    run_command = partial(look, "match -m built.safetensors -f book.txt --span 3:7 --threshold 0.9 --text")
+    first = run_command("ab “cde” f")
     assert first.code == 0
-    assert asked("-", data="ab “cde” f".encode()) == first
+    assert run_command("-", data="ab “cde” f".encode()) == first
 
 
 @pytest.mark.parametrize("command", ["probe", "units"])
-def test_how_copies_of_a_network_begin_is_said_where_it_may_have_begun_otherwise(
-    command: str, look: Run
-) -> None:
+def test_copies_start_is_printed_if_unknown(command: str, look: Run) -> None:
     begun_here = replace(BUILT, card={"recipe": {"cell": "gru"}})
-    for model, more, said in (
+    for model, options, message in (
         (BUILT, ["1"], "untrained copies have torch's default initial weights\n"),
         (BUILT, ["1", "--quiet"], ""),
         (BUILT, ["0"], ""),
         (begun_here, ["1"], ""),
     ):
         save(model, "./built.safetensors")
-        asked = f"{command} -m built.safetensors -f book.txt --characters 500 --target quotes --untrained"
-        done = look(asked, *more)
-        assert (done.code, done.err) == (0, said)
+        run_command = (
+            f"{command} -m built.safetensors -f book.txt --characters 500 --target quotes --untrained"
+        )
+        done = look(run_command, *options)
+        assert (done.code, done.err) == (0, message)

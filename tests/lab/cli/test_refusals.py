@@ -8,7 +8,7 @@ from rnnviz.networks.checkpoint import save
 from tests.support.built import built
 from tests.support.commands import Run, refuse
 from tests.support.models import TEXT, tiny
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 BOOK = ["--file", "book.txt"]
 DEEP = ["-m", "deep.safetensors"]
@@ -110,7 +110,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_one_line(name: str, run: Run, tmp_path: Path) -> None:
+def test_refusal_is_one_line(name: str, run: Run, tmp_path: Path) -> None:
     Path("book.txt").write_text(TEXT, "utf-8")
     Path("empty.txt").touch()
     Path("folder.safetensors").mkdir()
@@ -119,12 +119,10 @@ def test_it_is_one_line(name: str, run: Run, tmp_path: Path) -> None:
     refuse(run, tmp_path, *REFUSED[name])
 
 
-def test_several_processes_of_torchrun_are_refused_before_one_begins_a_run(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_torchrun_is_refused_before_run_begins(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
     monkeypatch.setenv("WORLD_SIZE", "2")
     done = run(*TRAIN)
     assert (done.code, done.out, list(Path().iterdir())) == (1, "", [])
     assert done.err.endswith("train without torchrun\n")
-    one_sentence(done.err.removesuffix("\n"))
+    assert_one_sentence(done.err.removesuffix("\n"))

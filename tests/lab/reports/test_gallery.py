@@ -7,7 +7,7 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from tests.support.gallery import GALLERY, TEXT
+from tests.support.gallery import GALLERY
 
 
 @pytest.mark.slow
@@ -16,18 +16,13 @@ def test_a_picture_has_a_title_named_axes_and_values(title: str) -> None:
     figure = GALLERY[title]()
     assert figure.layout.title.text
     assert figure.layout.xaxis.title.text
-    for one in figure.data:
-        values = one.z if one.type == "heatmap" else one.x if one.orientation == "h" else one.y
+    for trace in figure.data:
+        values = trace.z if trace.type == "heatmap" else trace.x if trace.orientation == "h" else trace.y
         assert np.isfinite(np.asarray(values, np.float64)).any()
 
 
-def test_the_states_are_those_of_the_trace() -> None:
-    trace = rnnviz.trace(rnnviz.load("timemachine-gru"), TEXT)
-    assert trace.plot().data[0].z.shape == trace.hidden[:, -1].T.shape
-
-
 @pytest.mark.parametrize(
-    ("shown", "has"),
+    ("make", "has"),
     [
         (lambda trace: trace[:0], "none"),
         (lambda _: rnnviz.load("timemachine-gru"), "none"),
@@ -35,7 +30,7 @@ def test_the_states_are_those_of_the_trace() -> None:
     ],
     ids=["no characters", "a model", "another panel's name"],
 )
-def test_a_picture_that_there_is_none_of_is_refused_in_a_sentence(shown: Any, has: str) -> None:
-    thing = shown(rnnviz.trace(rnnviz.load("timemachine-gru"), "ab"))
+def test_a_picture_that_there_is_none_of_is_refused_in_a_sentence(make: Any, has: str) -> None:
+    shown_object = make(rnnviz.trace(rnnviz.load("timemachine-gru"), "ab"))
     with pytest.raises(rnnviz.ConfigError, match=f"has no picture 'top': its pictures are {has}"):
-        thing.plot("top")
+        shown_object.plot("top")

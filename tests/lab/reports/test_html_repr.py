@@ -1,6 +1,7 @@
 """What a notebook shows of what was found inside."""
 
-import re
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,55 +13,76 @@ from rnnviz.figures.themes import LIGHT
 from rnnviz.lab.analysis import matching
 from rnnviz.lab.analysis.evidence import search
 from rnnviz.lab.analysis.interventions import Intervention
-from rnnviz.lab.analysis.matching import pattern
+from rnnviz.lab.analysis.matching import Matches, pattern
+from rnnviz.lab.analysis.patching import Patched
+from rnnviz.lab.engines.torch_model import CharModel
 from tests.support.html_repr import assert_brief, assert_well_formed
 from tests.support.models import TEXT, tiny_card
 from tests.support.torch_models import tiny_torch
 
-MODEL = tiny_torch("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
-READ = rnnviz.trace(MODEL, TEXT)
-FOUND = search(READ, units.target("vowel", TEXT))
-PATTERN = pattern(READ, 3, 5, threshold=0.02)
-MATCHES = matching.find(READ.hidden[:, 0].T.astype(np.float16), 40, PATTERN)
-PATCH = units.patch(MODEL, TEXT[:20], 9, TEXT[:30], 20)
-SHOWN: dict[str, Any] = {
-    "search": FOUND,
-    "network in torch": MODEL,
-    "gates": units.gates(READ),
-    "projection": units.project(READ),
-    "ablation": units.ablate(MODEL, TEXT[:60]),
-    "perturbation": units.perturb(MODEL, TEXT[:300], 5, "x"),
-    "comparison": units.compare([MODEL, MODEL], TEXT[:100]),
-    "connectivity": rnnviz.gradients.connectivity(MODEL, TEXT[:100]),
-    "target": units.target("vowel", TEXT),
-    "intervention": Intervention(range(200)),
-    "pattern": PATTERN,
-    "matches": MATCHES,
-    "match": MATCHES.found[0],
-    "unit of a scan": units.scan(MODEL, text=TEXT)[0, 3],
-    "patch": PATCH,
-    "controls of a patch": PATCH.controls(MODEL, TEXT, n=2),
+
+@cache
+def model() -> CharModel:
+    return tiny_torch("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
+
+
+@cache
+def trace() -> rnnviz.Trace:
+    return rnnviz.trace(model(), TEXT)
+
+
+@cache
+def matches() -> Matches:
+    states = trace().hidden[:, 0].T.astype(np.float16)
+    return matching.find(states, 40, pattern(trace(), 3, 5, threshold=0.02))
+
+
+@cache
+def patch() -> Patched:
+    return units.patch(model(), TEXT[:20], 9, TEXT[:30], 20)
+
+
+OBJECTS: dict[str, Callable[[], Any]] = {
+    "search": lambda: search(trace(), units.target("vowel", TEXT)),
+    "network in torch": model,
+    "gates": lambda: units.gates(trace()),
+    "projection": lambda: units.project(trace()),
+    "ablation": lambda: units.ablate(model(), TEXT[:60]),
+    "perturbation": lambda: units.perturb(model(), TEXT[:300], 5, "x"),
+    "comparison": lambda: units.compare([model(), model()], TEXT[:100]),
+    "connectivity": lambda: rnnviz.gradients.connectivity(model(), TEXT[:100]),
+    "target": lambda: units.target("vowel", TEXT),
+    "intervention": lambda: Intervention(range(200)),
+    "pattern": lambda: matches().pattern,
+    "matches": matches,
+    "match": lambda: matches().found[0],
+    "unit of a scan": lambda: units.scan(model(), text=TEXT)[0, 3],
+    "patch": patch,
+    "controls of a patch": lambda: patch().controls(model(), TEXT, n=2),
 }
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", OBJECTS)
 def test_a_repr_takes_no_more_than_a_few_lines(name: str) -> None:
-    assert_brief(SHOWN[name])
+    assert_brief(OBJECTS[name]())
+
+
+def test_repr_lists_eight_items_and_counts_more() -> None:
+    assert ["tuple of" in repr(Intervention(range(n))) for n in (8, 9)] == [False, True]
 
 
 @pytest.mark.parametrize("name", ["search", "network in torch"])
 def test_a_picture_is_well_formed_html_without_scripts(name: str) -> None:
-    assert_well_formed(SHOWN[name])
+    assert_well_formed(OBJECTS[name]())
 
 
 def test_a_search_shows_its_table_what_may_be_said_and_the_best_units_as_bars() -> None:
-    drawn = FOUND._repr_html_()
-    assert f"<td style='padding:1px 12px 1px 0;text-align:left'>{FOUND.target}</td>" in drawn
-    assert "Too little text to tell" in drawn
-    assert "**" not in drawn
-    widths = list(map(int, re.findall(r"width:(\d+)px", drawn)))
-    listed = FOUND.panels()[0].picture
-    assert len(widths) == len(listed.values) + len(listed.levels)
-    assert max(widths) == 240
-    assert drawn.count(f"background:{LIGHT.muted}") == len(listed.levels)
-    assert all(f"<td>{value:.3f}</td>" in drawn for value in listed.values)
+    result = OBJECTS["search"]()
+    html = result._repr_html_()
+    assert f"<td style='padding:1px 12px 1px 0;text-align:left'>{result.target}</td>" in html
+    assert "Too little text to tell" in html
+    assert "**" not in html
+    listed = result.panels()[0].picture
+    assert html.count("width:240px") == 1, "the longest bar"
+    assert html.count(f"background:{LIGHT.muted}") == len(listed.levels)
+    assert all(f"<td>{value:.3f}</td>" in html for value in listed.values)

@@ -7,42 +7,49 @@ import plotly.graph_objects as go
 import pytest
 
 from rnnviz.figures.pictures import draw
-from rnnviz.figures.themes import DARK, LEVELS, LIGHT, THEMES, Theme
+from rnnviz.figures.themes import COLOUR_LEVELS, DARK, LIGHT, THEMES, Theme
 from rnnviz.findings import Bars, Heat, Histogram, Lines, Points, Square
 
 TANH = ("diverging", -1.0, 1.0)
 
 
-def drawn(finding: Any, theme: Theme = LIGHT) -> dict[str, Any]:
+def draw_valid(finding: Any, theme: Theme = LIGHT) -> dict[str, Any]:
     """What is drawn of a finding, by Plotly's own word a figure."""
-    made = draw(finding, theme=theme)
-    go.Figure(made)
-    return made
+    figure = draw(finding, theme=theme)
+    go.Figure(figure)
+    return figure
 
 
 @pytest.mark.parametrize("theme", list(THEMES.values()), ids=list(THEMES))
 def test_a_table_has_a_colour_for_each_value_and_the_first_row_above(theme: Theme) -> None:
     values = np.array([[-1.0, 0.0, 1.0], [1.0, np.nan, -3.0]])
-    made = drawn(Heat(values, TANH, "", ""), theme=theme)
-    assert made["data"][0]["z"].tolist() == [[0, LEVELS // 2, LEVELS - 1], [LEVELS - 1, LEVELS // 2, 0]]
-    low, high = made["layout"]["yaxis"]["range"]
+    figure = draw_valid(Heat(values, TANH, "", ""), theme=theme)
+    assert figure["data"][0]["z"].tolist() == [
+        [0, COLOUR_LEVELS // 2, COLOUR_LEVELS - 1],
+        [COLOUR_LEVELS - 1, COLOUR_LEVELS // 2, 0],
+    ]
+    low, high = figure["layout"]["yaxis"]["range"]
     assert low > high
 
 
 def test_a_connectivity_is_empty_where_nothing_flows() -> None:
     none = -np.inf
     log10 = np.array([[none, none, none], [0.0, none, none], [-2.0, -9.0, none]], np.float32)
-    made = drawn(Square(log10, "", ""))
-    assert made["data"][0]["z"].tolist() == [[0, 0, 0], [LEVELS - 1, 0, 0], [(LEVELS - 1) // 2, 0, 0]]
+    figure = draw_valid(Square(log10, "", ""))
+    assert figure["data"][0]["z"].tolist() == [
+        [0, 0, 0],
+        [COLOUR_LEVELS - 1, 0, 0],
+        [(COLOUR_LEVELS - 1) // 2, 0, 0],
+    ]
 
 
 @pytest.mark.parametrize("length", [1, 2, 6, 7, 61, 300, 2000, 12_345])
 def test_places_in_a_text_are_counted_from_one(length: int) -> None:
     """As the words beside a picture count them; where the data are, nothing moves."""
-    wide = drawn(Heat(np.zeros((2, length)), TANH, "", ""))["layout"]
+    wide = draw_valid(Heat(np.zeros((2, length)), TANH, "", ""))["layout"]
     assert "tickvals" not in wide["yaxis"]
-    for shown in (wide, drawn(Lines([("a", np.ones(length))], "", "", places=True))["layout"]):
-        ticks = shown["xaxis"]
+    for layout in (wide, draw_valid(Lines([("a", np.ones(length))], "", "", places=True))["layout"]):
+        ticks = layout["xaxis"]
         assert [int(text.replace(",", "")) - 1 for text in ticks["ticktext"]] == ticks["tickvals"]
         assert ticks["tickvals"][0] == 0
         assert ticks["tickvals"][-1] < length
@@ -50,14 +57,14 @@ def test_places_in_a_text_are_counted_from_one(length: int) -> None:
 
 
 def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show() -> None:
-    made = drawn(
+    figure = draw_valid(
         Lines([("<b>one", np.array([1.0, 0.1, 0.0])), ("two", np.ones(3))], "", "", first=5, log=True)
     )
-    one = made["data"][0]
-    assert one["name"] == "&lt;b&gt;one"
-    assert one["x"].tolist() == [5.0, 6.0, 7.0]
-    assert np.isnan(one["y"]).tolist() == [False, False, True]
-    assert made["layout"]["xaxis"]["range"] == [4.5, 7.5]
+    line = figure["data"][0]
+    assert line["name"] == "&lt;b&gt;one"
+    assert line["x"].tolist() == [5.0, 6.0, 7.0]
+    assert np.isnan(line["y"]).tolist() == [False, False, True]
+    assert figure["layout"]["xaxis"]["range"] == [4.5, 7.5]
 
 
 @pytest.mark.parametrize(
@@ -65,26 +72,19 @@ def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show()
     [([1.0, 1e-4, 0.0], (-4.2, 0.2)), ([1.0, 1.0], (-0.05, 0.05)), ([10.0], (0.95, 1.05))],
 )
 def test_a_logarithmic_axis_has_room_at_both_ends(values: list[float], ends: tuple[float, float]) -> None:
-    shown = drawn(Lines([("a", np.array(values))], "", "", log=True))["layout"]
-    assert shown["yaxis"]["range"] == pytest.approx(ends)
-    assert shown["xaxis"]["range"] == [-0.5, max(len(values), 2) - 0.5]
-
-
-def test_the_names_of_lines_stand_above_the_frame() -> None:
-    made = drawn(Lines([("one", np.ones(5)), ("other", np.ones(5))], "", ""))
-    assert (made["layout"]["legend"]["y"], made["layout"]["legend"]["yanchor"]) == (1, "bottom")
-    assert made["layout"]["showlegend"]
-    assert not drawn(Lines([("one", np.ones(5))], "", ""))["layout"]["showlegend"]
+    layout = draw_valid(Lines([("a", np.array(values))], "", "", log=True))["layout"]
+    assert layout["yaxis"]["range"] == pytest.approx(ends)
+    assert layout["xaxis"]["range"] == [-0.5, max(len(values), 2) - 0.5]
 
 
 def test_a_rankings_bars_begin_where_it_does_one_is_chosen_and_names_are_no_markup() -> None:
-    made = drawn(
+    figure = draw_valid(
         Bars(["<i>", "2"], [0.9, 0.6], "", levels=[("by chance", 0.7)], first=0.5, last=1.0, chosen=1)
     )
-    assert made["data"][0]["base"] == 0.5
-    assert made["data"][0]["x"] == pytest.approx([0.4, 0.1])
-    assert made["layout"]["yaxis"]["ticktext"] == ["&lt;i&gt;", "2"]
-    assert made["data"][0]["marker"]["color"] == [LIGHT.bar, LIGHT.model]
+    assert figure["data"][0]["base"] == 0.5
+    assert figure["data"][0]["x"] == pytest.approx([0.4, 0.1])
+    assert figure["layout"]["yaxis"]["ticktext"] == ["&lt;i&gt;", "2"]
+    assert figure["data"][0]["marker"]["color"] == [LIGHT.bar, LIGHT.model]
 
 
 @pytest.mark.parametrize(
@@ -111,19 +111,19 @@ def test_a_rankings_bars_begin_where_it_does_one_is_chosen_and_names_are_no_mark
 def test_a_rankings_axis_holds_its_bars_its_whiskers_and_its_levels(
     bars: Bars, low: float, high: float
 ) -> None:
-    made = drawn(bars)
-    assert made["layout"]["xaxis"]["range"] == pytest.approx([low, high])
+    figure = draw_valid(bars)
+    assert figure["layout"]["xaxis"]["range"] == pytest.approx([low, high])
 
 
 def test_a_rankings_whiskers_stand_on_their_bars_and_none_where_there_is_no_number() -> None:
-    (bar,) = drawn(Bars(["a", "b"], [3.0, 1.0], "", errors=np.array([0.5, np.nan])))["data"]
+    (bar,) = draw_valid(Bars(["a", "b"], [3.0, 1.0], "", errors=np.array([0.5, np.nan])))["data"]
     assert bar["error_x"]["array"] == [0.5, 0]
-    assert "error_x" not in drawn(Bars(["a"], [3.0], ""))["data"][0]
+    assert "error_x" not in draw_valid(Bars(["a"], [3.0], ""))["data"][0]
 
 
 def test_a_rankings_levels_are_told_apart_and_named_on_the_side_with_room() -> None:
     levels = [("low", 0.6), ("high", 0.9), ("<i>", 0.7)]
-    layout = drawn(Bars(["a", "b"], [0.9, 0.6], "", levels=levels, first=0.5, last=1.0))["layout"]
+    layout = draw_valid(Bars(["a", "b"], [0.9, 0.6], "", levels=levels, first=0.5, last=1.0))["layout"]
     names, lines = layout["annotations"], layout["shapes"]
     assert [name["text"] for name in names] == ["low 0.600", "high 0.900", "&lt;i&gt; 0.700"]
     assert [name["x"] for name in names] == [line["x0"] for line in lines] == [0.6, 0.9, 0.7]
@@ -133,27 +133,27 @@ def test_a_rankings_levels_are_told_apart_and_named_on_the_side_with_room() -> N
     assert np.all(np.diff(rows) >= names[0]["font"]["size"])
     assert layout["margin"]["t"] >= rows[-1] + names[-1]["font"]["size"]
     assert [name["font"]["color"] for name in names] == [line["line"]["color"] for line in lines]
-    for told in ("color", "dash"):
-        assert len({line["line"][told] for line in lines}) == 3
+    for attribute in ("color", "dash"):
+        assert len({line["line"][attribute] for line in lines}) == 3
     bottom, top = layout["yaxis"]["range"]
     assert bottom > 1 > 0 > top, "the first name is on top"
 
 
 def test_a_histogram_shows_shares_and_only_where_there_is_something() -> None:
-    made = drawn(Histogram(np.array([0, 3, 1, 0]), np.linspace(-1, 1, 5), "", ""), theme=DARK)
-    assert made["data"][0]["y"] == [0, 0.75, 0.25, 0]
-    assert made["layout"]["xaxis"]["range"] == [-0.5, 0.5]
+    figure = draw_valid(Histogram(np.array([0, 3, 1, 0]), np.linspace(-1, 1, 5), "", ""), theme=DARK)
+    assert figure["data"][0]["y"] == [0, 0.75, 0.25, 0]
+    assert figure["layout"]["xaxis"]["range"] == [-0.5, 0.5]
 
 
 @pytest.mark.parametrize(("bound", "largest"), [("diagonal", 1), ("circle", 3)])
 def test_points_have_their_names_and_a_line_that_bounds_them(bound: Any, largest: int) -> None:
     groups = {"one": np.zeros((3, 2)), "other": np.full((2, 2), largest)}
-    made = drawn(Points(list(groups.items()), bound, "", ""))
-    assert [(t["name"], len(t["x"])) for t in made["data"]] == [("one", 3), ("other", 2)]
-    (shape,) = made["layout"]["shapes"]
+    figure = draw_valid(Points(list(groups.items()), bound, "", ""))
+    assert [(t["name"], len(t["x"])) for t in figure["data"]] == [("one", 3), ("other", 2)]
+    (shape,) = figure["layout"]["shapes"]
     assert {abs(shape[end]) for end in ("x0", "x1")} == ({0, 1} if bound == "diagonal" else {1})
     # A circle is round: one unit is as long up as across.
-    assert made["layout"]["yaxis"].get("scaleanchor") == ("x" if bound == "circle" else None)
+    assert figure["layout"]["yaxis"].get("scaleanchor") == ("x" if bound == "circle" else None)
 
 
 def test_colours_come_from_the_theme_alone() -> None:
@@ -162,6 +162,6 @@ def test_colours_come_from_the_theme_alone() -> None:
         Bars(["a"], [1.0], "", levels=[("b", 0.5)]),
         Heat(np.zeros((2, 2)), TANH, "", ""),
     ):
-        light, dark = (str(drawn(picture, theme=theme)) for theme in (LIGHT, DARK))
+        light, dark = (str(draw_valid(picture, theme=theme)) for theme in (LIGHT, DARK))
         assert not any(colour in dark for colour in (LIGHT.grid, LIGHT.axis, LIGHT.muted))
         assert not any(colour in light for colour in (DARK.grid, DARK.axis, DARK.muted))

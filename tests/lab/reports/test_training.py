@@ -38,21 +38,23 @@ EVENTS = [START, *(progress(n, 40 / (1 + n / 9)) for n in range(1, 60)), report(
 
 
 def test_curves_are_what_the_events_say() -> None:
-    one = training.curves([*EVENTS, {"event": "passed", "step": 50, "characters": 5000, "seconds": 12.0}])
-    assert one.characters[:2].tolist() == [100, 200]
-    assert one.measured.tolist() == [2000, 5900]
-    assert one.validation.tolist() == [9.0, 4.4]
-    assert one.passed == 5000
-    assert one.total == 10_000
-    assert training.yardsticks(one) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
+    run_curves = training.curves(
+        [*EVENTS, {"event": "passed", "step": 50, "characters": 5000, "seconds": 12.0}]
+    )
+    assert run_curves.characters[:2].tolist() == [100, 200]
+    assert run_curves.measured.tolist() == [2000, 5900]
+    assert run_curves.validation.tolist() == [9.0, 4.4]
+    assert run_curves.passed == 5000
+    assert run_curves.total == 10_000
+    assert training.yardsticks(run_curves) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
 
 
-def test_nothing_and_nonsense_are_drawn_too() -> None:
+def test_empty_or_odd_events_draw_a_figure() -> None:
     for events in ([], [{}], [{"event": "progress", "characters": "many", "train_perplexity": True}]):
-        one = training.curves(events)
-        assert go.Figure(training.figure(one)).data
-        assert go.Figure(training.details(one)).data
-        assert all(math.isfinite(end) for end in training.extent([one]))
+        run_curves = training.curves(events)
+        assert go.Figure(training.figure(run_curves)).data
+        assert go.Figure(training.details(run_curves)).data
+        assert all(math.isfinite(end) for end in training.extent([run_curves]))
     odd = training.curves([START, progress(1, math.nan), progress(2, math.inf)])
     assert np.isnan(odd.train).all()
     assert training.figure(odd)["data"][0]["y"] == [None, None]
@@ -61,9 +63,9 @@ def test_nothing_and_nonsense_are_drawn_too() -> None:
 def test_a_held_out_figure_is_a_dot_at_the_end_where_there_is_no_validation_text() -> None:
     end = {"event": "finished", "held_out": 4.2}
     bare = [START, *(progress(n) for n in range(1, 60)), report(59, None), end]
-    one = training.curves(bare)
-    assert (one.looked.tolist(), one.held_out.tolist()) == ([10_000], [4.2])
-    dot = next(trace for trace in training.figure(one)["data"] if trace["name"] == "held_out")
+    run_curves = training.curves(bare)
+    assert (run_curves.looked.tolist(), run_curves.held_out.tolist()) == ([10_000], [4.2])
+    dot = next(trace for trace in training.figure(run_curves)["data"] if trace["name"] == "held_out")
     assert (dot["x"], dot["y"]) == ([10_000], [4.2])
     assert dot["marker"]["size"] > 5
     assert training.curves([*EVENTS, end]).held_out.tolist() == []  # the curve is of validation text
@@ -71,16 +73,16 @@ def test_a_held_out_figure_is_a_dot_at_the_end_where_there_is_no_validation_text
 
 def test_a_long_run_is_thinned_and_keeps_its_ends() -> None:
     events = [START, *(progress(n) for n in range(1, 5000))]
-    one = training.curves(events)
-    assert len(one.characters) <= training.MAX_POINTS + 1
-    assert one.characters[0] == 100
-    assert one.characters[-1] == 499_900
+    run_curves = training.curves(events)
+    assert len(run_curves.characters) <= training.MAX_POINTS + 1
+    assert run_curves.characters[0] == 100
+    assert run_curves.characters[-1] == 499_900
 
 
 def test_a_run_that_is_over_in_a_moment_is_drawn_from_its_reports() -> None:
-    one = training.curves([START, progress(50), *(report(n, None) for n in range(1, 51))])
-    assert len(one.characters) == 50
-    assert np.isnan(one.validation).all()
+    run_curves = training.curves([START, progress(50), *(report(n, None) for n in range(1, 51))])
+    assert len(run_curves.characters) == 50
+    assert np.isnan(run_curves.validation).all()
 
 
 def test_the_axis_stands_still_while_the_curve_falls() -> None:
@@ -94,10 +96,10 @@ def test_the_axis_stands_still_while_the_curve_falls() -> None:
 
 def test_the_lines_to_beat_are_named_and_their_labels_hold_no_markup() -> None:
     words = {**training.ENGLISH, "ngram": "<b>6-gram"}
-    drawn = training.figure(training.curves(EVENTS), words)
-    said = [a["text"] for a in drawn["layout"]["annotations"]]
-    assert said[:3] == ["uniform guess 40", "letter frequencies 18", "&lt;b&gt;6-gram 5"]
-    at = [a["y"] for a in drawn["layout"]["annotations"][:3]]
+    figure = training.figure(training.curves(EVENTS), words)
+    labels = [a["text"] for a in figure["layout"]["annotations"]]
+    assert labels[:3] == ["uniform guess 40", "letter frequencies 18", "&lt;b&gt;6-gram 5"]
+    at = [a["y"] for a in figure["layout"]["annotations"][:3]]
     assert at == pytest.approx([math.log10(v) for v in (40, 18, 5)])
 
 
@@ -131,11 +133,13 @@ def test_clipped_steps_are_marked_and_no_norm_leaves_its_panel() -> None:
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
 def test_runs_are_compared_by_name(theme: themes.Theme) -> None:
-    one, bare = training.curves(EVENTS), training.curves([progress(1, 7.0)])
-    drawn = training.compared({"a <b>": one, "bare": bare, **{f"r{n}": one for n in range(9)}}, theme=theme)
-    assert [t["name"] for t in drawn["data"][:2]] == ["a &lt;b&gt;", "bare"]
-    assert drawn["data"][1]["y"] == [7.0]  # no validation: its training perplexity
-    looks = {(t["line"]["color"], t["line"]["dash"]) for t in drawn["data"]}
-    assert len(looks) == len(drawn["data"])
-    assert go.Figure(drawn).data
+    run_curves, bare = training.curves(EVENTS), training.curves([progress(1, 7.0)])
+    figure = training.compared(
+        {"a <b>": run_curves, "bare": bare, **{f"r{n}": run_curves for n in range(9)}}, theme=theme
+    )
+    assert [t["name"] for t in figure["data"][:2]] == ["a &lt;b&gt;", "bare"]
+    assert figure["data"][1]["y"] == [7.0]  # no validation: its training perplexity
+    looks = {(t["line"]["color"], t["line"]["dash"]) for t in figure["data"]}
+    assert len(looks) == len(figure["data"])
+    assert go.Figure(figure).data
     assert training.compared({})["data"] == []

@@ -19,15 +19,15 @@ from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones as room_phones
 from rnnviz.ui.serving.room.classroom import Address, OpenRoom, RoomOptions
-from tests.support.apptest import Open, everything
+from tests.support.apptest import Open, page_words
 from tests.support.phones import COLOURS, SOON, Phone, hang_up
 
 
 @pytest.fixture(autouse=True)
 def _networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This computer has two addresses in a network."""
-    found = [Address("127.0.0.1", "wlan0"), Address("127.0.0.2", "eth0")]
-    monkeypatch.setattr(classroom, "list_addresses", lambda: found)
+    state = [Address("127.0.0.1", "wlan0"), Address("127.0.0.2", "eth0")]
+    monkeypatch.setattr(classroom, "list_addresses", lambda: state)
     monkeypatch.setattr(
         room_listener, "FIRST_PORTS", range(0)
     )  # another process of the suite takes those too
@@ -55,24 +55,24 @@ def stage() -> Iterator[TestClient]:
         yield client
 
 
-def look(stage: TestClient, seen: object = "") -> dict[str, Any]:
-    found: dict[str, Any] = stage.get(f"/room?seen={seen}").json()
-    return found
+def poll(stage: TestClient, edition: object = "") -> dict[str, Any]:
+    state: dict[str, Any] = stage.get(f"/room?seen={edition}").json()
+    return state
 
 
-def now() -> OpenRoom:
+def require_open_room() -> OpenRoom:
     """The room that is open."""
     opened = classroom.open_room_now()
     assert opened is not None
     return opened
 
 
-def test_a_room_opens_once_asks_and_lets_go_of_its_port(stage: TestClient) -> None:
-    assert look(stage) == {"closed": True}
+def test_room_opens_once_and_close_frees_port(stage: TestClient) -> None:
+    assert poll(stage) == {"closed": True}
     opened = classroom.open_room("en")
     assert classroom.open_room("zh") is opened
     opened.stage_question(COLOURS)
-    assert look(stage)["question"]["key"] == "colour"
+    assert poll(stage)["question"]["key"] == "colour"
     phone = on_phone(opened).join()
     assert phone.listen()["state"] == "open"
     classroom.close()
@@ -80,11 +80,11 @@ def test_a_room_opens_once_asks_and_lets_go_of_its_port(stage: TestClient) -> No
     assert opened.listener.wait(SOON)
     with pytest.raises(ConnectionRefusedError):
         phone.request("GET", "/")
-    assert look(stage) == {"closed": True}
+    assert poll(stage) == {"closed": True}
     assert classroom.open_room_now() is None
 
 
-def test_another_of_this_computer_s_addresses_can_be_shown_and_no_other() -> None:
+def test_choose_address_takes_known_addresses_alone() -> None:
     opened = classroom.open_room("en", RoomOptions(names=("hall.example.org", "https://room.example.org")))
     port = opened.listener.port
     assert opened.urls() == [
@@ -104,7 +104,7 @@ def test_another_of_this_computer_s_addresses_can_be_shown_and_no_other() -> Non
     assert opened.join_info()["at"] == 3
 
 
-def test_a_question_closes_when_nobody_looks_from_the_stage_and_opens_when_someone_does(
+def test_abandoned_question_closes_until_next_poll(
     stage: TestClient,
 ) -> None:
     opened = classroom.open_room("en")
@@ -113,59 +113,59 @@ def test_a_question_closes_when_nobody_looks_from_the_stage_and_opens_when_someo
     assert opened.room.phone_state("a")["state"] == "open"
     classroom.close_abandoned_question(after=0)
     assert opened.room.phone_state("a")["state"] == "waiting"
-    assert look(stage)["question"]["key"] == "colour"
+    assert poll(stage)["question"]["key"] == "colour"
     assert opened.room.phone_state("a")["state"] == "open"
 
 
-def test_a_look_waits_for_news_but_not_for_ever(stage: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stage_poll_waits_for_news_or_timeout(stage: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = classroom.open_room("en")
-    first = look(stage)
+    first = poll(stage)
     monkeypatch.setattr(classroom, "LOOK_WAIT_S", 0.01)
-    assert look(stage, first["edition"]) == first
+    assert poll(stage, first["edition"]) == first
     opened.stage_question(COLOURS)
     monkeypatch.setattr(classroom, "LOOK_WAIT_S", 60)
-    assert look(stage, first["edition"])["question"]["answered"] == 0
+    assert poll(stage, first["edition"])["question"]["answered"] == 0
 
 
-def test_answers_come_as_csv_in_which_nothing_is_computed(stage: TestClient) -> None:
+def test_answers_csv_lists_revealed_counts(stage: TestClient) -> None:
     assert stage.get("/room/answers.csv").text == ""
     opened = classroom.open_room("en")
     opened.stage_question(COLOURS)
     on_phone(opened).join().answer(1, 2)
     assert stage.get("/room/answers.csv").text == "", "hidden until they are shown"
     opened.room.reveal(1)
-    got = stage.get("/room/answers.csv")
-    assert got.headers["content-disposition"] == 'attachment; filename="answers.csv"'
-    rows = list(csv.DictReader(got.text.splitlines()))
+    response = stage.get("/room/answers.csv")
+    assert response.headers["content-disposition"] == 'attachment; filename="answers.csv"'
+    rows = list(csv.DictReader(response.text.splitlines()))
     assert [(row["question"], row["option"], row["count"]) for row in rows] == [
         (COLOURS.text, "red", "0"), (COLOURS.text, "green", "0"), (COLOURS.text, "blue", "1"),
     ]  # fmt: skip
 
 
-def test_where_no_network_is_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_room_without_network_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classroom, "list_addresses", list)
     with pytest.raises(ConfigError, match="Wi-Fi"):
         classroom.open_room("en")
     assert "Wi-Fi" in page.answer_room({"room": {"open": True}}, str)["trouble"]
 
 
-def test_where_the_port_is_taken_it_is_said_why() -> None:
+def test_open_room_on_taken_port_raises() -> None:
     taken = classroom.open_room("en").listener.port
-    vars(classroom)["_current_room"], kept = None, classroom.open_room_now()
+    vars(classroom)["_current_room"], first_room = None, classroom.open_room_now()
     with pytest.raises(ConfigError, match="no port could be opened"):
         classroom.open_room("en", RoomOptions(port=taken))
-    vars(classroom)["_current_room"] = kept
+    vars(classroom)["_current_room"] = first_room
 
 
 # ---- what the lecturer does ----
 
 
-def test_learn_opens_reveals_and_closes_the_room() -> None:
+def test_learn_opens_reveals_and_closes_room() -> None:
     assert page.answer_room({}, str) == {"door": None}
     door = page.answer_room({"room": {"open": True}}, str)["door"]
     assert door == page.answer_room(None, str)["door"]
     page.stage_question(COLOURS)
-    opened = now()
+    opened = require_open_room()
     on_phone(opened).join().answer(1, 0)
     assert page.answer_room({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
     assert opened.room.stage_state()["question"]["revealed"]
@@ -176,40 +176,38 @@ def test_learn_opens_reveals_and_closes_the_room() -> None:
     page.stage_question(COLOURS)  # without a room, nothing to do
 
 
-def test_show_on_phones_puts_a_network_on_them_and_stop_takes_it_away(
-    info: ModelInfo, open_app: Open
-) -> None:
+def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
     next(button for button in app.button if button.label == "Show on phones").click().run()
-    assert "Phones must be in the same network" in everything(app)
-    opened = now()
+    assert "Phones must be in the same network" in page_words(app)
+    opened = require_open_room()
     phone = on_phone(opened).join()
-    heard = phone.listen()
-    assert (heard["state"], heard["chosen"]) == ("waiting", 0)
-    assert [page["title"] for page in heard["pages"]] == ["tiny-gru"]
-    body = phone.request("GET", f"/{heard['pages'][0]['href']}").body
+    phone_state = phone.listen()
+    assert (phone_state["state"], phone_state["chosen"]) == ("waiting", 0)
+    assert [page["title"] for page in phone_state["pages"]] == ["tiny-gru"]
+    body = phone.request("GET", f"/{phone_state['pages'][0]['href']}").body
     assert b"<title>tiny-gru" in body
     assert page.answer_room({}, str)["door"] is None, "the stage has asked nothing"
     sharing.remove_network_page("tiny-gru.html")
     assert opened.listener.wait(SOON)
 
 
-def test_stop_leaves_the_room_to_the_lecture(info: ModelInfo) -> None:
+def test_stop_keeps_room_of_lecture(info: ModelInfo) -> None:
     page.answer_room({"room": {"open": True}}, str)
-    opened = now()
+    opened = require_open_room()
     opened.choose(sharing.add_network_page(opened, info, "en"))
     sharing.remove_network_page("tiny-gru.html")
     assert classroom.open_room_now() is opened
     assert opened.pages.listed() == {"pages": [], "chosen": -1}
 
 
-def test_host_opens_the_room_with_the_networks_that_are_there(
+def test_host_opens_room_with_listed_networks(
     info: ModelInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = RoomOptions(address="127.0.0.1", names=("hall.example.org",), networks=("tiny-gru", "none"))
     monkeypatch.setattr(classroom, "startup_options", options)
     sharing.open_at_start()
-    opened = now()
+    opened = require_open_room()
     assert opened.asks_questions
     port = opened.listener.port
     assert capsys.readouterr().out.split() == [
@@ -220,7 +218,7 @@ def test_host_opens_the_room_with_the_networks_that_are_there(
     assert classroom.open_room("en").addresses == opened.addresses, "Learn opens it where host had it"
 
 
-def test_host_goes_on_without_a_network(
+def test_host_without_network_prints_remedy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(classroom, "startup_options", RoomOptions())

@@ -1,39 +1,32 @@
 """The limit of open files: each phone of a class keeps one or two open."""
 
-import subprocess
 import sys
 
 import pytest
 
-from tests.support.serving import ROOT
+from rnnviz.ui.serving import lifespan
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_the_limit_of_open_files_is_raised_for_many_phones() -> None:
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised"),
+    [
+        (256, -1, 10_240),  # -1: no limit
+        (256, 100_000, 10_240),
+        (256, 4_096, 4_096),
+        (256, 256, None),
+        (11_000, -1, None),  # it is never lowered
+        (-1, -1, None),
+    ],
+)
+def test_open_file_limit_is_raised_to_hard_limit_or_enough(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, raised: int | None
+) -> None:
     import resource
 
-    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard <= 256:
-        pytest.skip("more are not allowed here")
-    script = (
-        "import resource\n"
-        "from rnnviz.ui.serving.lifespan import raise_open_file_limit\n"
-        "raise_open_file_limit()\n"
-        "print(*resource.getrlimit(resource.RLIMIT_NOFILE))\n"
-    )
-
-    def limits(soft: int, most: int) -> list[int]:
-        made = subprocess.run(
-            [sys.executable, "-c", script],
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most)),
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-            cwd=ROOT,
-        )
-        return [int(word) for word in made.stdout.split()]
-
-    assert limits(256, hard) == [10_240 if hard == resource.RLIM_INFINITY else min(hard, 10_240), hard]
-    assert limits(256, 256) == [256, 256]  # it can't be raised: nothing breaks
-    if hard == resource.RLIM_INFINITY or hard > 10_240:
-        assert limits(11_000, hard) == [11_000, hard]  # not lowered
+    limits: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "RLIM_INFINITY", -1)
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _kind, pair: limits.append(pair))
+    lifespan.raise_open_file_limit()
+    assert limits == ([] if raised is None else [(raised, hard)])

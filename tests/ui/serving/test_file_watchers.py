@@ -8,12 +8,10 @@ from rnnviz.ui.serving import streamlit_workarounds
 
 
 @pytest.mark.parametrize(("kind", "stops"), [("auto", 0), ("none", 1)])  # auto: somebody works on the app
-def test_a_session_that_comes_back_watches_no_files(
-    monkeypatch: pytest.MonkeyPatch, kind: str, stops: int
-) -> None:
+def test_reconnected_session_watches_no_files(monkeypatch: pytest.MonkeyPatch, kind: str, stops: int) -> None:
     stopped: list[str] = []
-    found = SimpleNamespace(disconnect_file_watchers=lambda: stopped.append("now"))
-    server = SimpleNamespace(get_app_session={"a": found}.get)
+    session = SimpleNamespace(disconnect_file_watchers=lambda: stopped.append("now"))
+    server = SimpleNamespace(get_app_session={"a": session}.get)
     monkeypatch.setattr(streamlit_workarounds, "get_script_run_ctx", lambda: SimpleNamespace(session_id="a"))
     monkeypatch.setattr(streamlit_workarounds.runtime, "exists", lambda: True)
     monkeypatch.setattr(streamlit_workarounds.runtime, "get_instance", lambda: server)

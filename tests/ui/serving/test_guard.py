@@ -29,20 +29,20 @@ PAGES = ("/", "/perplexity", "/_stcore/health", "/_stcore/host-config", f"{ADDRE
 @contextmanager
 def listening() -> Iterator[tuple[int, list[str]]]:
     """A port, and the first line of whatever is sent there."""
-    said: list[str] = []
+    requests: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def listen() -> None:
             while True:
                 try:
-                    came, _ = server.accept()
+                    connection, _ = server.accept()
                 except OSError:
                     return
-                with came:
-                    said.append(came.recv(4096).decode(errors="replace").split("\r\n")[0])
+                with connection:
+                    requests.append(connection.recv(4096).decode(errors="replace").split("\r\n")[0])
 
         threading.Thread(target=listen, daemon=True).start()
-        yield server.getsockname()[1], said
+        yield server.getsockname()[1], requests
 
 
 @contextmanager
@@ -51,26 +51,26 @@ def few_files() -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    own = psutil.Process()
-    before = own.rlimit(psutil.RLIMIT_NOFILE)
-    own.rlimit(psutil.RLIMIT_NOFILE, (256, before[1]))
+    process = psutil.Process()
+    before = process.rlimit(psutil.RLIMIT_NOFILE)
+    process.rlimit(psutil.RLIMIT_NOFILE, (256, before[1]))
     try:
         yield
     finally:
-        own.rlimit(psutil.RLIMIT_NOFILE, before)
+        process.rlimit(psutil.RLIMIT_NOFILE, before)
 
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[tuple[int, list[str]]]:
     """The port of the app as anyone starts it, and what it asked of other machines."""
-    with listening() as (proxy, asked), ExitStack() as stack:
+    with listening() as (proxy, proxied), ExitStack() as stack:
         proxies = dict.fromkeys(("http_proxy", "https_proxy"), f"http://127.0.0.1:{proxy}")
         environment = {k: v for k, v in os.environ.items() if k.lower() != "no_proxy"} | proxies
         with few_files():
             url = stack.enter_context(serve(ROOT / "app.py", environment=environment, options=()))
         port = urlsplit(url).port
         assert port is not None
-        yield port, asked
+        yield port, proxied
 
 
 def answer(port: int, path: str, host: str, origin: str | None = None) -> tuple[int, str]:
@@ -81,15 +81,15 @@ def answer(port: int, path: str, host: str, origin: str | None = None) -> tuple[
     lines += WEBSOCKET if stream else ("Connection: close",)
     with socket.create_connection(("127.0.0.1", port), 30) as sent:
         sent.sendall("\r\n".join([*lines, "", ""]).encode())
-        got = b""
-        while (piece := sent.recv(1 << 16)) and not (stream and b"\r\n\r\n" in got + piece):
-            got += piece
-        head, _, body = (got + piece).decode(errors="replace").partition("\r\n\r\n")
+        received = b""
+        while (piece := sent.recv(1 << 16)) and not (stream and b"\r\n\r\n" in received + piece):
+            received += piece
+        head, _, body = (received + piece).decode(errors="replace").partition("\r\n\r\n")
     return int(head.split()[1]), body
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]", "LocalHost"])
-def test_its_own_pages_are_answered(app: tuple[int, list[str]], name: str) -> None:
+def test_own_pages_are_answered(app: tuple[int, list[str]], name: str) -> None:
     port, _ = app
     host = f"{name}:{port}"
     assert [answer(port, page, host)[0] for page in PAGES] == [200] * len(PAGES)
@@ -98,31 +98,27 @@ def test_its_own_pages_are_answered(app: tuple[int, list[str]], name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["evil.example", "192.0.2.7", "localhost.evil.example", "me@localhost", ""])
-def test_another_host_gets_nothing_even_if_its_name_points_here(
-    app: tuple[int, list[str]], name: str
-) -> None:
+def test_foreign_host_is_403(app: tuple[int, list[str]], name: str) -> None:
     port, _ = app
     for host in (name, f"{name}:{port}"):
         for page in PAGES:
-            status, said = answer(port, page, host)
+            status, body = answer(port, page, host)
             assert status == 403
-            assert repr(host) in said
-            assert "RNNVIZ_HOSTS" in said
+            assert repr(host) in body
+            assert "RNNVIZ_HOSTS" in body
         assert answer(port, "/_stcore/stream", host)[0] == 403
         assert answer(port, "/_stcore/stream", host, f"http://{host}")[0] == 403
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://localhost:1", "null", "http://localhost"])
 @pytest.mark.parametrize("path", [*PAGES, "/_stcore/stream"])
-def test_a_page_from_elsewhere_gets_no_connection_and_no_address_is_looked_up(
-    app: tuple[int, list[str]], origin: str, path: str
-) -> None:
-    port, asked = app
+def test_foreign_origin_is_403_without_lookup(app: tuple[int, list[str]], origin: str, path: str) -> None:
+    port, proxied = app
     assert answer(port, path, f"localhost:{port}", origin)[0] == 403
-    assert asked == []
+    assert proxied == []
 
 
-def test_it_listens_on_this_machine_alone(app: tuple[int, list[str]]) -> None:
+def test_app_listens_on_localhost_alone(app: tuple[int, list[str]]) -> None:
     port, _ = app
     # Every 127.… is this machine's, but not localhost; a Mac has no such address until it is told of one.
     with pytest.raises(OSError, match=r"refused|reach|assign|timed out"):
@@ -130,15 +126,15 @@ def test_it_listens_on_this_machine_alone(app: tuple[int, list[str]]) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the limits of another process")
-def test_it_has_raised_its_limit_of_open_files(app: tuple[int, list[str]]) -> None:
+def test_app_raises_open_file_limit(app: tuple[int, list[str]]) -> None:
     started = [p for p in psutil.Process().children() if str(app[0]) in p.cmdline()]
     assert [p.rlimit(psutil.RLIMIT_NOFILE)[0] > 256 for p in started] == [True]
 
 
-def test_others_are_served_when_that_is_asked_for_and_names_of_the_environment_with_their_pages() -> None:
-    with listening() as (proxy, asked):
-        own = {"no_proxy": "", "RNNVIZ_HOSTS": "Named.Example, *.club.example"}
-        environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{proxy}", **own}
+def test_allowed_hosts_and_origins_are_served() -> None:
+    with listening() as (proxy, proxied):
+        variables = {"no_proxy": "", "RNNVIZ_HOSTS": "Named.Example, *.club.example"}
+        environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{proxy}", **variables}
         options = [
             "--server.address", "0.0.0.0", "--browser.serverAddress", "hall.example",
             "--server.allowedHosts", "hall.example", "--server.allowedHosts", "*.school.example",
@@ -165,15 +161,15 @@ def test_others_are_served_when_that_is_asked_for_and_names_of_the_environment_w
                 (local, "http://localhost:1"), (local, "null"),
             ):  # fmt: skip
                 assert answer(port, "/_stcore/stream", host, origin)[0] == 403
-        assert asked == []
+        assert proxied == []
 
 
 @pytest.mark.parametrize("host", ["", ":80", "a b/c", "a?b", "a#b", "a:x", "a:99999", "[::1"])
-def test_what_is_no_host_has_no_name(host: str) -> None:
+def test_invalid_host_has_no_hostname(host: str) -> None:
     assert hostname(host) is None
 
 
-def test_host_names_are_compared_by_name() -> None:
+def test_allowed_hosts_match_by_name() -> None:
     assert hostname("Hall.Example.:80") == "hall.example"
     assert is_allowed_host("anything", ["*"])
     assert is_allowed_host("::1", ["::1"])

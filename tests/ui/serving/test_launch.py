@@ -37,16 +37,14 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Served:
     return calls
 
 
-def test_app_asks_for_what_it_was_told_and_nothing_else(served: Served) -> None:
+def test_app_passes_given_options_alone(served: Served) -> None:
     assert run(["app"], more_commands=[app]) == 0
     assert run(["app", "--port", "9000", "--no-browser"], more_commands=[app]) == 0
     assert served == [("app", {}), ("app", {"server.port": 9000, "server.headless": True})]
     assert set(served[1][1]) <= set(st.config.get_config_options())
 
 
-def test_host_asks_for_a_room_and_leaves_the_app_on_this_computer(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_host_sets_room_options_and_keeps_app_local(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classroom, "startup_options", None)
     assert run(["host"], more_commands=[host]) == 0
     assert classroom.startup_options == classroom.RoomOptions()
@@ -60,7 +58,7 @@ def test_host_asks_for_a_room_and_leaves_the_app_on_this_computer(
 
 
 @pytest.mark.parametrize("option", ["--capacity", "--trust-proxy"])
-def test_an_option_of_the_hosted_app_says_what_replaced_it(
+def test_removed_option_names_replacement(
     option: str, served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -71,7 +69,7 @@ def test_an_option_of_the_hosted_app_says_what_replaced_it(
 
 @pytest.mark.parametrize("port", ["65536", "-1", "http"])
 @pytest.mark.parametrize("command", [app, host])
-def test_a_port_that_there_cannot_be_is_refused_in_a_sentence(
+def test_invalid_port_is_refused(
     port: str, command: Callable[..., int], served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -81,7 +79,7 @@ def test_a_port_that_there_cannot_be_is_refused_in_a_sentence(
 
 
 @pytest.mark.parametrize(
-    ("terminal", "code", "said"),
+    ("terminal", "code", "message"),
     [
         ((True, True), 0, ""),
         ((False, True), 2, "name a command"),  # a script that forgot its command hears so
@@ -89,10 +87,10 @@ def test_a_port_that_there_cannot_be_is_refused_in_a_sentence(
         ((None, True), 2, "name a command"),
     ],
 )
-def test_without_a_command_the_app_opens_on_a_terminal_alone(
+def test_no_command_opens_app_on_terminal_alone(
     terminal: tuple[bool | None, bool],
     code: int,
-    said: str,
+    message: str,
     served: Served,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -106,21 +104,21 @@ def test_without_a_command_the_app_opens_on_a_terminal_alone(
     with pytest.raises(SystemExit) as ended:
         entry.main()
     assert (ended.value.code, served) == (code, [] if code else [("app", {})])
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_the_apps_own_settings_come_along_wherever_it_is_installed(
+def test_settings_file_is_found_in_checkout_and_wheel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    own = ROOT / ".streamlit" / "config.toml"
-    assert start.settings_path() == own
-    found = dict(start.flat_options(tomllib.loads(own.read_text("utf-8"))))
-    assert set(found) <= set(st.config.get_config_options())
-    assert found["server.address"] == "localhost"  # nobody else, where nothing more was asked for
+    config_file = ROOT / ".streamlit" / "config.toml"
+    assert start.settings_path() == config_file
+    options = dict(start.flat_options(tomllib.loads(config_file.read_text("utf-8"))))
+    assert set(options) <= set(st.config.get_config_options())
+    assert options["server.address"] == "localhost"  # nobody else, where nothing more was asked for
     monkeypatch.setattr(start, "UI_FOLDER", tmp_path / "rnnviz" / "ui")  # as a wheel has it
     installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
     installed.parent.mkdir(parents=True)
-    installed.write_bytes(own.read_bytes())
+    installed.write_bytes(config_file.read_bytes())
     assert start.settings_path() == installed
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     wheel = tools["hatch"]["build"]["targets"]["wheel"]
@@ -129,33 +127,33 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
 
 
 @pytest.mark.parametrize("command", [app, host])
-def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
+def test_missing_package_names_install_command(
     command: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(classroom, "startup_options", None)
     monkeypatch.setitem(sys.modules, "streamlit", None)
     assert run([command.__name__], more_commands=[command]) == 1
-    out, said = capsys.readouterr()
+    out, message = capsys.readouterr()
     assert out == "Starting …\n"
     needs = f"{command.__name__} needs streamlit, which isn't installed"
-    assert said == f"rnnviz: {needs}: {install('app')} brings it\n"
+    assert message == f"rnnviz: {needs}: {install('app')} brings it\n"
 
 
-def test_an_own_module_that_is_missing_is_no_matter_of_installing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_rnnviz_module_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rnnviz.ui.serving.entry", None)
     monkeypatch.delattr("rnnviz.ui.serving.entry", raising=False)
     with pytest.raises(ModuleNotFoundError):
         start.serve("app", {})
 
 
-def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_browser_opens_once_port_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))  # taken and not answered at, as while the app is starting
         port = listener.getsockname()[1]
-        told = {"server.address": "127.0.0.1", "server.port": port, "server.allowedHosts": ["localhost"]}
-        monkeypatch.setattr(st, "get_option", told.get)
+        settings = {"server.address": "127.0.0.1", "server.port": port, "server.allowedHosts": ["localhost"]}
+        monkeypatch.setattr(st, "get_option", settings.get)
         before: list[int] = []
 
         async def listen_at_the_second_try(_: float) -> None:
@@ -169,9 +167,9 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
     assert opened == [f"http://127.0.0.1:{port}/"]
 
 
-def test_no_browser_opens_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, Any] = {"server.headless": False}
-    monkeypatch.setattr(st, "get_option", told.get)
+def test_headless_server_opens_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings: dict[str, Any] = {"server.headless": False}
+    monkeypatch.setattr(st, "get_option", settings.get)
     assert lifespan.opens_browser()
-    told["server.headless"] = True
+    settings["server.headless"] = True
     assert not lifespan.opens_browser()

@@ -43,7 +43,7 @@ class Clock:
         ),
     ],
 )
-def test_what_can_wait_waits_until_nobody_types(
+def test_later_pieces_wait_for_quiet(
     only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch, typed_until: float, begun: float
 ) -> None:
     clock, done = Clock(typed_until), []
@@ -54,7 +54,7 @@ def test_what_can_wait_waits_until_nobody_types(
     assert done == [begun, begun]
 
 
-def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None:
+def test_later_pieces_are_models_steps_and_engine(only_tiny_models: Path) -> None:
     models = model_cache.list_models()[0]
     pieces = list(warm_up._later_pieces(models))
     later = [piece.func for piece in pieces[len(models) :] if isinstance(piece, partial)]
@@ -64,7 +64,7 @@ def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None
         piece()
 
 
-def test_no_package_that_imports_its_modules_is_left_to_threads() -> None:
+def test_entry_imports_all_packages_with_module_imports() -> None:
     """One thread may hold it while another holds a module of it that the first needs."""
     left = """
 import importlib, sys
@@ -82,7 +82,7 @@ for path in sorted((here / "rnnviz").rglob("__init__.py")):
     assert ended.stdout == ""
 
 
-def test_every_message_of_a_websocket_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_websocket_message_sets_last_message_time(monkeypatch: pytest.MonkeyPatch) -> None:
     async def echo(socket: WebSocket) -> None:
         await socket.accept()
         await socket.send_text(await socket.receive_text())

@@ -9,7 +9,7 @@ from rnnviz import i18n
 from rnnviz.networks.checkpoint import save
 from tests.support.apptest import Open
 from tests.support.catalogue import assert_chinese
-from tests.support.models import changed, tiny, tiny_card
+from tests.support.models import tiny, tiny_card, with_tensors
 
 pytestmark = pytest.mark.usefixtures("troubled")
 
@@ -21,7 +21,7 @@ def _widgets_read_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("name", "data", "words"),
     [
         ("empty.txt", b"", "没有字符"),
         ("nul.txt", b"machine\0\0\0" * 30, "NUL"),
@@ -29,17 +29,19 @@ def _widgets_read_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
         ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(200), "PNG"),
     ],
 )
-def test_a_file_without_a_perplexity(open_app: Open, name: str, data: bytes, said: str) -> None:
+def test_unscorable_file_is_refused_in_chinese(open_app: Open, name: str, data: bytes, words: str) -> None:
     app = open_app("perplexity", locale="zh-CN")
     app.file_uploader[0].upload(name, data).run()
     jobs = app.session_state["perplexity.jobs"]
     jobs.wait([job.key for job in jobs.busy()], 60)
-    assert_chinese(app.run(), name, said)
+    assert_chinese(app.run(), name, words)
 
 
-def test_a_model_that_is_damaged(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_model_is_reported_in_chinese(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    broken = changed(tiny("gru", card=tiny_card()), readout_bias=np.nan)
+    broken = with_tensors(tiny("gru", card=tiny_card()), readout_bias=np.nan)
     path = save(broken, tmp_path / "tiny-broken.safetensors")
     (tmp_path / "tiny-cut.safetensors").write_bytes(path.read_bytes()[:99])
     app = open_app("explore", model="tiny-broken", locale="zh-CN")

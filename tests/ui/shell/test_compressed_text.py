@@ -15,13 +15,13 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 
 
 @given(TEXTS)
-def test_a_text_comes_back_and_needs_no_quoting(text: str) -> None:
+def test_packed_text_round_trips_url_safe(text: str) -> None:
     packed = pack_text(text)
     assert unpack_text(packed) == text
     assert packed.replace("-", "").replace("_", "").isalnum()
 
 
-def test_the_longest_text_fits_whatever_it_holds() -> None:
+def test_longest_text_fits_packed_limit() -> None:
     dense = "".join(map(chr, range(0x10000, 0x10FFFF, 500)))[:MAX_TEXT_CHARS]
     assert len(dense) > 1_990
     for text in (dense, "鿿" * MAX_TEXT_CHARS, ""):
@@ -30,14 +30,14 @@ def test_the_longest_text_fits_whatever_it_holds() -> None:
 
 
 @given(st.text(max_size=60) | st.binary(max_size=60).map(url_letters))
-def test_anything_else_is_a_sentence(value: str) -> None:
-    said, text = "the text in the address is", ""
+def test_any_value_unpacks_or_raises_text_error(value: str) -> None:
+    message, text = "the text in the address is", ""
     try:
         text = unpack_text(value)
     except TextError as error:
-        said = str(error)
+        message = str(error)
     assert len(text) <= MAX_TEXT_CHARS
-    assert said.startswith("the text in the address is")
+    assert message.startswith("the text in the address is")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_anything_else_is_a_sentence(value: str) -> None:
         "A" * 1_000_000,
     ],
 )
-def test_a_text_too_long_and_a_bomb_are_not_unpacked(value: str) -> None:
+def test_long_text_is_refused_within_memory(value: str) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(TextError, match="longer than 2,000"):

@@ -19,24 +19,28 @@ def script() -> None:
     from rnnviz.ui.shell import address, fields
     from tests.support.fields import EDGES, NAMES, PART, TEXT, why_gone
 
-    given = st.session_state["given"]
-    address.record_arrival(given.get("page", "page"))
+    settings = st.session_state["given"]
+    address.record_arrival(settings.get("page", "page"))
     top = st.container()
-    words = {name: name.title() for name in given.get("parts", ("one", "two"))}
+    words = {name: name.title() for name in settings.get("parts", ("one", "two"))}
     PART.choose(
-        "Part", words, given.get("usual"), subject=given.get("of"), why=why_gone if given.get("why") else None
+        "Part",
+        words,
+        settings.get("usual"),
+        subject=settings.get("of"),
+        why=why_gone if settings.get("why") else None,
     )
-    if given.get("open", True):
+    if settings.get("open", True):
         EDGES.resolve(range(10))
         st.number_input("Edges", 0, 9, **EDGES.widget)
     NAMES.choose("Names", words, draw=st.multiselect)
     TEXT.resolve()
-    for field, value in given.get("put", ()):
+    for field, value in settings.get("put", ()):
         field.request(value)
     with top:
         fields.show_rejected_values()
     st.session_state["found"] = dict(address.current_values())
-    if not given.get("cut"):
+    if not settings.get("cut"):
         address.arrival().is_answered = True
 
 
@@ -44,9 +48,11 @@ def script() -> None:
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Come to the page by an address, in this session (`app`) or a new one; `back`: by Back."""
 
-    def come(app: AppTest | None = None, *, back: bool = False, given: Any = None, **query: str) -> AppTest:
+    def come(
+        app: AppTest | None = None, *, back: bool = False, settings: Any = None, **query: str
+    ) -> AppTest:
         app = app or AppTest.from_function(script)
-        app.session_state["given"] = given or {}
+        app.session_state["given"] = settings or {}
         app.query_params.clear()
         for name, value in query.items():
             app.query_params[name] = value
@@ -58,56 +64,56 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     return come
 
 
-def found(app: AppTest) -> dict[str, str | None]:
+def address_values(app: AppTest) -> dict[str, str | None]:
     """What the page says belongs in its address."""
-    said: dict[str, str | None] = app.session_state["found"]
-    return said
+    values: dict[str, str | None] = app.session_state["found"]
+    return values
 
 
-def said(app: AppTest) -> list[str]:
+def warnings(app: AppTest) -> list[str]:
     return [warning.value for warning in app.warning]
 
 
-def again(app: AppTest, **given: Any) -> AppTest:
-    app.session_state["given"] = given
+def rerun(app: AppTest, **settings: Any) -> AppTest:
+    app.session_state["given"] = settings
     return app.run()
 
 
-def test_the_address_counts_at_an_arrival_and_the_reader_after_it(visit: Visit) -> None:
+def test_address_sets_fields_on_arrival_alone(visit: Visit) -> None:
     app = visit(part="TWO", edges="5", names="two,one", text="given")
     whole = {"part": "two", "edges": "5", "names": "two,one", "text": "given"}
-    assert found(app) == found(app.run()) == whole
-    assert found(app.segmented_control(key="part").set_value("one").run()) == whole | {"part": "one"}
-    assert found(app.number_input(key="edges").set_value(7).run())["edges"] == "7"
+    assert address_values(app) == address_values(app.run()) == whole
+    assert address_values(app.segmented_control(key="part").set_value("one").run()) == whole | {"part": "one"}
+    assert address_values(app.number_input(key="edges").set_value(7).run())["edges"] == "7"
     assert not app.number_input(key="edges").proto.set_value, "a widget that has moved on would jump back"
-    assert found(visit(app, given={"page": "other"})) == whole | {"part": "one", "edges": "7"}
+    assert address_values(visit(app, settings={"page": "other"})) == whole | {"part": "one", "edges": "7"}
     usual = {"part": "one", "edges": "3", "names": None, "text": None}
-    assert found(visit(app, back=True, edges="2")) == usual | {"edges": "2"}
+    assert address_values(visit(app, back=True, edges="2")) == usual | {"edges": "2"}
 
 
-def test_a_field_follows_an_arrival_when_it_is_first_looked_at(visit: Visit) -> None:
-    app = visit(given={"open": False}, edges="5")
-    assert "edges" not in found(app)
-    assert found(again(app.run()))["edges"] == "5"
+def test_closed_field_follows_earlier_arrival(visit: Visit) -> None:
+    app = visit(settings={"open": False}, edges="5")
+    assert "edges" not in address_values(app)
+    assert address_values(rerun(app.run()))["edges"] == "5"
 
 
-def test_a_run_that_was_cut_off_hands_its_arrival_on(visit: Visit) -> None:
-    app = visit(given={"cut": True}, part="two")
+def test_interrupted_run_repeats_arrival(visit: Visit) -> None:
+    app = visit(settings={"cut": True}, part="two")
     app.session_state["part"] = "one"  # a browser that hasn't heard of it
-    assert found(again(app))["part"] == "two"
+    assert address_values(rerun(app))["part"] == "two"
 
 
-def test_what_nobody_set_is_as_usual_though_that_changes(visit: Visit) -> None:
-    app = visit(given={"usual": "two"})
-    assert found(app)["part"] == "two"
-    assert found(again(app, usual="one"))["part"] == "one"
+def test_unset_field_follows_changed_default(visit: Visit) -> None:
+    app = visit(settings={"usual": "two"})
+    assert address_values(app)["part"] == "two"
+    assert address_values(rerun(app, usual="one"))["part"] == "one"
     app.segmented_control(key="part").set_value("two").run()
-    assert found(again(app, usual="three", parts=("two", "three")))["part"] == "two"
-    assert found(again(app, usual="three", parts=("three",)))["part"] == "three"
-    assert not said(app)
-    app = visit(part="two", given={"of": "a"})
-    assert found(again(app, of="a"))["part"] == "two"
-    assert found(again(app, of="b"))["part"] == "one", "it was set for something else"
+    assert address_values(rerun(app, usual="three", parts=("two", "three")))["part"] == "two"
+    assert address_values(rerun(app, usual="three", parts=("three",)))["part"] == "three"
+    assert not warnings(app)
+    app = visit(part="two", settings={"of": "a"})
+    assert address_values(rerun(app, of="a"))["part"] == "two"
+    assert address_values(rerun(app, of="b"))["part"] == "one", "it was set for something else"
 
 
 @pytest.mark.parametrize(
@@ -120,46 +126,46 @@ def test_what_nobody_set_is_as_usual_though_that_changes(visit: Visit) -> None:
         ({"text": "damaged"}, "This text is damaged"),
     ],
 )
-def test_a_refusal_outlives_its_run_until_the_reader_sets_the_field(
+def test_rejected_value_is_named_until_page_change(
     visit: Visit, query: dict[str, str], sentence: str
 ) -> None:
     app = visit(**query)
-    assert said(app) == [sentence]
-    assert said(app.run()) == [sentence]
-    assert not said(visit(app, given={"page": "other"}))
+    assert warnings(app) == [sentence]
+    assert warnings(app.run()) == [sentence]
+    assert not warnings(visit(app, settings={"page": "other"}))
 
 
-def test_a_refusal_is_gone_with_its_field_or_once_the_reader_sets_that(visit: Visit) -> None:
+def test_rejected_value_is_named_until_field_is_set(visit: Visit) -> None:
     app = visit(edges="10")
-    assert not said(again(app, open=False)), "it isn't looked at"
-    assert said(again(app))
-    assert not said(app.number_input(key="edges").set_value(4).run())
+    assert not warnings(rerun(app, open=False)), "it isn't looked at"
+    assert warnings(rerun(app))
+    assert not warnings(app.number_input(key="edges").set_value(4).run())
 
 
-def test_why_a_value_is_not_there_is_said_until_it_is(visit: Visit) -> None:
+def test_why_explains_removed_value_until_it_returns(visit: Visit) -> None:
     app = visit(part="two")
-    gone = again(app, parts=("one",), why=True)
-    assert said(gone) == ["two is gone. This is **One**."]
-    assert said(gone.run())
-    assert not said(again(app, why=True))
-    assert found(app)["part"] == "one"
-    gone = again(visit(given={"usual": "two"}), parts=("one",), usual="one", why=True)
-    assert said(gone) == ["two is gone. This is **One**."], "though nobody set it"
+    removed = rerun(app, parts=("one",), why=True)
+    assert warnings(removed) == ["two is gone. This is **One**."]
+    assert warnings(removed.run())
+    assert not warnings(rerun(app, why=True))
+    assert address_values(app)["part"] == "one"
+    removed = rerun(visit(settings={"usual": "two"}), parts=("one",), usual="one", why=True)
+    assert warnings(removed) == ["two is gone. This is **One**."], "though nobody set it"
 
 
-def test_a_single_option_is_written_and_looks_like_no_choice(visit: Visit) -> None:
-    app = visit(given={"parts": ("one", "two")})
-    assert [one.label for one in app.button_group] == ["Part"]
-    app = visit(given={"parts": ("two",), "usual": "two"})
+def test_single_option_is_written_without_widget(visit: Visit) -> None:
+    app = visit(settings={"parts": ("one", "two")})
+    assert [widget.label for widget in app.button_group] == ["Part"]
+    app = visit(settings={"parts": ("two",), "usual": "two"})
     assert not app.button_group
-    assert "Two" in "".join(one.value for one in app.markdown)
+    assert "Two" in "".join(widget.value for widget in app.markdown)
     assert app.multiselect, "of names one may be chosen, or none"
 
 
-def test_code_puts_a_value_for_the_next_run(visit: Visit) -> None:
-    app = visit(edges="5", given={"put": [(PART, "two"), (EDGES, 12)]})
-    assert found(app)["part"] == "one"
-    assert found(again(app)) == {"part": "two", "edges": "5", "names": None, "text": None}
-    assert said(app) == ["There is no **12** under *Edges* here. This is **5**."]
-    again(app, put=[(EDGES, None)])
-    assert found(again(app))["edges"] == "3", "as usual"
+def test_requested_value_counts_at_next_run(visit: Visit) -> None:
+    app = visit(edges="5", settings={"put": [(PART, "two"), (EDGES, 12)]})
+    assert address_values(app)["part"] == "one"
+    assert address_values(rerun(app)) == {"part": "two", "edges": "5", "names": None, "text": None}
+    assert warnings(app) == ["There is no **12** under *Edges* here. This is **5**."]
+    rerun(app, put=[(EDGES, None)])
+    assert address_values(rerun(app))["edges"] == "3", "as usual"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rnnviz.ui.shell import model_cache
-from tests.support.apptest import Open, warned
+from tests.support.apptest import Open, warning_text
 
 
 @pytest.fixture
@@ -20,37 +20,37 @@ def models(
     return folder
 
 
-def test_an_unknown_model_is_named_until_another_is_chosen(open_app: Open) -> None:
+def test_unknown_model_is_named_until_next_choice(open_app: Open) -> None:
     app = open_app("explore", model="<nobody>")
-    assert "no model called **<nobody>** here" in warned(app)
-    assert "This is **tiny-gru**" in warned(app)
-    assert not warned(app.sidebar.selectbox(key="model").select("tiny-lstm").run())
+    assert "no model called **<nobody>** here" in warning_text(app)
+    assert "This is **tiny-gru**" in warning_text(app)
+    assert not warning_text(app.sidebar.selectbox(key="model").select("tiny-lstm").run())
 
 
-def test_a_model_of_counts_is_not_replaced_without_a_word(open_app: Open) -> None:
-    assert "**tiny-3gram** counts n-grams" in warned(open_app("explore", model="tiny-3gram"))
-    assert not warned(open_app("perplexity", model="tiny-3gram"))
+def test_ngram_model_on_explore_is_named(open_app: Open) -> None:
+    assert "**tiny-3gram** counts n-grams" in warning_text(open_app("explore", model="tiny-3gram"))
+    assert not warning_text(open_app("perplexity", model="tiny-3gram"))
 
 
 @pytest.mark.parametrize("page", ["explore", "perplexity"])
-def test_a_model_whose_file_is_gone_or_broken_is_named(open_app: Open, models: Path, page: str) -> None:
+def test_missing_or_broken_model_file_is_named(open_app: Open, models: Path, page: str) -> None:
     app = open_app(page, model="tiny-lstm")
-    assert not warned(app)
+    assert not warning_text(app)
     file = models / "tiny-lstm.safetensors"
     whole = file.read_bytes()
     file.unlink()
     app.run()
-    assert "no model called **tiny-lstm** here" in warned(app)
+    assert "no model called **tiny-lstm** here" in warning_text(app)
     assert app.session_state["model"] == "tiny-gru"
     file.write_bytes(whole)
-    assert not warned(app.run())
+    assert not warning_text(app.run())
     app.sidebar.selectbox(key="model").select("tiny-lstm").run()
     file.write_bytes(whole[:-5])
-    assert "tiny-lstm.safetensors is not a usable rnnviz model" in warned(app.run())
+    assert "tiny-lstm.safetensors is not a usable rnnviz model" in warning_text(app.run())
 
 
 @pytest.mark.usefixtures("troubled")
-def test_a_file_that_goes_between_list_and_load_is_a_sentence(
+def test_file_removed_before_load_shows_error(
     open_app: Open, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = model_cache.list_models()

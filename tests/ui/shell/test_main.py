@@ -18,16 +18,16 @@ from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
 from rnnviz.ui.shell import error_messages, model_cache, sidebar
 from rnnviz.ui.shell.model_cache import ModelContext
-from tests.support.apptest import SHIPPED, Open, addressed, everything
+from tests.support.apptest import SHIPPED, Open, address_fields, page_words
 from tests.support.models import tiny, tiny_card
 
 
 def listed() -> dict[str, checkpoint.ModelInfo]:
     """The models that are there, by name."""
-    return {one.name: one for one in model_cache.list_models()[0]}
+    return {info.name: info for info in model_cache.list_models()[0]}
 
 
-def test_the_first_model_is_the_one_for_newcomers() -> None:
+def test_first_model_is_language_default() -> None:
     def info(name: str, kind: str) -> checkpoint.ModelInfo:
         return checkpoint.ModelInfo(name, Path(f"{name}.safetensors"), kind, {}, 1, 3)
 
@@ -42,46 +42,50 @@ def test_the_first_model_is_the_one_for_newcomers() -> None:
 
 @pytest.mark.usefixtures("shipped")
 @pytest.mark.parametrize(
-    ("language", "shown"),
+    ("language", "expected"),
     [
         ("en", ("Python code, GRU", "The Time Machine, counts of 6", "The Time Machine, MLP (no memory)")),
         ("zh", ("Python 代码，GRU", "时间机器，6 元计数", "时间机器，MLP（没有记忆）")),
     ],
 )
-def test_every_shipped_model_has_a_title_of_its_own_in_each_language(
-    monkeypatch: pytest.MonkeyPatch, language: str, shown: tuple[str, ...]
+def test_shipped_models_have_distinct_titles(
+    monkeypatch: pytest.MonkeyPatch, language: str, expected: tuple[str, ...]
 ) -> None:
     models, _damaged = checkpoint.available()
     with i18n.speaking(language):
-        found = titles(models)
-        assert (found["python-gru"], found["timemachine-6gram"], found["timemachine-mlp"]) == shown
-        assert len(set(found.values())) == len(models)
-        assert not set(found) & set(found.values())
+        titles_by_name = titles(models)
+        assert (
+            titles_by_name["python-gru"],
+            titles_by_name["timemachine-6gram"],
+            titles_by_name["timemachine-mlp"],
+        ) == expected
+        assert len(set(titles_by_name.values())) == len(models)
+        assert not set(titles_by_name) & set(titles_by_name.values())
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED, SHIPPED.parent])
     assert all(name == title for name, title in titles(models).items())  # somebody's own, of the same names
 
 
 @pytest.mark.usefixtures("shipped")
-def test_the_picker_has_titles_and_the_card_the_name(open_app: Open) -> None:
+def test_picker_shows_titles_and_card_name(open_app: Open) -> None:
     app = open_app("perplexity", model="python-gru")
     assert app.sidebar.selectbox(key="model").value == "python-gru"
     assert "Python code, GRU" in app.sidebar.selectbox(key="model").options
-    assert addressed(app)["model"] == "python-gru"
-    words = everything(app)
+    assert address_fields(app)["model"] == "python-gru"
+    words = page_words(app)
     assert r"How well does **Python code\, GRU** predict" in words
     assert "`python-gru` · GRU" in words
     assert (
         r"One of its units follows this\: how many Python brackets are open \(correlation 0\.57\)\." in words
     )
     app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
-    assert addressed(app)["model"] == "timemachine-rnn"
-    assert r"No unit could be named from text it never read" in everything(app)
+    assert address_fields(app)["model"] == "timemachine-rnn"
+    assert r"No unit could be named from text it never read" in page_words(app)
     app.session_state[i18n.STATE] = "zh"
     app.run()
     assert "时间机器，RNN" in app.sidebar.selectbox(key="model").options
 
 
-def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app: Open) -> None:
+def test_card_shows_yardsticks_and_ngram_can_score(open_app: Open) -> None:
     app = open_app("perplexity")
     words = "\n".join([*(m.value for m in app.sidebar.markdown), *(c.value for c in app.sidebar.caption)])
     assert r"Tiny \*text\*" in words  # a title is data, not markup
@@ -92,7 +96,7 @@ def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app
     assert "python -m rnnviz train --corpus tiny" in "\n".join(h.value for h in app.sidebar.get("html"))
     assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]
     app.sidebar.selectbox(key="model").select("tiny-3gram").run()
-    assert "Counts of 3-grams" in everything(app)
+    assert "Counts of 3-grams" in page_words(app)
     assert "tiny-3gram" not in app.title[0].value
 
 
@@ -104,7 +108,7 @@ def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app
         ("zh-CN", {"lang": "../../etc"}, "en"),
     ],
 )
-def test_the_language_is_the_addresss_or_the_browsers(
+def test_language_comes_from_address_or_browser(
     open_app: Open, locale: str, query: dict[str, str], language: str
 ) -> None:
     app = open_app("perplexity", locale=locale, **query)
@@ -112,23 +116,23 @@ def test_the_language_is_the_addresss_or_the_browsers(
     assert app.title[0].value == i18n.translations(language).gettext("Perplexity of your texts")
 
 
-def test_switching_the_language_changes_the_page_and_the_address(open_app: Open) -> None:
+def test_language_switch_changes_page_and_address(open_app: Open) -> None:
     app = open_app("perplexity")
-    english = everything(app)
+    english = page_words(app)
     app.session_state[i18n.STATE] = "zh"
     app.run()
-    assert addressed(app)["lang"] == "zh"
+    assert address_fields(app)["lang"] == "zh"
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
-    chinese = everything(app)
+    chinese = page_words(app)
     for sentence in ("predict your text?", "hesitates between about", "hidden units"):
         assert sentence in english
         assert sentence not in chinese
     app.session_state[i18n.STATE] = "en"
     app.run()
-    assert addressed(app)["lang"] is None
+    assert address_fields(app)["lang"] is None
 
 
-def test_bars_grow_with_the_bits_and_hold_no_markup() -> None:
+def test_bars_are_as_long_as_bits_and_escaped() -> None:
     html = sidebar.bars([("<b>", 4.0, "4"), ("uniform", 16.0, "16"), ("odd", math.inf, "&")])
     assert "&lt;b&gt;" in html
     assert "&amp;" in html
@@ -137,14 +141,14 @@ def test_bars_grow_with_the_bits_and_hold_no_markup() -> None:
 
 
 @pytest.mark.parametrize("page", ["explore", "perplexity"])
-def test_no_models_at_all_is_explained(
+def test_missing_models_are_explained(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str
 ) -> None:
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path / "nothing"])
     assert "python -m rnnviz train" in open_app(page).info[0].value
 
 
-def test_damaged_files_are_named_and_the_rest_is_listed(
+def test_damaged_files_are_named_beside_models(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models_folder: Path
 ) -> None:
     (tmp_path / "broken.safetensors").write_bytes(b"nonsense")
@@ -152,12 +156,12 @@ def test_damaged_files_are_named_and_the_rest_is_listed(
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path, models_folder])
     app = open_app("perplexity")
     assert "Files that can't be used (2)" in [e.label for e in app.sidebar.expander]
-    assert r"broken\.safetensors" in everything(app)
-    assert r"cut\.safetensors" in everything(app)
+    assert r"broken\.safetensors" in page_words(app)
+    assert r"cut\.safetensors" in page_words(app)
 
 
 @pytest.mark.usefixtures("troubled")
-def test_no_traceback_ever_reaches_the_page(
+def test_unexpected_error_shows_no_traceback(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def explode(context: object) -> None:
@@ -167,25 +171,25 @@ def test_no_traceback_ever_reaches_the_page(
     with caplog.at_level(logging.ERROR, "rnnviz"):
         app = open_app("perplexity")
     assert "Something unexpected went wrong" in app.error[0].value
-    assert "secret detail" not in everything(app)
+    assert "secret detail" not in page_words(app)
     assert "secret detail" in caplog.text  # the terminal has it
 
 
-def test_streamlit_is_told_that_the_page_shows_the_error_itself() -> None:
+def test_on_script_error_returns_true() -> None:
     assert error_messages.on_script_error(RuntimeError("secret detail")) is True
 
 
-def test_what_an_error_says_is_not_markup() -> None:
+def test_error_message_is_escaped() -> None:
     error = CheckpointError("![x](http://example.org/a.png) <b>*no*</b> :red[model] $x$")
-    shown = error_messages.describe(error)
-    assert shown.replace("\\", "").replace("\u2060", "") == str(error)
+    message = error_messages.describe(error)
+    assert message.replace("\\", "").replace("\u2060", "") == str(error)
     for character in "![](<>*:$":
-        assert f"\\{character}" in shown
+        assert f"\\{character}" in message
     assert "memory" in error_messages.describe(MemoryError())
     assert error_messages.describe(CheckpointError("https://a.b is gone")).startswith("https")
 
 
-def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
+def test_invalid_card_entries_are_left_out(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name, card in {
@@ -207,7 +211,7 @@ def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
         assert open_app(page, model=name).sidebar.selectbox(key="model").value == name
 
 
-def test_a_recipe_reads_as_sentences() -> None:
+def test_recipe_becomes_sentences() -> None:
     text = " ".join(sidebar.card_in_words(tiny_card()))
     assert "It read that text 20 times, with batch size 32" in text
     assert "40 % of the output, 10 % of whole characters" in text
@@ -215,7 +219,7 @@ def test_a_recipe_reads_as_sentences() -> None:
     assert "Training took 7 minutes." in text
 
 
-def test_a_card_says_among_what_its_settings_were_chosen() -> None:
+def test_card_lists_candidate_settings() -> None:
     rows: list[Any] = [
         {
             "settings": {"learning_rate": 0.004},
@@ -232,7 +236,7 @@ def test_a_card_says_among_what_its_settings_were_chosen() -> None:
         assert "candidate" not in " ".join(sidebar.card_in_words(tiny_card(choice=odd)))
 
 
-def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:
+def test_yardstick_is_ngram_of_card(only_tiny_models: Path) -> None:
     network, counts = listed()["tiny-gru"], listed()["tiny-3gram"]
     assert model_cache.load_yardstick(network, [network, counts]).name == "tiny-3gram"
     assert model_cache.load_yardstick(replace(network, card={}), [network, counts]) is None
@@ -241,12 +245,12 @@ def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) 
 
 
 @pytest.mark.usefixtures("shipped")
-def test_the_memoryless_network_is_the_mlp_of_the_same_text_and_symbols(tmp_path: Path) -> None:
-    def beside(name: str, *others: checkpoint.ModelInfo) -> str | None:
-        found = model_cache.load_memoryless(
-            model_cache.load_reader(listed()[name]), others or [*listed().values()]
+def test_memoryless_is_mlp_of_same_text_and_vocabulary(tmp_path: Path) -> None:
+    def beside(name: str, *candidates: checkpoint.ModelInfo) -> str | None:
+        mlp = model_cache.load_memoryless(
+            model_cache.load_reader(listed()[name]), candidates or [*listed().values()]
         )
-        return found and found.name
+        return mlp and mlp.name
 
     assert beside("timemachine-gru") == beside("timemachine-rnn") == "timemachine-mlp"
     assert [beside(name) for name in ("timemachine-mlp", "python-gru")] == [None, None]
@@ -255,7 +259,7 @@ def test_the_memoryless_network_is_the_mlp_of_the_same_text_and_symbols(tmp_path
     assert beside("timemachine-gru", of_other_symbols) is None
 
 
-def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -> None:
+def test_model_is_cached_until_file_changes(only_tiny_models: Path) -> None:
     info = listed()["tiny-gru"]
     first = model_cache.load(info)
     assert model_cache.load(info) is first
@@ -263,7 +267,7 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
     assert model_cache.load(info) is not first
 
 
-def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment: dict[str, str]) -> None:
+def test_explore_and_lecture_load_no_torch(command_environment: dict[str, str]) -> None:
     code = """if True:
         import sys
         from rnnviz.networks import engines
@@ -283,7 +287,7 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
     assert done.stdout.split() in (["False", "False"], ["True", "True"])
 
 
-def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> None:
+def test_ngram_context_has_no_network(only_tiny_models: Path) -> None:
     counts, network = listed()["tiny-3gram"], listed()["tiny-gru"]
     assert ModelContext(model_cache.load(network), None, network, 0.8).network is model_cache.load(network)
     with pytest.raises(ConfigError, match="no hidden state; choose a network"):
@@ -299,6 +303,6 @@ def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> Non
         ("mingru", 1, "minGRU, 12 hidden units"),
     ],
 )
-def test_words_for_every_kind_of_model(kind: str, layers: int, words: str) -> None:
+def test_kind_describes_cell_and_size(kind: str, layers: int, words: str) -> None:
     info = checkpoint.ModelInfo("x", Path("x.safetensors"), kind, {}, 1, 3)
     assert sidebar.kind(info, tiny(kind, layers=layers)) == words

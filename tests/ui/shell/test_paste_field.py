@@ -7,9 +7,7 @@ from tests.support.apptest import Open
 from tests.support.perplexity_page import paste
 
 
-def test_a_text_longer_than_the_field_is_cut_off_in_words(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_pasted_text_shows_warning(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fields, "MAX_PASTE_CHARS", 50)
     app = paste(open_app("perplexity"), "The Time Traveller " * 10)  # more than any browser would send
     assert "This field holds 50 characters" in app.warning[0].value

@@ -13,17 +13,17 @@ from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui.serving import entry
 from rnnviz.ui.shell.address import MAX_TEXT_CHARS, pack_text, unpack_text
 from tests.support.apptest import url_letters
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 
 
 def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:
     """A call on a machine with these settings."""
 
-    def asked() -> Any:
-        with mock.patch.dict(os.environ, {f"RNNVIZ_{name}": given for name, given in settings.items()}):
+    def call_with_settings() -> Any:
+        with mock.patch.dict(os.environ, {f"RNNVIZ_{name}": value for name, value in settings.items()}):
             return call()
 
-    return asked
+    return call_with_settings
 
 
 DAMAGED = (
@@ -43,22 +43,22 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
         for name in ("HOSTED", "KEY", "CAPACITY", "TEXT_MB", "ADDRESS", "PROCESSES")
     },
     **{
-        f"host {given}": (
-            under(entry.app_parts, HOSTS=f"hall.example, {given}"),
+        f"host {value}": (
+            under(entry.app_parts, HOSTS=f"hall.example, {value}"),
             ConfigError,
-            f"host names .* received '{re.escape(given)}'",
+            f"host names .* received '{re.escape(value)}'",
         )
-        for given in ("*", "https://hall.example", "hall.example:80", "a b", "a;b", "-.", "[::1]")
+        for value in ("*", "https://hall.example", "hall.example:80", "a b", "a;b", "-.", "[::1]")
     },
     "a text too long for an address": (
         lambda: pack_text("a" * (MAX_TEXT_CHARS + 1)), TextError, "2,000 characters of text; received 2,001"),
     **{
-        f"an address's text {given}": (lambda given=given: unpack_text(given), TextError, "damaged")  # type: ignore[misc]
-        for given in DAMAGED
+        f"an address's text {value}": (lambda value=value: unpack_text(value), TextError, "damaged")  # type: ignore[misc]
+        for value in DAMAGED
     },
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_refused_in_one_sentence(name: str) -> None:
-    refused(*REFUSED[name])
+def test_invalid_setting_is_refused_in_one_sentence(name: str) -> None:
+    assert_refused(*REFUSED[name])

@@ -37,7 +37,7 @@ class Lecture:
         self._at = {self.number: at}
         self._set: dict[tuple[int, str], Any] = {}
         for name, control in self.step.controls.items():
-            self._set[self._key(name)] = control.valid(query.get(name)) if control.kept else None
+            self._set[self._key(name)] = control.valid(query.get(name)) if control.in_address else None
 
     @property
     def scene(self) -> Scene:
@@ -66,7 +66,7 @@ class Lecture:
     @property
     def values(self) -> State:
         """The values of the current step's controls, defaults included."""
-        return controls.shown(self.step.controls, self.state)
+        return controls.with_defaults(self.step.controls, self.state)
 
     def go_to_step(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Go to the step that an ask names. Returns the values that it sets there; {} if invalid."""
@@ -104,9 +104,9 @@ class Lecture:
             **static,
         }
         try:
-            state = controls.taken(step.controls, self.state, wanted_values)
-            values = controls.shown(step.controls, state)
-            sent |= self._picture_data(values) | {"formula": symbols.typeset(step.written(values))}
+            state = controls.apply_request(step.controls, self.state, wanted_values)
+            values = controls.with_defaults(step.controls, state)
+            sent |= self._picture_data(values) | {"formula": symbols.typeset(step.formula_at(values))}
             # Last, so that values which raise an error aren't kept: the next picture would raise it again.
             self._set |= {self._key(name): value for name, value in state.items()}
         except RnnvizError as error:
@@ -125,9 +125,9 @@ class Lecture:
             data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
             if values[PICK] == OPEN:
                 return {"data": data, "notice": _("What do you think?"), "code": None}
-        picture, notice = step.shown(values)
+        picture, notice = step.draw(values)
         data["controls"] = [
-            {"name": name, **control.drawn(values[name])}
+            {"name": name, **control.widget_at(values[name])}
             for name, control in step.controls.items()
             if control.widget
         ]
@@ -140,7 +140,7 @@ class Lecture:
     def room_question(self) -> RoomQuestion | None:
         """The step's question to the room; None if it has none. `over` once its picture is shown."""
         step = self.step
-        if step.asked and (letter := step.asked(**self.values)):
+        if step.room_question and (letter := step.room_question(**self.values)):
             return RoomQuestion(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
         if step.question is None:
             return None
@@ -179,7 +179,7 @@ class Lecture:
             longer = query | {name: str(value)}
             if (
                 value not in (None, control.default)
-                and control.kept
+                and control.in_address
                 and len(urlencode(longer)) <= MAX_ADDRESS_CHARS
             ):
                 query = longer

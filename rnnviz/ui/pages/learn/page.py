@@ -54,7 +54,7 @@ def _scene() -> None:
     room = answer_room(ask, plainly)
     static = {
         "words": words(),
-        "symbols": symbols.said(),
+        "symbols": symbols.meanings(),
         "language": language(),
         "themes": colours(),
         "room": room,
