@@ -77,8 +77,8 @@ def difference(browser_selection: Selection | None, selection: Selection, unchan
     unchanged          characters at the beginning that the text shares with that selection's
     """
     start = selection.start
-    # The network without memory has arrays as long as the text too. When the reader turns it on, these are sent
-    # from the beginning; `text_rows` is one number for all such arrays, so all are.
+    # The network without memory has arrays as long as the text too. When the reader turns it on, these are
+    # sent from the beginning; `text_rows` is one number for all such arrays, so all are.
     if browser_selection is None or browser_selection.memoryless != selection.memoryless:
         return Difference(0, 0, start, start)
     same_plane = browser_selection.plane == selection.plane

@@ -1,12 +1,13 @@
 """Tracer: a Trace kept up to date while its text changes; and `trace`, for one text or many.
 
 A keystroke costs only the characters after the common prefix of the old text and the new one. A Trace is a
-view into the Tracer's arrays, which are lent to it: an edit that would overwrite rows of a living Trace goes on
-in new arrays. An example, where a caller still holds the Trace of "cat" when the text changes:
+view into the Tracer's arrays, which are lent to it: an edit that would overwrite rows of a living Trace goes
+on in new arrays. An example, where a caller still holds the Trace of "cat" when the text changes:
 
     "cats"   rows 0 .. 3 stay, row 4 is written behind them: nothing is copied
     "ca"     rows are left out, none is written: nothing is copied, and "cat" keeps its row 3
-    "car"    row 3 would be overwritten: rows 0 .. 2 are copied to new arrays, and the old ones are the Trace's
+    "car"    row 3 would be overwritten: rows 0 .. 2 are copied to new arrays, and "cat" keeps the old ones
+
 Several texts are read in step, a row of a batch each, on the GPU where the model is on one.
 
 Shape letters: B texts of a batch, T time steps of the longest, L layers, H hidden units, V symbols.

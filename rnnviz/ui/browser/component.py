@@ -9,8 +9,8 @@ from rnnviz.ui.browser.views import KIT, VIEWS, address
 
 ASK = "ask"
 
-# Streamlit keeps a component's JavaScript in the page and sends it at each run, so it is only this loader. The
-# promise of the modules is kept between runs; after a failure it is dropped, and the next run tries again.
+# Streamlit sends a component's JavaScript at each run, so it is only this loader. The promise of the modules
+# is kept between runs; after a failure it is dropped, and the next run tries again.
 _LOADER = """
 const about = %s;
 const load = (address) => import(new URL(address, window.location.origin).href);
@@ -55,8 +55,8 @@ class Component:
         The view's ask is in `asked(key)` at the next run.
         """
 
-        # Streamlit calls this at the beginning of the run that the ask causes, before any page code. The page
-        # may be another one by then, or not come as far as this component: so the ask waits in a key of its own.
+        # Streamlit calls this at the beginning of the run that the ask causes, before any of the page's code.
+        # The page may not come as far as this component in that run: so the ask waits in a key of its own.
         def keep_ask() -> None:
             st.session_state[f"{key}.{ASK}"] = st.session_state[key].get(ASK)
 

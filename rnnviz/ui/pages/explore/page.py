@@ -53,8 +53,8 @@ def _live(context: ModelContext, networks: list[ModelInfo], memoryless: NumpyMod
     state, arrived = st.session_state, take_bookmark()
     session, text = _session(context, memoryless, arrived)
     static = _static(session, networks)
-    # Streamlit runs this fragment for an ask, and within each whole run of the page: then without an ask, for a
-    # browser that may hold nothing, so everything is sent, the text too.
+    # Streamlit runs this fragment for an ask, and within each whole run of the page: then without an ask, for
+    # a browser that may hold nothing, so everything is sent, the text too.
     ask = LiveAsk.from_json(take_ask(KEY) or {"fresh": True})
     if arrived:  # an ask that comes with an arrival, such as Back, is of the view that was left
         ask = replace(ask, fresh=True, model="")
@@ -88,8 +88,8 @@ def _session(
     """
     state, opening = st.session_state, opening_text(context.model)
     session: LiveSession | None = state.get(_SESSION)
-    # The page may offer a text: an address's, or an opening. A browser keeps what was typed since (a run of the
-    # page takes a while), unless the offer has a new number.
+    # The page may offer a text: an address's, or an opening. A browser keeps what was typed since (a run of
+    # the page takes a while), unless the offer has a new number.
     offer, offered = state.get(_OFFERED, (0, None))
     text = session.text if session else None
     if arrived and (arrived.text is not None or session is None or address.has_just_gone_back()):
@@ -112,7 +112,7 @@ def _choose_model(ask: LiveAsk, session: LiveSession) -> None:
     # No text is offered any more: this one stays, though the other model has another opening.
     session.text, state[_OFFERED] = ask.text, (state[_OFFERED][0], None)
     sidebar.MODEL.request(ask.model)
-    # The rerun finds the ask again, as if the browser had sent it then; `model` empty, or it would go in circles.
+    # The rerun finds the ask, as if the browser had sent it then; without `model`, or it would turn again.
     state[f"{KEY}.{ASK}"] = asdict(replace(ask, model="", fresh=True))
     st.rerun()
 
