@@ -44,7 +44,7 @@ from rnnviz.errors import ConfigError, Phrase, TextError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-TEXTS = {
+TEXT_PARAMETERS = {
     "text",
     "corpus",
     "held_out",
@@ -58,13 +58,13 @@ TEXTS = {
 }
 """Parameters that take a text of the user's, and no name: `check_text` says what to do."""
 
-LEFT = {"cell"}
+SELF_CHECKED = {"cell"}
 """Parameters that the function checks itself: a table says which words there are."""
 
-COUNTS = {"seed", "controls", "copies"}
+COUNT_PARAMETERS = {"seed", "controls", "copies"}
 """Parameters that are whole numbers from 0."""
 
-SHORT = 40
+MAX_QUOTED_CHARS = 40
 """Characters of a value that is shown as it is."""
 
 
@@ -105,7 +105,7 @@ def checked(of: F) -> F:
             if type(value) not in rule.plain:
                 values[place] = rule.take(value)
         for name, value in named.items():
-            rule = by_name.get(name, _ANYTHING)
+            rule = by_name.get(name, _UNCHECKED)
             if type(value) not in rule.plain:
                 named[name] = rule.take(value)
         return of(*values, **named)
@@ -204,58 +204,59 @@ class _Kind(NamedTuple):
     plain: tuple[type, ...] = ()
 
 
-_NO = object()
+_REJECTED = object()
 
 
-def _of(kind: Any) -> Callable[[Any], Any]:
-    return lambda value: value if isinstance(value, kind) else _NO
+def _instance(kind: Any) -> Callable[[Any], Any]:
+    return lambda value: value if isinstance(value, kind) else _REJECTED
 
 
 def _truth(value: Any) -> Any:
     of_array = str(getattr(value, "dtype", "")).endswith("bool") and not value.ndim
-    return bool(value) if of_array or isinstance(value, bool) else _NO
+    return bool(value) if of_array or isinstance(value, bool) else _REJECTED
 
 
 def _whole(value: Any) -> Any:
     try:
-        return index(value) if _truth(value) is _NO else _NO
+        return index(value) if _truth(value) is _REJECTED else _REJECTED
     except TypeError:
-        return _NO
+        return _REJECTED
 
 
 def _real(value: Any) -> Any:
     if not hasattr(value, "__float__") or isinstance(value, str) or getattr(value, "ndim", False):
-        return _NO
+        return _REJECTED
     try:
-        return float(value) if _truth(value) is _NO else _NO
+        return float(value) if _truth(value) is _REJECTED else _REJECTED
     except (TypeError, ValueError, OverflowError):
-        return _NO
+        return _REJECTED
 
 
 def _list(value: Any) -> Any:
     try:
         iter(value)
     except TypeError:  # an array without an axis, too
-        return _NO
+        return _REJECTED
     return value
 
 
-_PATH = _Kind(Phrase("a path"), _of(os.PathLike))
+_PATH = _Kind(Phrase("a path"), _instance(os.PathLike))
 _LIST = _Kind(Phrase("a list"), _list)
 _COUNT = _Kind(
-    Phrase("a whole number from 0"), lambda value: n if (n := _whole(value)) is not _NO and n >= 0 else _NO
+    Phrase("a whole number from 0"),
+    lambda value: n if (n := _whole(value)) is not _REJECTED and n >= 0 else _REJECTED,
 )
 _KINDS: Mapping[Any, _Kind] = {
-    NoneType: _Kind("None", _of(NoneType), (NoneType,)),
-    str: _Kind(Phrase("a str"), _of(str), (str,)),
-    bytes: _Kind(Phrase("bytes"), _of(bytes), (bytes,)),
+    NoneType: _Kind("None", _instance(NoneType), (NoneType,)),
+    str: _Kind(Phrase("a str"), _instance(str), (str,)),
+    bytes: _Kind(Phrase("bytes"), _instance(bytes), (bytes,)),
     bool: _Kind(Phrase("true or false"), _truth, (bool,)),
     int: _Kind(Phrase("a whole number"), _whole, (int,)),
     float: _Kind(Phrase("a number"), _real, (int, float)),
-    Callable: _Kind(Phrase("a function"), lambda value: value if callable(value) else _NO),
-    BinaryIO: _Kind(Phrase("an open file"), lambda value: value if hasattr(value, "read") else _NO),
-    Mapping: _Kind(Phrase("a mapping"), _of(Mapping)),
-    Sequence: _Kind(_LIST.said, lambda value: _list(value) if hasattr(value, "__len__") else _NO),
+    Callable: _Kind(Phrase("a function"), lambda value: value if callable(value) else _REJECTED),
+    BinaryIO: _Kind(Phrase("an open file"), lambda value: value if hasattr(value, "read") else _REJECTED),
+    Mapping: _Kind(Phrase("a mapping"), _instance(Mapping)),
+    Sequence: _Kind(_LIST.said, lambda value: _list(value) if hasattr(value, "__len__") else _REJECTED),
     Iterable: _LIST,
     os.PathLike: _PATH,
     Path: _PATH,
@@ -276,14 +277,14 @@ def _kinds(annotation: Any) -> list[_Kind]:
         return [kind for one in inside for kind in _kinds(one)]
     if origin is Literal:
         said = " or ".join(map(repr, inside))
-        return [_Kind(said, lambda value: value if isinstance(value, str) and value in inside else _NO)]
+        return [_Kind(said, lambda value: value if isinstance(value, str) and value in inside else _REJECTED)]
     if origin in _KINDS:
         return [_KINDS[origin]]
     name = getattr(origin, "__name__", "")
     ours = isinstance(origin, type) and origin.__module__.startswith("rnnviz.")
     if not ours or getattr(origin, "_is_protocol", None):
         raise LookupError(name)
-    return [_Kind(_CLASSES.get(name, Phrase("a {name}", name=name)), _of(origin))]
+    return [_Kind(_CLASSES.get(name, Phrase("a {name}", name=name)), _instance(origin))]
 
 
 class _Rule:
@@ -291,21 +292,21 @@ class _Rule:
 
     def __init__(self, name: str, annotation: Any) -> None:
         self.name, self.kinds = name, _kinds(annotation)
-        if name in COUNTS:
+        if name in COUNT_PARAMETERS:
             self.kinds = [_COUNT if kind is _KINDS[int] else kind for kind in self.kinds]
         self.plain = frozenset(chain.from_iterable(kind.plain for kind in self.kinds))
 
     def take(self, value: Any) -> Any:
         """The value as it is given on. Raises ConfigError, TextError."""
         for kind in self.kinds:
-            if (found := kind.take(value)) is not _NO:
+            if (found := kind.take(value)) is not _REJECTED:
                 return found
-        if self.name in TEXTS and _KINDS[str] in self.kinds:
+        if self.name in TEXT_PARAMETERS and _KINDS[str] in self.kinds:
             check_text(value)
         if _PATH in self.kinds:
             check_path(value)
         said = [kind.said for kind in self.kinds]
-        short = isinstance(value, str | int | float) and len(repr(value)) <= SHORT
+        short = isinstance(value, str | int | float) and len(repr(value)) <= MAX_QUOTED_CHARS
         raise ConfigError(
             "{name} is {kind}; received {received}",
             name=self.name,
@@ -314,7 +315,7 @@ class _Rule:
         )
 
 
-class _Anything:
+class _Unchecked:
     """The rule of a parameter that isn't checked: values of every type are given on as they are."""
 
     def __init__(self) -> None:
@@ -324,7 +325,7 @@ class _Anything:
         return True
 
 
-_ANYTHING: Any = _Anything()
+_UNCHECKED: Any = _Unchecked()
 
 
 class _Unknown:
@@ -348,7 +349,7 @@ def _rules(function: Callable[..., Any]) -> tuple[list[Any], Any, dict[str, Any]
     home = inspect.unwrap(function).__globals__
     names = _Names({name: one for name, one in home.items() if not isinstance(one, str)})
     hints = get_type_hints(function, None, names, include_extras=True)
-    places, further, named = list[Any](), _ANYTHING, dict[str, Any]()
+    places, further, named = list[Any](), _UNCHECKED, dict[str, Any]()
     for each in inspect.signature(function).parameters.values():
         hint = hints.get(each.name, Any)
         if each.kind is Parameter.VAR_POSITIONAL:
@@ -364,37 +365,37 @@ def _rules(function: Callable[..., Any]) -> tuple[list[Any], Any, dict[str, Any]
 
 def _rule(name: str, hint: Any) -> Any:
     try:
-        return _ANYTHING if name in LEFT else _Rule(name, hint)
+        return _UNCHECKED if name in SELF_CHECKED else _Rule(name, hint)
     except LookupError:
-        return _ANYTHING
+        return _UNCHECKED
 
 
 LARGEST_FLOAT = 1e300
 """The bound of floats: JSON's Infinity is beyond it."""
 
 
-def restored(kind: Any, value: Any) -> Any:
+def restore(kind: Any, value: Any) -> Any:
     """`value` as a `kind`: a dataclass, tuple, list, dict, Literal, str, int, float, bool, or one of them or
     None. Raises ValueError for another type, an infinity or NaN; LookupError or TypeError for fields that
     the dataclass doesn't have.
 
-    >>> restored(tuple[int, float | None], [1, None])
+    >>> restore(tuple[int, float | None], [1, None])
     (1, None)
-    >>> restored(tuple[int, ...], [1, "2"])
+    >>> restore(tuple[int, ...], [1, "2"])
     Traceback (most recent call last):
     ValueError: '2' is no int
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         (one,) = (part for part in parts if part is not NoneType)
-        return None if value is None else restored(one, value)
+        return None if value is None else restore(one, value)
     if is_dataclass(kind):
         made: Any = kind
         hints = _field_hints(made)
-        return made(**{name: restored(hints[name], one) for name, one in value.items()})
+        return made(**{name: restore(hints[name], one) for name, one in value.items()})
     if origin is tuple:
         kinds = parts[:1] * len(value) if parts[1:] == (...,) else parts
-        return tuple(restored(part, one) for part, one in zip(kinds, value, strict=True))
+        return tuple(restore(part, one) for part, one in zip(kinds, value, strict=True))
     if origin is Literal:
         fits = value in parts
     elif kind is float:

@@ -12,7 +12,7 @@ from rnnviz import corpora, gradients, units
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from tests.support.models import tiny
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 WITHOUT_ARGUMENTS = ("available", "names")
 
@@ -58,7 +58,7 @@ def test_a_number_of_numpy_or_torch_is_a_number(kind: Any) -> None:
 def test_any_other_value_is_refused_in_a_sentence(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=f"^{next(iter(wrong))} is ") as refused:
         asked(**wrong)
-    one_sentence(str(refused.value))
+    assert_one_sentence(str(refused.value))
 
 
 def test_numpys_numbers_go_through_the_package() -> None:

@@ -44,7 +44,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
 from tests.support import needs
-from tests.support.made_runs import made
+from tests.support.made_runs import make_run
 from tests.support.models import TEXT, tiny, tiny_card
 from tests.support.training import CORPUS, SMALL
 
@@ -109,8 +109,8 @@ def read_trace(folder: Path) -> str:
     return found.text
 
 
-def make_run(folder: Path) -> list[str]:
-    made("odd", created=2.0)
+def make_run_folder(folder: Path) -> list[str]:
+    make_run("odd", created=2.0)
     shutil.copytree(runs.home() / "odd", folder, dirs_exist_ok=True)
     for step in (0, 1, 3):
         (folder / "snapshots" / f"{step:09d}.safetensors").unlink()
@@ -120,7 +120,7 @@ def make_run(folder: Path) -> list[str]:
 def read_run(folder: Path) -> list[str]:
     """All that a page does that shows it; it stands beside a sound one, which it hides in no case."""
     shutil.rmtree(runs.home(), ignore_errors=True)
-    made("sound", created=1.0)
+    make_run("sound", created=1.0)
     shutil.move(folder, runs.home() / "odd")
     run = runs.find("odd")
     listed = runs.listed()
@@ -129,7 +129,9 @@ def read_run(folder: Path) -> list[str]:
         json.dumps([one.description, one.last, one.report], ensure_ascii=False, allow_nan=False)
         one.name.encode()
     assert len(run.reason) < 1000
-    training.curves(runs.follow("odd")[0], clip=float((run.description.get("config") or {}).get("clip", 1.0)))
+    training.curves(
+        runs.tail_log("odd")[0], clip=float((run.description.get("config") or {}).get("clip", 1.0))
+    )
     queue.ahead(RunFolder(run.path))
     for step in [None, *runs.snapshots("odd")]:
         with contextlib.suppress(RnnvizError):
@@ -167,7 +169,7 @@ def read_state(folder: Path) -> int:
 
 
 def make_replay(folder: Path) -> list[int]:
-    made("told", created=1.0)
+    make_run("told", created=1.0)
     replay.write("told", folder / f"told{replay.SUFFIX}")
     return [0, 1, 3, 10, 30]
 
@@ -182,7 +184,7 @@ def read_replay(folder: Path) -> list[int]:
 READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
     "model": (make_model, read_model),
     "trace": (make_trace, read_trace),
-    "run": (make_run, read_run),
+    "run": (make_run_folder, read_run),
     "run that goes on": (make_state, read_state),
     "replay": (make_replay, read_replay),
 }
@@ -581,7 +583,7 @@ def test_a_hostile_file_is_refused_unread(kind: str, place: Path, monkeypatch: p
 
 
 def test_a_run_that_trains_is_not_deleted_whatever_is_damaged(place: Path) -> None:
-    path = made("alive", created=1.0)
+    path = make_run("alive", created=1.0)
     says(created="x")(path / "run.json")
     with RunFolder(path).take_lock(), pytest.raises(rnnviz.TrainingError, match="is alive"):
         runs.delete("alive")
@@ -591,7 +593,7 @@ def test_a_run_that_trains_is_not_deleted_whatever_is_damaged(place: Path) -> No
 @pytest.mark.parametrize("name", ["odd\udcff", "gp\u202ej"])
 def test_a_name_that_cannot_be_shown_is_not_shown(name: str, place: Path, tmp_path: Path) -> None:
     needs.named(tmp_path, name)
-    made("sound", created=1.0)
+    make_run("sound", created=1.0)
     shutil.copytree(runs.home() / "sound", runs.home() / name)
     assert "sound" in [run.id for run in runs.listed()]
     written(whole("model", place)[0], place)

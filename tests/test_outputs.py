@@ -21,7 +21,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.page.command import page
 from rnnviz.text.files import check_output
 from tests.support.models import TEXT, tiny
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 TRAIN = "train --corpus book.txt --name x --hidden-size 4 --epochs 0.2 --batch 2 --steps 8 -q --no-units"
 COMMANDS = {
@@ -71,7 +71,7 @@ def test_a_command_writes_over_nothing_of_the_users(
     assert cli.main([*COMMANDS[command].split(), to], more_commands=[page]) == 1
     out, err = capsys.readouterr()
     assert not out
-    one_sentence(err.removesuffix("\n"))
+    assert_one_sentence(err.removesuffix("\n"))
     assert contents(here) == before, "refused before any work"
 
 
@@ -132,7 +132,7 @@ def test_a_function_writes_over_nothing_of_the_users(call: str, to: str, here: P
     for name in (to, Path(to), here / to):
         with pytest.raises(RnnvizError) as caught:
             CALLS[call](name)
-        one_sentence(str(caught.value))
+        assert_one_sentence(str(caught.value))
     assert contents(here) == before
 
 

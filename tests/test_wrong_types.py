@@ -13,7 +13,7 @@ from torch import nn
 import rnnviz
 from rnnviz import corpora, gradients, units
 from tests.support import needs
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 PATH = Path("book.txt")
 WRONG: dict[str, tuple[Any, ...]] = {
@@ -182,7 +182,7 @@ def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: py
             continue
         with pytest.raises(rnnviz.RnnvizError) as caught:
             function(value)
-        one_sentence(str(caught.value))
+        assert_one_sentence(str(caught.value))
         assert set(re.findall(r"\{(\w+)", caught.value.message)) <= set(caught.value.values)
     assert not list(tmp_path.iterdir())
 

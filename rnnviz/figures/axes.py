@@ -1,14 +1,10 @@
-"""Common parts of figures: axes, layouts, line colours, and extremes in words."""
+"""Common parts of figures: axes, layouts and line colours."""
 
 import html
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from rnnviz.arrays import Doubles
 from rnnviz.figures.themes import Theme
 from rnnviz.sentences import RAISED
 
@@ -147,94 +143,3 @@ def colours(theme: Theme) -> tuple[str, str, str, str]:
 def escaped(names: Sequence[str]) -> list[str]:
     """Escaped names from files or texts, because Plotly interprets some HTML in them."""
     return [html.escape(name, quote=False) for name in names]
-
-
-# A figure's extremes as values, for readers who can't see it: the highest and lowest, with their places.
-
-
-Kind = Literal["bars", "line", "points", "heat"]
-
-
-@dataclass(frozen=True)
-class Extremes:
-    """The lowest and highest values of one part of a figure.
-
-    `name` is the part's, or "". `low` and `high` are values; `low_at` and `high_at` name their places as the
-    axes do, for a heat map (row, column). `last` is a line's last value, `count` the number of values.
-    """
-
-    kind: Kind
-    name: str
-    low: float
-    high: float
-    low_at: tuple[str, ...]
-    high_at: tuple[str, ...]
-    last: float
-    count: int
-
-
-def of(figure: Mapping[str, Any]) -> list[Extremes]:
-    """The extremes of each part of a Plotly figure, without parts that have no finite value.
-
-    >>> bars = {"type": "bar", "orientation": "h", "x": [0.2, 0.7], "y": [0, 1]}
-    >>> axis = {"tickvals": [0, 1], "ticktext": ["unit 3", "unit 8"]}
-    >>> found = of({"data": [bars], "layout": {"yaxis": axis}})[0]
-    >>> found.high_at, found.high
-    (('unit 8',), 0.7)
-    """
-    layout = figure.get("layout", {})
-    return [found for trace in figure.get("data", ()) for found in _part(trace, layout)]
-
-
-def _part(trace: Mapping[str, Any], layout: Mapping[str, Any]) -> Iterator[Extremes]:
-    sort, name = trace.get("type", "scatter"), html.unescape(str(trace.get("name") or ""))
-    across, down = layout.get("xaxis", {}), layout.get("yaxis", {})
-    kind: Kind
-    places: list[tuple[Mapping[str, Any], Doubles]]
-    if sort == "heatmap":
-        kind, values = "heat", _coloured(trace)
-        places = [
-            (axis, np.arange(n, dtype=np.float64))
-            for axis, n in zip((down, across), values.shape, strict=False)
-        ]
-    elif sort == "bar" and trace.get("orientation") == "h":
-        kind, values = "bars", _doubles(trace.get("x")) + float(trace.get("base") or 0.0)
-        places = [(down, _doubles(trace.get("y")))]
-    else:
-        kind = "bars" if sort == "bar" else "line" if "lines" in trace.get("mode", "lines") else "points"
-        values, places = _doubles(trace.get("y")), [(across, _doubles(trace.get("x")))]
-    finite = values[np.isfinite(values)]
-    if not len(finite) or values.ndim != len(places):
-        return
-
-    def at(flat: np.intp) -> tuple[str, ...]:
-        where = np.unravel_index(flat, values.shape)
-        return tuple(_named(axis, along[i]) for (axis, along), i in zip(places, where, strict=True))
-
-    low, high = np.nanargmin(values), np.nanargmax(values)
-    ends = float(values.flat[low]), float(values.flat[high])
-    yield Extremes(kind, name, *ends, at(low), at(high), float(finite[-1]), finite.size)
-
-
-def _doubles(values: Any) -> Doubles:
-    return np.asarray([] if values is None else values, np.float64)
-
-
-def _coloured(trace: Mapping[str, Any]) -> Doubles:
-    """A heat map's values: interpolated from the colour bar's labels where these are numbers, else the colour
-    levels.
-    """
-    z, bar = _doubles(trace.get("z")), trace.get("colorbar") or {}
-    try:
-        values = [float(html.unescape(text).replace("−", "-")) for text in bar.get("ticktext", ())]
-    except ValueError:
-        return z
-    return np.interp(z, bar["tickvals"], values) if values else z
-
-
-def _named(axis: Mapping[str, Any], value: float) -> str:
-    """An axis's name of a value."""
-    for known, text in zip(axis.get("tickvals") or (), axis.get("ticktext") or (), strict=False):
-        if known == value:
-            return html.unescape(str(text))
-    return f"{value:,.4g}"

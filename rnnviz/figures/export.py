@@ -67,19 +67,19 @@ def cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and len(value) > 1 and value.startswith(FORMULA) else value
 
 
-def add(out: TextIO | IO[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_rows(out: TextIO | IO[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write rows of a table, the columns' names first, with formulas escaped."""
     csv.writer(out, lineterminator="\n").writerows(map(cell, row) for row in rows)
 
 
-def of(rows: Sequence[Mapping[str, Any]]) -> str:
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """The CSV of at least one row, headed by its names.
 
-    >>> of([{"file": "@x", "perplexity": 4.5}])
+    >>> csv_text([{"file": "@x", "perplexity": 4.5}])
     "file,perplexity\\n'@x,4.5\\n"
     """
     out = io.StringIO()
-    add(out, [list(rows[0]), *(list(row.values()) for row in rows)])
+    write_rows(out, [list(rows[0]), *(list(row.values()) for row in rows)])
     return out.getvalue()
 
 
@@ -87,12 +87,12 @@ def of(rows: Sequence[Mapping[str, Any]]) -> str:
 # `page.html` beside this file escapes all values. Words are English unless `translate` changes them.
 
 
-LONGEST = 200_000  # characters of text on a page, at most: a browser still scrolls these smoothly
-POINTS = 2_000  # points of the curve, at most
-PASSAGES = 10  # surprising passages listed, and as many unsurprising ones
-SHORT = 400  # characters below which a text has no passages worth a table
-CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last class is open-ended
-BLOCK = 4_096  # characters of one block of text, at most, cut at a line end
+MAX_PAGE_CHARS = 200_000  # characters of text on a page, at most: a browser still scrolls these smoothly
+MAX_CURVE_POINTS = 2_000  # points of the curve, at most
+LISTED_PASSAGES = 10  # surprising passages listed, and as many unsurprising ones
+MIN_CHARS_FOR_PASSAGES = 400  # characters below which a text has no passages worth a table
+SURPRISAL_CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last class is open-ended
+BLOCK_CHARS = 4_096  # characters of one block of text, at most, cut at a line end
 
 _NAMES = "abcdefghijk"  # one letter a class keeps a page with many runs small
 _BREAK = Markup("<b></b>\n")  # the style sheet draws its mark, which is therefore not copied
@@ -103,7 +103,7 @@ def page(
     *,
     translate: Callable[[str], str] = str,
     language: str = "en",
-    longest: int = LONGEST,
+    longest: int = MAX_PAGE_CHARS,
 ) -> Iterator[str]:
     """The page, part by part; joined they are one document. `longest` limits the characters shown; the
     figures are the whole text's. `language` is the words' BCP 47 code.
@@ -111,7 +111,9 @@ def page(
     count, shown, spoken = len(record), min(len(record), longest), sentences.match_language(language)
     said = [one for one in record.score.sentences() if sentences.level(one) == "said"]
     passages = {
-        name: record.surprising_passages(PASSAGES, least=least) if count >= SHORT else []
+        name: record.surprising_passages(LISTED_PASSAGES, least=least)
+        if count >= MIN_CHARS_FOR_PASSAGES
+        else []
         for name, least in (("most", False), ("least", True))
     }
     yield from markup(Path(__file__).with_name("page.html")).generate(
@@ -123,7 +125,7 @@ def page(
             (sentences.describe(one, spoken, marked=False) for one in said), spoken
         ),
         rows=_figures(record.score, translate),
-        curve=Markup(curve(record.curve(POINTS), translate)),
+        curve=Markup(curve(record.curve(MAX_CURVE_POINTS), translate)),
         passages=passages,
         shown=shown,
         count=count,
@@ -184,7 +186,7 @@ def _text(record: Record, shown: int) -> Iterator[Markup]:
     """
     start, opened = 0, False
     while start < shown:
-        text = record.text(start, min(start + BLOCK, shown))
+        text = record.text(start, min(start + BLOCK_CHARS, shown))
         text = text[: text.rfind("\n") + 1] or text
         stop = start + len(text)
         if not opened:
@@ -274,7 +276,7 @@ def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[Ma
     the characters'. A class is a whole number of bits; unknown characters are underlined.
     """
     bits = np.asarray(nll, np.float64) / math.log(2)
-    level = np.clip(np.floor(bits), 0, CLASSES - 1).astype(np.int64)
+    level = np.clip(np.floor(bits), 0, SURPRISAL_CLASSES - 1).astype(np.int64)
     kind = level * 2 + ~np.asarray(known, bool)
     borders = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(text)] if text else []
     for start, stop in itertools.pairwise(borders):
@@ -292,7 +294,7 @@ def _variables(theme: Theme) -> dict[str, str]:
         "grid": theme.grid,
         "running": theme.model,
         "rolling": theme.came,
-        **{f"s{n}": colour for n, colour in enumerate(ramp(theme.surprisal, CLASSES))},
+        **{f"s{n}": colour for n, colour in enumerate(ramp(theme.surprisal, SURPRISAL_CLASSES))},
     }
 
 
@@ -302,7 +304,7 @@ Columns = Mapping[str, Any]
 """A stretch of a table: columns (n,) by name, arrays or lists."""
 
 FORMATS: tuple[Format, ...] = ("csv", "parquet")
-ROWS = 1 << 16  # characters written at a time: one row group of a Parquet file
+ROWS_PER_GROUP = 1 << 16  # characters written at a time: one row group of a Parquet file
 
 
 def per_character(record: Record, target: Target, format: Format | None = None) -> None:
@@ -317,8 +319,8 @@ def per_character(record: Record, target: Target, format: Format | None = None) 
 
 def _characters(record: Record) -> Iterator[Columns]:
     """A row a character."""
-    for start in range(0, len(record), ROWS):
-        stop = min(start + ROWS, len(record))
+    for start in range(0, len(record), ROWS_PER_GROUP):
+        stop = min(start + ROWS_PER_GROUP, len(record))
         points, index = record.read("codes", start, stop).astype(np.int32), np.arange(start, stop)
         yield {
             "position": index + 1,

@@ -13,7 +13,7 @@ from rnnviz.figures.axes import Figure, axis, layout, line, log_axis, written
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.scoring.breakdown import Curve
 
-PALE = 0.45
+ROLLING_OPACITY = 0.45
 """The rolling line's opacity."""
 
 
@@ -97,7 +97,7 @@ def skeleton(
     """
     data = []
     for name, colour in zip(names, _colours(theme), strict=False):  # one model, or two
-        data.append(line(f"{name} rolling", colour, 1.25, opacity=PALE))
+        data.append(line(f"{name} rolling", colour, 1.25, opacity=ROLLING_OPACITY))
         data.append(line(f"{name} running", colour, 2.25))
     return {
         "data": data,

@@ -20,16 +20,16 @@ from rnnviz.figures.axes import (
     line,
     log_axis,
 )
-from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
+from rnnviz.figures.themes import COLOUR_LEVELS, LIGHT, Scale, Theme
 from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Picture, Points, Square
 
-Tell = Callable[[object], str]
+Translate = Callable[[object], str]
 """Translates a picture's words."""
 
-NAMED = 16
+MAX_ROW_NAMES = 16
 """Rows of a heat map with a name beside them, at most."""
 
-FLAT = 1e-12
+LOG_FLOOR_SHARE = 1e-12
 """The share of the largest value below which a line on a logarithmic axis ends."""
 
 CONNECTED = Scale("sequential", -4.0, 0.0)
@@ -39,7 +39,7 @@ TENTHS = ("10⁻⁴", "10⁻²", "1")
 """Labels at the ends and the middle of CONNECTED."""
 
 
-def draw(picture: Picture, tell: Tell = str, theme: Theme = LIGHT) -> Figure:
+def draw(picture: Picture, tell: Translate = str, theme: Theme = LIGHT) -> Figure:
     """The Plotly figure of a picture.
 
     >>> figure = draw(Histogram(np.array([1, 3]), np.array([0.0, 0.5, 1.0]), "H", "share"))
@@ -50,12 +50,12 @@ def draw(picture: Picture, tell: Tell = str, theme: Theme = LIGHT) -> Figure:
 
 
 @singledispatch
-def _draw(picture: object, tell: Tell, theme: Theme) -> Figure:
+def _draw(picture: object, tell: Translate, theme: Theme) -> Figure:
     raise TypeError(f"a picture of rnnviz.findings is drawn; received {type(picture).__name__}")
 
 
 @_draw.register
-def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
+def _lines(picture: Lines, tell: Translate, theme: Theme) -> Figure:
     """Curves; a logarithmic axis leaves out values that it cannot show."""
     curves, first, log = picture.curves, picture.first, picture.log
     data: list[Figure] = []
@@ -63,7 +63,7 @@ def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
     for (name, values), colour in zip(curves, colours(theme), strict=False):  # four at most
         shown = np.asarray(values, np.float32)
         if log:
-            shown = np.where(shown > largest * FLAT, shown, np.nan).astype(np.float32)
+            shown = np.where(shown > largest * LOG_FLOOR_SHARE, shown, np.nan).astype(np.float32)
         mode = "lines" if np.isfinite(shown).sum() > 1 else "markers"
         x_values = np.arange(first, first + len(shown), dtype=np.float32)
         data.append(line(tell(name), colour, 2, mode=mode, x=x_values, y=shown))
@@ -93,7 +93,7 @@ def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
 
 
 @_draw.register
-def _bars(picture: Bars, tell: Tell, theme: Theme) -> Figure:
+def _bars(picture: Bars, tell: Translate, theme: Theme) -> Figure:
     names, first, last = picture.names, picture.first, picture.last
     heights = np.asarray(picture.values, np.float64)
     start = 0.0 if first is None else first
@@ -175,7 +175,7 @@ def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figu
 
 
 @_draw.register
-def _histogram(picture: Histogram, tell: Tell, theme: Theme) -> Figure:
+def _histogram(picture: Histogram, tell: Translate, theme: Theme) -> Figure:
     """Bars of the shares of all values, over the occupied range."""
     counts, edges = picture.counts, picture.edges
     shares = np.asarray(counts, np.float64) / max(1, int(np.sum(counts)))
@@ -202,7 +202,7 @@ def _histogram(picture: Histogram, tell: Tell, theme: Theme) -> Figure:
 
 
 @_draw.register
-def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
+def _pair(picture: Pair, tell: Translate, theme: Theme) -> Figure:
     """Two bars a name: before, and below it after the change."""
     names = [tell(name) for name in picture.names]
     data = [
@@ -235,7 +235,7 @@ def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
 
 
 @_draw.register
-def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = None) -> Figure:
+def _heat(picture: Heat, tell: Translate, theme: Theme, ends: Sequence[str] | None = None) -> Figure:
     """A heat map, the first row on top; `ends` replaces the numbers on the colour bar."""
     values, names, scale = picture.values, picture.names, Scale(*picture.scale)
     rows, T = values.shape
@@ -243,7 +243,7 @@ def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = 
 
     def ticks(name: str, length: int) -> Figure:
         if name == "y" and names is not None:
-            shown = list(range(0, len(names), -(-len(names) // NAMED)))
+            shown = list(range(0, len(names), -(-len(names) // MAX_ROW_NAMES)))
             return {"tickvals": shown, "ticktext": escaped([tell(names[row]) for row in shown])}
         return characters(length) if name in picture.places else {}
 
@@ -252,14 +252,14 @@ def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = 
         "type": "heatmap",
         "z": levels,
         "zmin": 0,
-        "zmax": LEVELS - 1,
+        "zmax": COLOUR_LEVELS - 1,
         "zsmooth": "fast" if levels.size > 20_000 else False,
         "colorscale": scale.colorscale(theme),
         "hoverinfo": "skip",
         "colorbar": {
             "thickness": 9,
             "outlinewidth": 0,
-            "tickvals": [0, (LEVELS - 1) / 2, LEVELS - 1],
+            "tickvals": [0, (COLOUR_LEVELS - 1) / 2, COLOUR_LEVELS - 1],
             "ticktext": escaped(
                 ends or [f"{value:g}".replace("-", "−") for value in (scale.low, middle, scale.high)]
             ),
@@ -286,7 +286,7 @@ def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = 
 
 
 @_draw.register
-def _square(picture: Square, tell: Tell, theme: Theme) -> Figure:
+def _square(picture: Square, tell: Translate, theme: Theme) -> Figure:
     """Row t is the prediction after character t, column s a character before it."""
     shares = np.where(np.isfinite(picture.log10), picture.log10, CONNECTED.low)
     scale = (CONNECTED.kind, CONNECTED.low, CONNECTED.high)
@@ -294,7 +294,7 @@ def _square(picture: Square, tell: Tell, theme: Theme) -> Figure:
 
 
 @_draw.register
-def _points(picture: Points, tell: Tell, theme: Theme) -> Figure:
+def _points(picture: Points, tell: Translate, theme: Theme) -> Figure:
     """The diagonal after Karpathy, Johnson & Fei-Fei (2015), the circle for eigenvalues."""
     data = [
         _dots(tell(name), colour, np.asarray(places, np.float32), 0.6)

@@ -128,7 +128,7 @@ class RowTable:
         self.columns = tuple(f"{PREFIX}{name}" if taken else name for name in COLUMNS)
         if format == "csv":
             self._text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="", write_through=True)
-            export.add(self._text, [[*own, *self.columns]])
+            export.write_rows(self._text, [[*own, *self.columns]])
         elif format == "parquet":
             self._open_parquet()
 
@@ -141,7 +141,7 @@ class RowTable:
         for row, score in zip(own, scored.scores, strict=True):
             values = _values(score, name)
             if self._format == "csv":
-                export.add(self._text, [[*(_cell(row.get(c)) for c in self._own), *values]])
+                export.write_rows(self._text, [[*(_cell(row.get(c)) for c in self._own), *values]])
                 continue
             line = _json({**row, **dict(zip(self._names(row), values, strict=True))})
             # UTF-8 can't encode half a surrogate pair; its escape is valid JSON.

@@ -27,7 +27,7 @@ from rnnviz.arrays import Doubles
 
 Kind = Literal["diverging", "sequential"]
 
-LEVELS = 255
+COLOUR_LEVELS = 255
 """Colours in a scale: an odd number, so that one is exactly the middle."""
 
 SURPRISAL_FULL = 10.0
@@ -135,9 +135,9 @@ class Scale:
     def levels(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
         """The index 0 .. LEVELS - 1 of each value's colour, any shape; NaN gets the middle."""
         span = np.asarray(values, np.float32) - np.float32(self.low)
-        span *= np.float32((LEVELS - 1) / (self.high - self.low))
-        np.nan_to_num(span, copy=False, nan=LEVELS // 2, posinf=LEVELS - 1, neginf=0)
-        np.clip(span, 0, LEVELS - 1, out=span)
+        span *= np.float32((COLOUR_LEVELS - 1) / (self.high - self.low))
+        np.nan_to_num(span, copy=False, nan=COLOUR_LEVELS // 2, posinf=COLOUR_LEVELS - 1, neginf=0)
+        np.clip(span, 0, COLOUR_LEVELS - 1, out=span)
         span += np.float32(0.5)  # astype truncates: this rounds to the nearest
         return span.astype(np.uint8)
 
@@ -162,7 +162,7 @@ def ramp(anchors: Sequence[str], steps: int) -> list[str]:
 
 
 @cache
-def palette(anchors: tuple[str, ...], steps: int = LEVELS) -> npt.NDArray[np.uint8]:
+def palette(anchors: tuple[str, ...], steps: int = COLOUR_LEVELS) -> npt.NDArray[np.uint8]:
     """(steps, 3) red, green, blue of colours from the first anchor to the last, mixed in OKLab."""
     points = np.array([_oklab(anchor) for anchor in anchors])
     at = np.linspace(0, len(anchors) - 1, steps)

@@ -15,7 +15,7 @@ from typing import Any
 from rnnviz.i18n import N_, _
 
 State = dict[str, Any]
-Ask = Mapping[str, Any]
+ControlRequest = Mapping[str, Any]
 Valid = Callable[[object], Any]
 """Validates a value from outside, and returns it in the scene's type; None if invalid."""
 
@@ -25,7 +25,7 @@ class Control:
     """One value that can be set, with its validation and its default.
 
     default    a value, or a function that returns one in the session's language
-    kept       whether the address keeps the value
+    in_address whether the address keeps the value
     resets     names of other controls that a change resets
     widget     the page's widget: its kind, its label (translated when shown) and further settings; {} where a
                click, a drag or an edit in the picture sets the value
@@ -33,17 +33,17 @@ class Control:
 
     valid: Valid
     default: Any = None
-    kept: bool = True
+    in_address: bool = True
     resets: Sequence[str] = ()
     widget: Mapping[str, Any] = field(default_factory=dict)
 
-    def shown(self, value: Any) -> Any:
+    def resolve(self, value: Any) -> Any:
         """The value that a scene uses: `value`, or the default for None."""
         if value is not None:
             return value
         return self.default() if callable(self.default) else self.default
 
-    def drawn(self, value: Any) -> dict[str, Any]:
+    def widget_at(self, value: Any) -> dict[str, Any]:
         """The widget at a value, in the session's language."""
         found = dict(self.widget)
         for said in {"label", "off", "play", "stop"} & found.keys():
@@ -56,17 +56,17 @@ class Control:
 Controls = Mapping[str, Control]
 
 
-def shown(controls: Controls, state: State) -> State:
+def with_defaults(controls: Controls, state: State) -> State:
     """The state with defaults in place of None, as a scene uses it."""
-    return {name: one.shown(state[name]) for name, one in controls.items()}
+    return {name: one.resolve(state[name]) for name, one in controls.items()}
 
 
-def taken(controls: Controls, state: State, ask: Ask) -> State:
+def apply_request(controls: Controls, state: State, ask: ControlRequest) -> State:
     """The state after the valid part of `ask`."""
     state = dict(state)
     for name, control in controls.items():
         wish = control.valid(ask.get(name))
-        if wish is not None and wish != control.shown(state[name]):
+        if wish is not None and wish != control.resolve(state[name]):
             state |= {name: wish, **dict.fromkeys(control.resets)}
     return state
 
@@ -103,10 +103,10 @@ def number(low: float, high: float) -> Valid:
     return valid
 
 
-def each(*valid: Valid) -> Valid:
+def list_of(*valid: Valid) -> Valid:
     """A validator of lists with one value for each of `valid`.
 
-    >>> each(number(0, 1), number(0, 9))([1, 7]), each(number(0, 1))([1, 7])
+    >>> list_of(number(0, 1), number(0, 9))([1, 7]), list_of(number(0, 1))([1, 7])
     ([1.0, 7.0], None)
     """
 

@@ -17,8 +17,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.lecture.small_rnn import SmallRNN, Unrolled, unroll, weight_gradients
 
 WORD = "machine"
-UNITS = 4
-SEED = 2
+HIDDEN_UNITS = 4
+DEFAULT_SEED = 2
 NAMES = ("W_xh", "W_hh", "b_h", "W_hq", "b_q")
 SYMBOLS = tuple(dict.fromkeys(WORD))  # in the order in which they appear
 
@@ -51,7 +51,7 @@ class Machine:
     """
 
     def __init__(
-        self, seed: int = SEED, *, steps: int | None = None, text: str = WORD, recurrent: bool = True
+        self, seed: int = DEFAULT_SEED, *, steps: int | None = None, text: str = WORD, recurrent: bool = True
     ) -> None:
         steps = len(text) - 1 if steps is None else steps
         if not 1 <= steps < len(text):
@@ -64,7 +64,7 @@ class Machine:
         self.steps, self.recurrent = steps, recurrent
         self.inputs, self.labels = text[:steps], text[1 : steps + 1]
         self.ids, self.targets = numbers(self.inputs), numbers(self.labels)
-        drawn_net = drawn(seed, len(SYMBOLS))
+        drawn_net = draw_weights(seed, len(SYMBOLS))
         self.net = drawn_net if recurrent else replace(drawn_net, W_hh=np.zeros_like(drawn_net.W_hh))
 
     @cached_property
@@ -121,10 +121,10 @@ class Machine:
 
 
 @lru_cache(maxsize=64)
-def drawn(seed: int, symbols: int, units: int = UNITS) -> SmallRNN:
+def draw_weights(seed: int, symbols: int, units: int = HIDDEN_UNITS) -> SmallRNN:
     """The weights of a seed, normal and rounded to one decimal.
 
-    >>> drawn(2, symbols=7).W_hh.shape
+    >>> draw_weights(2, symbols=7).W_hh.shape
     (4, 4)
     """
     generator = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ import numpy as np
 from rnnviz.lecture.symbols import typeset
 
 Node = dict[str, Any]
-DIGITS = 5
+SENT_DIGITS = 5
 """Significant digits of each number sent to the browser."""
 
 
@@ -34,7 +34,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+        return float(f"{value:.{SENT_DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
     if isinstance(value, Mapping) and "kind" not in value:  # `node` has made nodes plain already

@@ -10,7 +10,7 @@ from rnnviz.lecture.number_format import fixed, in_full, rough
 from rnnviz.lecture.prediction import chances, likeliest, nats, trace
 from rnnviz.lecture.primitives import bars, cells, column, graph, line, plot, row, strip, tex, text
 from rnnviz.lecture.readers import kinds, reader, spoken
-from rnnviz.lecture.steps import Drawn, step
+from rnnviz.lecture.steps import StepPicture, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text.characters import normalise, visible
 
@@ -59,7 +59,7 @@ def _size(n: int) -> str:
     minutes=2,
     n=slider(1, 6, 1, 5, "n", stands="n"),
 )
-def book(n: int) -> Drawn:
+def book(n: int) -> StepPicture:
     network, counted = reader("rnn"), reader("6gram")
     V = network.vocabulary.size
     n_grams = list(range(1, 7))
@@ -111,7 +111,7 @@ def book(n: int) -> Drawn:
     sentence=line_of_text(46, lambda: spoken(_SENTENCES), N_("Text")),
     n=slider(1, 6, 1, 5, "n"),
 )
-def memory(sentence: str, n: int) -> Drawn:
+def memory(sentence: str, n: int) -> StepPicture:
     counted = reader("6gram")
     networks = [kind for kind in kinds() if kind in ("rnn", "gru")]
     surprisal = {"6gram": nats(shortened(counted, n), sentence)}
@@ -169,7 +169,7 @@ def memory(sentence: str, n: int) -> Drawn:
     first=line_of_text(22, lambda: spoken(_FIRST), N_("Text"), least=2),
     t=slider(2, 22, 1, 10, "t", stands="x_t"),
 )
-def state(first: str, t: int) -> Drawn:
+def state(first: str, t: int) -> StepPicture:
     network = reader("rnn")
     t = min(t, len(first))
     read = trace(network, first[:t])
@@ -211,7 +211,7 @@ def state(first: str, t: int) -> Drawn:
     second=line_of_text(22, lambda: spoken(_SECOND), N_("Another"), least=2),
     t=slider(2, 22, 1, 10, "t"),
 )
-def any(first: str, second: str, t: int) -> Drawn:
+def any(first: str, second: str, t: int) -> StepPicture:
     network = reader("rnn")
     T = min(len(first), len(second))
     t = min(t, T)

@@ -12,7 +12,7 @@ from rnnviz.lecture.prediction import likeliest, trace
 from rnnviz.lecture.primitives import column, inline, matrix, row, table, tex, text
 from rnnviz.lecture.readers import load, unread
 from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT, ending
-from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.lecture.steps import Question, StepPicture, step
 
 TITLE = N_("Without a hidden state")
 
@@ -36,7 +36,7 @@ TITLE = N_("Without a hidden state")
     left=line_of_text(30, ENDINGS[0], N_("One text")),
     right=line_of_text(30, ENDINGS[1], N_("Another")),
 )
-def prediction(left: str, right: str) -> Drawn:
+def prediction(left: str, right: str) -> StepPicture:
     ends, P = {}, {}
     for cell in ("mlp", "rnn"):
         ends[cell] = [trace(load(f"timemachine-{cell}"), read) for read in (left, right)]
@@ -77,7 +77,7 @@ def prediction(left: str, right: str) -> Drawn:
     minutes=1.5,
     pairs=again(0, N_("Draw other pairs")),
 )
-def hidden(pairs: int) -> Drawn:
+def hidden(pairs: int) -> StepPicture:
     net = Machine().net
     rng = np.random.default_rng(pairs)
     at = rng.permutation(len(WORD) - 1)[:3]  # three places in the word, in any order
@@ -115,7 +115,7 @@ def hidden(pairs: int) -> Drawn:
     minutes=1.5,
     pairs=again(0, N_("Draw other pairs")),
 )
-def output(pairs: int) -> Drawn:
+def output(pairs: int) -> StepPicture:
     net = Machine().net
     rng = np.random.default_rng(pairs)
     at = rng.permutation(len(WORD) - 1)[:3]

@@ -4,12 +4,12 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import Control, Valid, again, each, number, slider, toggle, whole
+from rnnviz.lecture.controls import Control, Valid, again, list_of, number, slider, toggle, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.number_format import rough
 from rnnviz.lecture.primitives import Node, column, inline, matrix, text
 from rnnviz.lecture.scene_3_recurrence import WEIGHTS
-from rnnviz.lecture.steps import Drawn, step
+from rnnviz.lecture.steps import StepPicture, step
 
 TITLE = N_("One product")
 
@@ -23,7 +23,7 @@ SHAPES = [(3, 1), (1, 4), (3, 4), (4, 4)]
 
 
 def _matrix(rows: int, columns: int) -> Valid:
-    return each(*[each(*[number(-9.99, 9.99)] * columns)] * rows)
+    return list_of(*[list_of(*[number(-9.99, 9.99)] * columns)] * rows)
 
 
 @step(
@@ -35,7 +35,7 @@ def _matrix(rows: int, columns: int) -> Valid:
     seed=again(1, N_("New random numbers")),
     together=toggle(N_("Put them together"), N_("Take them apart")),
 )
-def joined(seed: int, together: int) -> Drawn:
+def joined(seed: int, together: int) -> StepPicture:
     generator = np.random.default_rng(seed)
     X, W_xh, H, W_hh = [generator.standard_normal(shape).round(2) for shape in SHAPES]
     both = X @ W_xh + H @ W_hh
@@ -68,10 +68,10 @@ def joined(seed: int, together: int) -> Drawn:
     covers=(12, 14),
     minutes=2,
     seed=again(1, N_("New random numbers"), resets=("typed",)),
-    typed=Control(each(*(_matrix(*shape) for shape in SHAPES)), kept=False),
+    typed=Control(list_of(*(_matrix(*shape) for shape in SHAPES)), in_address=False),
     at=Control(whole(0, 11), 0),
 )
-def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
+def one(seed: int, typed: list[Doubles] | None, at: int) -> StepPicture:
     generator = np.random.default_rng(seed)
     drawn = [generator.standard_normal(shape).round(2) for shape in SHAPES]
     X, W_xh, H, W_hh = map(np.array, typed or drawn)
@@ -106,7 +106,7 @@ def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
     appendix=True,
     t=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
 )
-def word(t: int) -> Drawn:
+def word(t: int) -> StepPicture:
     word = Machine()
     X, H = word.forward.x[t - 1 : t], word.forward.before[t - 1 : t]
     W = np.concatenate([word.net.W_xh, word.net.W_hh], axis=0)

@@ -11,7 +11,7 @@ import numpy as np
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, line_of_text, slider
-from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, drawn
+from rnnviz.lecture.machine import DEFAULT_SEED, SYMBOLS, WORD, Machine, draw_weights
 from rnnviz.lecture.number_format import fixed
 from rnnviz.lecture.primitives import (
     Node,
@@ -29,7 +29,7 @@ from rnnviz.lecture.primitives import (
 )
 from rnnviz.lecture.scene_3_recurrence import OUTPUT, STATE
 from rnnviz.lecture.small_rnn import SmallRNN, Unrolled, unroll, weight_gradients
-from rnnviz.lecture.steps import Drawn, step
+from rnnviz.lecture.steps import StepPicture, step
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 
@@ -38,7 +38,7 @@ TITLE = N_("A character model")
 AT = 3  # the time step whose output is traced back
 STEPS = 100  # of training: enough to memorise a word
 
-_WEIGHTS = again(SEED, N_("Other weights"))
+_WEIGHTS = again(DEFAULT_SEED, N_("Other weights"))
 
 
 def _unrolled(
@@ -81,7 +81,7 @@ def _distribution(p: Doubles, label: str) -> Node:
     covers=(15, 16),
     minutes=1,
 )
-def labels() -> Drawn:
+def labels() -> StepPicture:
     inputs, labels = WORD[:-1], WORD[1:]
     states = Machine().forward.state  # (T, H)
     # show
@@ -102,8 +102,8 @@ def labels() -> Drawn:
     minutes=1,
     seed=_WEIGHTS,
 )
-def softmax(seed: int) -> Drawn:
-    net, ids = drawn(seed, len(SYMBOLS)), [SYMBOLS.index(c) for c in WORD]
+def softmax(seed: int) -> StepPicture:
+    net, ids = draw_weights(seed, len(SYMBOLS)), [SYMBOLS.index(c) for c in WORD]
     H, P, losses = [np.zeros(4)], [], []
     for x, label in pairwise(ids):
         H.append(np.tanh(net.W_xh[x] + H[-1] @ net.W_hh + net.b_h))
@@ -143,7 +143,7 @@ def _letters(value: object) -> str | None:
     seed=_WEIGHTS,
     letters=Control(_letters, WORD),
 )
-def path(seed: int, letters: str) -> Drawn:
+def path(seed: int, letters: str) -> StepPicture:
     usual, here = Machine(seed).forward, Machine(seed, text=letters).forward
     change = abs(here.output[AT - 1] - usual.output[AT - 1]).max()
     losses = [usual.losses[AT - 1], here.losses[AT - 1]]
@@ -195,7 +195,7 @@ def book() -> str:
     ask=N_("Where would words be the better choice?"),
     covers=(15, 16),
 )
-def why() -> Drawn:
+def why() -> StepPicture:
     counted = [Counter(tokens) for tokens in (book(), book().split())]
     V = [len(found) + 1 for found in counted]  # with one for unknown tokens
     T = [found.total() for found in counted]
@@ -242,13 +242,13 @@ def descended(net: SmallRNN, seen: Unrolled) -> SmallRNN:
     covers=(27,),
     minutes=2,
     word=line_of_text(12, WORD, N_("word"), least=2, resets=("at",)),
-    seed=again(SEED, N_("Other weights"), resets=("at",)),
+    seed=again(DEFAULT_SEED, N_("Other weights"), resets=("at",)),
     at=slider(0, STEPS, 1, 0, N_("training step"), play=N_("Train")),
 )
-def train(word: str, seed: int, at: int) -> Drawn:
+def train(word: str, seed: int, at: int) -> StepPicture:
     symbols = list(dict.fromkeys(word))
     ids = [symbols.index(c) for c in word]
-    net, perplexity = drawn(seed, len(symbols)), []
+    net, perplexity = draw_weights(seed, len(symbols)), []
     for n in range(at + 1):
         seen = unroll(net, ids[:-1], ids[1:])
         perplexity.append(seen.perplexity)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _, language, speaking
-from rnnviz.lecture.controls import Control, choice, each, line_of_text, number, slider, whole
+from rnnviz.lecture.controls import Control, choice, line_of_text, list_of, number, slider, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.number_format import fixed, rough, ten_to
 from rnnviz.lecture.prediction import nats, trace
@@ -38,7 +38,7 @@ from rnnviz.lecture.primitives import (
     text,
 )
 from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken, unread
-from rnnviz.lecture.steps import Drawn, Letter, Question, step
+from rnnviz.lecture.steps import Letter, Question, StepPicture, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.totals import costs
 from rnnviz.text.characters import visible
@@ -83,7 +83,7 @@ def _shown(ending: str) -> str:
     kind=_KIND,
     ending=line_of_text(24, "", N_("another ending"), least=0),
 )
-def rain(kind: str, ending: str) -> Drawn:
+def rain(kind: str, ending: str) -> StepPicture:
     model, begin = reader(kind), spoken(RAINING)
     endings = [*spoken(ENDINGS), ending] if ending else spoken(ENDINGS)
     # The beginning is read, but the ending alone counts.
@@ -139,7 +139,7 @@ def rain(kind: str, ending: str) -> Drawn:
     war=slider(2, 60, 1, 3, N_("War and Peace, perplexity")),
     prince=slider(2, 60, 1, 12, N_("The Little Prince, perplexity")),
 )
-def books(war: int, prince: int) -> Drawn:
+def books(war: int, prince: int) -> StepPicture:
     # The third book is the second, twice.
     characters = [3_000_000, 100_000, 200_000]
     perplexity = [war, prince, prince]
@@ -181,7 +181,7 @@ def books(war: int, prince: int) -> Drawn:
     kind=_KIND,
     stored=line_of_text(48, lambda: spoken(LONG)[:48], N_("text")),
 )
-def bits(kind: str, stored: str) -> Drawn:
+def bits(kind: str, stored: str) -> StepPicture:
     # −log₂ P of each character, for each model
     nll = {one: nats(reader(one), stored) for one in kinds()}
     surprisal = {one: nll[one] / math.log(2) for one in nll}
@@ -299,9 +299,9 @@ def perplexity_of(P: Sequence[float]) -> float:
         "own",
         resets=("p",),
     ),
-    p=Control(each(*[number(0, 1)] * 6), kept=False, resets=("case",)),
+    p=Control(list_of(*[number(0, 1)] * 6), in_address=False, resets=("case",)),
 )
-def game(case: str, p: list[float] | None) -> Drawn:
+def game(case: str, p: list[float] | None) -> StepPicture:
     # P of each letter of “achine”, from the untrained network that reads “machin”
     word = Machine()
     V = len(SYMBOLS)
@@ -384,7 +384,7 @@ def game(case: str, p: list[float] | None) -> Drawn:
     minutes=2,
     passes=slider(1, 500, 1, 10, N_("pass"), play=N_("Play")),
 )
-def heart(passes: int) -> Drawn:
+def heart(passes: int) -> StepPicture:
     # The textbook's recipe, for 500 passes over the first 10,000 letters and spaces of The Time Machine
     run = recorded("memorising")
     train, held_out, V = run["train"], run["held_out"], run["uniform"]
@@ -456,7 +456,7 @@ def heart(passes: int) -> Drawn:
     short=line_of_text(100, lambda: spoken(SHORT), N_("text 2")),
     b=slider(1, 100, 1, lambda: spoken({"en": 20, "zh": 8}), N_("cut after"), stands="T"),
 )
-def length(kind: str, long: str, a: int, short: str, b: int) -> Drawn:
+def length(kind: str, long: str, a: int, short: str, b: int) -> StepPicture:
     model = reader(kind)
     # −log P of each beginning
     total = [np.cumsum(nats(model, one)) for one in (long[:a], short[:b])]
@@ -602,11 +602,11 @@ def _told(
     ask=N_("What is the next letter?"),
     covers=(22,),
     appendix=True,
-    asked=shannon_asks,
+    room_question=shannon_asks,
     sentence=Control(whole(0, len(SENTENCES) - 1), 0, resets=("history",)),
     history=line_of_text(330, "", N_("guesses"), least=0),
 )
-def shannon(sentence: int, history: str) -> Drawn:
+def shannon(sentence: int, history: str) -> StepPicture:
     given, hidden = SENTENCES[sentence]
     ranks, tried = played(hidden, history)
     n = len(ranks)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rnnviz import gradients
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import Control, again, choice, each, line_of_text, number, slider, toggle
+from rnnviz.lecture.controls import Control, again, choice, line_of_text, list_of, number, slider, toggle
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.number_format import fixed, rough
 from rnnviz.lecture.primitives import (
@@ -28,7 +28,7 @@ from rnnviz.lecture.primitives import (
     text,
 )
 from rnnviz.lecture.readers import load, recorded, unread
-from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.lecture.steps import Question, StepPicture, step
 
 TITLE = N_("Back through time")
 
@@ -61,7 +61,7 @@ def _quiet(words: str) -> Node:
     walked=slider(0, 3, 1, 0, N_("steps back")),
     stateless=toggle(N_("Without a state"), N_("With a state")),
 )
-def back(walked: int, stateless: int) -> Drawn:
+def back(walked: int, stateless: int) -> StepPicture:
     word = Machine(steps=3, recurrent=not stateless)
     net, there, T = word.net, word.forward, word.steps
     dO = (there.probabilities - np.eye(7)[word.targets]) / T
@@ -202,7 +202,7 @@ jacobian = lru_cache(maxsize=32)(gradients.jacobian)
     minutes=1.5,
     text=line_of_text(100, TEXT, N_("text"), least=2),
 )
-def flow(text: str) -> Drawn:
+def flow(text: str) -> StepPicture:
     left = {}
     for cell in ("rnn", "gru", "lstm"):
         back = jacobian(load(f"timemachine-{cell}"), text, at=len(text) - 1, of="loss")
@@ -255,7 +255,7 @@ def flow(text: str) -> Drawn:
     k=slider(1, 40, 1, 8, N_("power k"), stands="k"),
     seed=again(1, N_("Other matrix")),
 )
-def dial(rho: float, k: int, seed: int) -> Drawn:
+def dial(rho: float, k: int, seed: int) -> StepPicture:
     generator = np.random.default_rng(seed)
     W = generator.standard_normal((6, 6))
     W *= rho / abs(np.linalg.eigvals(W)).max()
@@ -329,7 +329,7 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
     T=slider(2, 6, 1, 6, N_("time steps T"), stands="T"),
     tau=slider(1, 6, 1, 2, N_("cut after τ steps")),
 )
-def cut(T: int, tau: int) -> Drawn:
+def cut(T: int, tau: int) -> StepPicture:
     word = Machine(steps=T)
     tau = min(tau, T)
     terms = word.pairs()  # [t, s] is H_{s-1}ᵀ δ_{t,s}
@@ -403,7 +403,7 @@ FEW = 5
     after=slider(1, 12, 1, 4, N_("regular cut after")),
     seed=again(1, N_("New random numbers")),
 )
-def random(pi: float, after: int, seed: int) -> Drawn:
+def random(pi: float, after: int, seed: int) -> StepPicture:
     T, w = 12, 1.1
     x = 0.3 * np.random.default_rng(1).standard_normal(T)
     h = np.zeros(T + 1)
@@ -482,9 +482,9 @@ def random(pi: float, after: int, seed: int) -> Drawn:
     covers=(28,),
     appendix=True,
     theta=slider(0.1, 5, 0.1, 1, N_("threshold θ"), stands="theta"),
-    g=Control(each(number(-5, 5), number(-5, 5)), [3.0, 2.0], kept=False),
+    g=Control(list_of(number(-5, 5), number(-5, 5)), [3.0, 2.0], in_address=False),
 )
-def clip(theta: float, g: list[float]) -> Drawn:
+def clip(theta: float, g: list[float]) -> StepPicture:
     shorter = theta / max(theta, math.hypot(*g)) * np.array(g)
     by_weight = Machine(steps=3).gradients()  # by the weights' names
     norms = {name: float(np.linalg.norm(one)) for name, one in by_weight.items()}
@@ -545,7 +545,7 @@ GAPS = (2, 5, 10, 20, 40, 80)
     gap=choice({str(gap): str(gap) for gap in GAPS}, "80", N_("gap k")),
     gates=choice({".open": N_("open for k"), "": N_("at 0.73")}, ".open", N_("gates begin")),
 )
-def gap(gap: str, gates: str) -> Drawn:
+def gap(gap: str, gates: str) -> StepPicture:
     cells = {"RNN": "rnn", "RNN ⊥": "orthogonal", "GRU": f"gru{gates}", "LSTM": f"lstm{gates}", "MLP": "mlp"}
     # Five networks of each cell at each gap, all at their best learning rate
     runs = [run for run in recorded("long_gap")["runs"] if run["clipped"]]

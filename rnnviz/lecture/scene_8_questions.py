@@ -16,7 +16,7 @@ from rnnviz.lecture.prediction import chances, likeliest, trace
 from rnnviz.lecture.primitives import bars, cells, column, line, plane, plot, row, table, text
 from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_3_recurrence import OUTPUT
-from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.lecture.steps import Question, StepPicture, step
 from rnnviz.text.characters import visible
 
 TITLE = N_("Check yourself")
@@ -47,7 +47,7 @@ _MOST = r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x
         N_("model"),
     ),
 )
-def outputs(name: str) -> Drawn:
+def outputs(name: str) -> StepPicture:
     model = load(name)
     P = np.exp(trace(model, "machine").log_probs[-1])
     V, H = model.vocabulary.size, model.config.hidden_size
@@ -85,7 +85,7 @@ def outputs(name: str) -> Drawn:
     covers=(2, 29),
     back=slider(1, 26, 1, 8, N_("character to change, from the end")),
 )
-def all_before(back: int) -> Drawn:
+def all_before(back: int) -> StepPicture:
     place = len(_TEXT) - back
     changed = _TEXT[:place] + "x" + _TEXT[place + 1 :]
     moved = {}
@@ -127,7 +127,7 @@ def all_before(back: int) -> Drawn:
     covers=(29,),
     cell=choice(_NETWORKS, "lstm", N_("model")),
 )
-def greedy(cell: str) -> Drawn:
+def greedy(cell: str) -> StepPicture:
     model = load(f"timemachine-{cell}")
     written = rnnviz.sample(model, "The ", 160, temperature=0)
     # show
@@ -166,7 +166,7 @@ def greedy(cell: str) -> Drawn:
     ),
     seed=again(1, N_("Draw again")),
 )
-def temperature(temperature: str, seed: int) -> Drawn:
+def temperature(temperature: str, seed: int) -> StepPicture:
     model = load("timemachine-lstm")
     start = "The Time Traveller"
     written = start + rnnviz.sample(model, start, 150, temperature=float(temperature), seed=seed)
@@ -220,7 +220,7 @@ _STAGES = (1, 2, 4, 8, 15, 35, 75, 150)
     ),
     covers=(29,),
 )
-def far() -> Drawn:
+def far() -> StepPicture:
     rows = {one["cell"]: one["lost"] for one in recorded("writing")["contexts"]}
     reach = next(k for k, (nats, _error) in zip(_CONTEXTS, rows["lstm"], strict=True) if nats < 0.02)
     # show
@@ -264,7 +264,7 @@ _CONTEXTS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
     appendix=True,
     rho=slider(0.5, 0.99, 0.01, 0.9, N_("factor of a step"), stands="rho"),
 )
-def hundredth(rho: float) -> Drawn:
+def hundredth(rho: float) -> StepPicture:
     k = int(np.ceil(np.log(0.01) / np.log(rho)))
     left = rho ** np.arange(101)
     # show
@@ -290,7 +290,7 @@ def hundredth(rho: float) -> Drawn:
     appendix=True,
     theta=slider(0.5, 5.5, 0.5, 1, N_("threshold θ"), stands="theta"),
 )
-def clipped(theta: float) -> Drawn:
+def clipped(theta: float) -> StepPicture:
     g = np.array([3.0, 4.0])
     left = min(1, theta / np.linalg.norm(g)) * g
     # show
@@ -322,7 +322,7 @@ def clipped(theta: float) -> Drawn:
     pi=slider(0.5, 0.95, 0.05, 0.7, N_("probability of going on, π"), stands="pi"),
     seed=again(1, N_("Draw again")),
 )
-def mean(pi: float, seed: int) -> Drawn:
+def mean(pi: float, seed: int) -> StepPicture:
     terms = 0.9 ** np.arange(12)
     full = terms.sum()
     xi = (np.random.default_rng(seed).random((10_000, 11)) < pi) / pi
@@ -362,7 +362,7 @@ def mean(pi: float, seed: int) -> Drawn:
     appendix=True,
     width=choice({"1": "1", "2": "2", "4": "4", "8": "8", "16": "16"}, "16", N_("texts kept")),
 )
-def beams(width: str) -> Drawn:
+def beams(width: str) -> StepPicture:
     rows = recorded("writing")["beams"]
     # show
     named = {0: _("drawn"), None: _("book")}
@@ -409,7 +409,7 @@ def beams(width: str) -> Drawn:
     covers=(28,),
     appendix=True,
 )
-def windows() -> Drawn:
+def windows() -> StepPicture:
     found = recorded("writing")["windows"]
     late = found["read"].index(256)
     lost = {cell: found[cell][late] for cell in ("mingru", "lstm")}

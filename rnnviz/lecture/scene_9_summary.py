@@ -10,7 +10,7 @@ from rnnviz.lecture.primitives import button, column, row, text
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import BOTH, ENDINGS
 from rnnviz.lecture.scene_7_backwards import TEXT, jacobian
-from rnnviz.lecture.steps import PICK, SEEN, Drawn, step
+from rnnviz.lecture.steps import PICK, SEEN, StepPicture, step
 
 TITLE = N_("What to take home")
 
@@ -23,7 +23,7 @@ TITLE = N_("What to take home")
     covers=(27, 28),
     minutes=1.5,
 )
-def points() -> Drawn:
+def points() -> StepPicture:
     word, rnn = Machine(), load("timemachine-rnn")
     added = word.net.W_hh.shape
     one, other = (np.exp(trace(rnn, ending).log_probs[-1]) for ending in ENDINGS)

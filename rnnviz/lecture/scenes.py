@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass
 from functools import cache
 
-from rnnviz.lecture.steps import Step, of_module
+from rnnviz.lecture.steps import Step, module_steps
 
 MODULES = (
     "scene_1_counts",
@@ -43,7 +43,7 @@ def scenes() -> tuple[Scene, ...]:
     found = []
     for number, name in enumerate(MODULES, start=1):
         module = importlib.import_module(f"rnnviz.lecture.{name}")
-        steps = of_module(module.__name__)
+        steps = module_steps(module.__name__)
         stops = tuple(one for one in steps if not one.appendix)
         found.append(Scene(number, module.TITLE, stops, tuple(one for one in steps if one.appendix)))
     return tuple(found)

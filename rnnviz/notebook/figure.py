@@ -46,7 +46,7 @@ def trace(read: Trace) -> dict[str, Any]:
     if not len(read):
         return {"kind": "empty", "said": repr(read)}
     layer = read.hidden.shape[1] - 1
-    shown = read[max(0, len(read) - live.COLUMNS) :]
+    shown = read[max(0, len(read) - live.MAX_COLUMNS) :]
     scale = live.scale_of(read)
     anchors = scale.anchors(LIGHT)
     values = shown.hidden[:, layer].T  # (H, n)

@@ -51,7 +51,7 @@ def bundle() -> str:
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
 
-PLACES = 8
+MAX_SESSIONS = 8
 """Places with a remembered session, at most; others send their whole text again."""
 
 _WORDS = {
@@ -121,7 +121,7 @@ class Live(anywidget.AnyWidget):
             cast(Any, self.model), self._ngram, temperature=self._temperature, static=self._static
         )
         self._sessions[ask.client] = session
-        while len(self._sessions) > PLACES:
+        while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
         extra: dict[str, Any] = {}
         if ask.fresh:

@@ -17,8 +17,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.learn.lecture import Lecture
 from rnnviz.ui.serving import entry
-from tests.support.apptest import addressed, components, opened, settled
-from tests.support.made_runs import made
+from tests.support.apptest import address_fields, components, open_page, run_until_settled
+from tests.support.made_runs import make_run
 from tests.support.models import TEXT, tiny
 
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
@@ -50,7 +50,7 @@ def own(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """Networks, and a run, of this test."""
     monkeypatch.setenv("RNNVIZ_MODELS", str(networks))
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
-    made("my-gru")
+    make_run("my-gru")
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scanned)
 
 
@@ -63,9 +63,9 @@ def test_no_address_has_left_the_table() -> None:
 def test_a_page(row: list[str]) -> None:
     """It shows what its address asks for, as the address that it gives itself says, or says why not."""
     address, page, found = row
-    app = opened(urlsplit(address).path[1:] or "explore", **query(address))
+    app = open_page(urlsplit(address).path[1:] or "explore", **query(address))
     if page == "perplexity":
-        settled(app, page)
+        run_until_settled(app, page)
     st.cache_resource.clear()
     assert not app.exception
     assert not app.error
@@ -77,7 +77,7 @@ def test_a_page(row: list[str]) -> None:
         assert found in said
         return
     assert not missed
-    shown = addressed(app)
+    shown = address_fields(app)
     for component in components(app):
         if component.proto.component_name == "rnnviz.live":
             header = unpack(component.proto.bytes)[0]

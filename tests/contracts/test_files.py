@@ -111,7 +111,7 @@ def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(s
     first, now = runs.snapshot("run", 0), runs.snapshot("run")
     assert (first.text, first.step, now.step) == ("the lamp", 0, step)
     train_to_its_end(folder)
-    held_out = runs.follow("run")[0][-1]["held_out"]
+    held_out = runs.tail_log("run")[0][-1]["held_out"]
     card = checkpoint.load_numpy(made / f"{whole}.safetensors").card
     assert held_out == pytest.approx(card["held_out"]["perplexity"], rel=1e-3)
 

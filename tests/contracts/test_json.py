@@ -141,4 +141,4 @@ def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for about, name in TABLE:
         if about in told:
             check(about, name, [event for event in told[about] if event["event"] == name])
-    check_columns("runs.csv", export.of([run_comparison.row(run) for run in runs.listed()]))
+    check_columns("runs.csv", export.csv_text([run_comparison.row(run) for run in runs.listed()]))

@@ -100,7 +100,7 @@ def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.Monke
     assert str(tmp_path / "runs" / "any-loop") in said
     run = runs.find("any-loop")
     assert run.state == "finished"
-    reports = [e["validation_perplexity"] for e in runs.follow("any-loop")[0] if e["event"] == "report"]
+    reports = [e["validation_perplexity"] for e in runs.tail_log("any-loop")[0] if e["event"] == "report"]
     assert len(reports) == 2
     assert reports[1] < 20 < 50 < reports[0] < 90, "it learns: of some 70 characters to under 20"
     noise, learnt = runs.snapshot("any-loop", 0), runs.snapshot("any-loop")

@@ -19,7 +19,7 @@ from rnnviz.scoring.record import Record
 from rnnviz.text.characters import printable
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.models import TEXT
-from tests.support.recorded import recorded
+from tests.support.recorded import make_record
 
 EVIL = (
     "</pre><script>alert(1)</script>&amp;\"'<img src=x onerror=alert(2)>\n\n]]><!-- "
@@ -56,7 +56,7 @@ class Reader(HTMLParser):
 @pytest.fixture
 def kept(tmp_path: Path, models_folder: Path) -> Kept:
     """Make the record of a text."""
-    return partial(recorded, tmp_path, load(models_folder / "tiny-gru.safetensors"))
+    return partial(make_record, tmp_path, load(models_folder / "tiny-gru.safetensors"))
 
 
 def made(source: Record, **options: object) -> str:
@@ -103,11 +103,11 @@ def test_the_figures_are_those_of_the_report_to_the_last_digit(kept: Kept) -> No
 
 def test_what_was_changed_is_counted_by_its_kind(tmp_path: Path) -> None:
     model = UniformModel(Vocabulary((" ", '"', "'", "a")), normaliser="typography")
-    document = made(recorded(tmp_path, model, "“a” ’\r\na"))
+    document = made(make_record(tmp_path, model, "“a” ’\r\na"))
     told = re.sub(r"\s*<[^>]+>\s*", " ", document)
     assert re.search(r"Line endings converted +1 ", told)
     assert re.search(r"Characters read as others +3 ", told)
-    plain = re.sub(r"\s*<[^>]+>\s*", " ", made(recorded(tmp_path, model, "a")))
+    plain = re.sub(r"\s*<[^>]+>\s*", " ", made(make_record(tmp_path, model, "a")))
     assert re.search(r"Line endings converted +0 ", plain)
     assert "read as others" not in plain
 
@@ -149,7 +149,7 @@ def test_the_curve_has_a_bounded_number_of_points(kept: Kept) -> None:
     assert [name for name, _ in drawn] == ["rolling", "running"]
     for _, path in drawn:
         points = re.findall(r"[ML]([\d.]+) ([\d.]+)", path)
-        assert 1000 <= len(points) <= export.POINTS
+        assert 1000 <= len(points) <= export.MAX_CURVE_POINTS
         across = [float(x) for x, _ in points]
         assert across == sorted(across)
         assert 0 <= float(points[-1][1]) <= 300

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnnviz.figures import live, themes
-from rnnviz.figures.themes import CELL, GATE, LEVELS, TANH, THEMES, Theme, contrast, palette, ramp
+from rnnviz.figures.themes import CELL, COLOUR_LEVELS, GATE, TANH, THEMES, Theme, contrast, palette, ramp
 
 EACH = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
 
@@ -23,7 +23,7 @@ def test_nothing_is_the_background_itself(theme: Theme) -> None:
     for one in (theme.sequential, theme.surprisal):
         assert palette(one)[0].tolist() == background
     for both in (theme.diverging, theme.reason, theme.versus):
-        assert palette(both)[LEVELS // 2].tolist() == background
+        assert palette(both)[COLOUR_LEVELS // 2].tolist() == background
 
 
 @EACH
@@ -54,8 +54,8 @@ def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
 def test_minus_and_plus_are_told_apart_with_any_colour_blindness(theme: Theme, kind: str) -> None:
     seen = np.array(BLINDNESS[kind].split(), float).reshape(3, 3)
     for step in (0.25, 0.5, 0.75, 1.0):
-        at = round((LEVELS - 1) / 2 * step)
-        minus, plus = (palette(theme.diverging)[LEVELS // 2 + side * at] for side in (-1, 1))
+        at = round((COLOUR_LEVELS - 1) / 2 * step)
+        minus, plus = (palette(theme.diverging)[COLOUR_LEVELS // 2 + side * at] for side in (-1, 1))
         assert apart(seen, minus, plus) > 0.15
     # Behind a text the ends are paler, and still told apart.
     for both in (theme.reason, theme.versus):

@@ -5,7 +5,7 @@ import pytest
 from rnnviz.errors import ConfigError, ModelNotFoundError
 from rnnviz.lecture import readers
 from rnnviz.lecture.machine import Machine
-from tests.support.refused import Refusals, refused
+from tests.support.refused import Refusals, assert_refused
 
 REFUSED: Refusals = {
     "Machine: letters": (lambda: Machine(text="cat"), ConfigError, "'at', with 't'"),
@@ -21,4 +21,4 @@ REFUSED: Refusals = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_one_sentence(name: str) -> None:
-    refused(*REFUSED[name])
+    assert_refused(*REFUSED[name])

@@ -17,7 +17,7 @@ DARK, GREY = "the dark machine stood", "the grey machine stood"
 
 def curves(step: str, **values: object) -> list[list[float]]:
     """The lines of a step's plot."""
-    found = next(one for one in scenes()[0].steps if one.name == step).shown(values)
+    found = next(one for one in scenes()[0].steps if one.name == step).draw(values)
     return [line["ys"] for line in found[0]["parts"][0]["lines"]]
 
 

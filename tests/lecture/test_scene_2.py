@@ -47,7 +47,7 @@ def test_probabilities_and_the_loss_of_the_same_pairs(seed: int) -> None:
 def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_same(
     left: str, right: str
 ) -> None:
-    picture, _notice = step_of("prediction").shown({"left": left, "right": right, "pick": SEEN})
+    picture, _notice = step_of("prediction").draw({"left": left, "right": right, "pick": SEEN})
     before, between, after = picture["parts"]
     assert before["parts"][2:] == after["parts"][2:]  # the layer's strip and the bars
     table = dict(between["parts"][2]["rows"])
@@ -65,5 +65,5 @@ def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_sam
     ],
 )
 def test_characters_that_the_model_has_never_read_are_named(name: str, texts: dict[str, object]) -> None:
-    _picture, notice = step_of(name).shown({**step_of(name).usual, **texts})
+    _picture, notice = step_of(name).draw({**step_of(name).usual, **texts})
     assert "has never read 今 天 晴" in str(notice)

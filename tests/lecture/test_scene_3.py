@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.lecture.machine import WORD, Machine, drawn, numbers
+from rnnviz.lecture.machine import WORD, Machine, draw_weights, numbers
 from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import LETTERS, adjacent, first, minibatch, parameters, unit
@@ -21,7 +21,7 @@ def shown(picture: Node, **want: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("t", [1, 2, 6])
 def test_a_time_step_adds_what_its_terms_say(t: int) -> None:
-    net, ids = drawn(5, 7), numbers(WORD)
+    net, ids = draw_weights(5, 7), numbers(WORD)
     picture = first(t, 5)[0]
     run = unroll(net, ids[:t], ids[1 : t + 1])
     assert shown(picture, stands="H_t-1")[0] == pytest.approx(run.before[t - 1], abs=1e-4)

@@ -13,19 +13,19 @@ from rnnviz.lecture import scene_7_backwards as scene
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.number_format import fixed, rough
 from rnnviz.lecture.readers import recorded
-from tests.support.lecture import computed, nodes_of
+from tests.support.lecture import nodes_of, run_code
 
 
 def test_three_steps_back_add_up_to_the_gradient() -> None:
-    found = computed("back", walked=3)
+    found = run_code("back", walked=3)
     np.testing.assert_allclose(found["dW_hh"], Machine(steps=3).gradients()["W_hh"], atol=1e-12)
     np.testing.assert_array_equal(found["term"], 0)  # H_0 is
-    np.testing.assert_array_equal(computed("back", walked=3, stateless=True)["handed"], 0)
+    np.testing.assert_array_equal(run_code("back", walked=3, stateless=True)["handed"], 0)
 
 
 @pytest.mark.parametrize("rho", [0.8, 1.25])
 def test_the_linear_gradient_follows_the_largest_eigenvalue_and_tanh_damps_it(rho: float) -> None:
-    found = computed("dial", rho=rho, k=40)
+    found = run_code("dial", rho=rho, k=40)
     linear, tanh = np.transpose(found["sizes"])
     assert max(abs(found["eigenvalues"])) == pytest.approx(rho)
     assert linear[-1] == pytest.approx(
@@ -36,7 +36,7 @@ def test_the_linear_gradient_follows_the_largest_eigenvalue_and_tanh_damps_it(rh
 
 
 def test_a_cut_keeps_a_third_and_is_the_sum_of_its_pieces() -> None:
-    found = computed("cut", T=6, tau=2)
+    found = run_code("cut", T=6, tau=2)
     word = Machine()
     np.testing.assert_allclose(found["full"], word.gradients()["W_hh"])
     pieces = [word.pairs()[s : s + 2, s : s + 2].sum(axis=(0, 1)) for s in (0, 2, 4)]
@@ -45,7 +45,7 @@ def test_a_cut_keeps_a_third_and_is_the_sum_of_its_pieces() -> None:
 
 
 def test_random_cuts_are_right_on_average_and_their_spread_is_exact() -> None:
-    found = computed("random", pi=0.7)
+    found = run_code("random", pi=0.7)
     draws = len(found["z"])
     full = found["terms"].sum()
     assert abs(found["mean"][-1] - full) < 3 * found["spread"] / np.sqrt(draws)
@@ -112,7 +112,7 @@ def test_two_characters_have_no_step_to_go_back_to() -> None:
 def test_the_dials_curves_are_of_one_matrix_at_several_sizes(rho: float) -> None:
     picture, notice = scene.dial(rho, 8, 1)
     drawn = [(line["name"], line["ys"]) for line in nodes_of(picture, "line")]
-    sizes = {f"ρ = {r:g}": np.transpose(computed("dial", rho=r)["sizes"]) for r in (0.8, 1.0, 1.25, rho)}
+    sizes = {f"ρ = {r:g}": np.transpose(run_code("dial", rho=r)["sizes"]) for r in (0.8, 1.0, 1.25, rho)}
     assert [name for name, _ys in drawn] == [*sizes, "tanh", "ρᵏ"]
     for name, ys in drawn[:-2]:
         np.testing.assert_allclose(ys, sizes[name][0], rtol=1e-4)
@@ -129,7 +129,7 @@ def test_the_dials_curves_are_of_one_matrix_at_several_sizes(rho: float) -> None
 @pytest.mark.parametrize(("rho", "k", "raised"), [(1.4, 40, True), (0.6, 40, False), (1.0, 1, False)])
 def test_a_powers_long_numbers_have_their_power_of_ten_in_front(rho: float, k: int, raised: bool) -> None:
     (matrix,) = nodes_of(scene.dial(rho, k, 1)[0], "matrix")
-    power = computed("dial", rho=rho, k=k)["power"]
+    power = run_code("dial", rho=rho, k=k)["power"]
     tens = math.floor(math.log10(abs(power).max())) if raised else 0
     np.testing.assert_allclose(np.array(matrix["values"]) * 10**tens, power, rtol=1e-4)
     assert (rf"= 10^{{{tens}}} \times" in matrix["title"]) == raised
@@ -179,7 +179,7 @@ def test_terms_that_cross_a_cut_are_faded_and_counted(T: int, tau: int, cuts: li
 )
 def test_a_random_cut_is_drawn_beside_a_regular_one(pi: float, after: int, said: str) -> None:
     picture, notice = scene.random(pi, after, 1)
-    found = computed("random", pi=pi)
+    found = run_code("random", pi=pi)
     terms, spread = found["terms"], found["spread"]
     assert said in notice
     if "off by" in said:

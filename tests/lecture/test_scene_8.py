@@ -7,7 +7,7 @@ import pytest
 
 from rnnviz.lecture import scene_8_questions as scene
 from rnnviz.lecture.readers import recorded
-from tests.support.lecture import STEPS, computed
+from tests.support.lecture import STEPS, run_code
 
 
 def above(one: list[float], other: list[float]) -> bool:
@@ -17,13 +17,13 @@ def above(one: list[float], other: list[float]) -> bool:
 
 def evidence() -> dict[str, bool]:
     """What makes an option the right one, by it."""
-    written, output, moved = recorded("writing"), computed("outputs"), computed("all_before")["moved"]
+    written, output, moved = recorded("writing"), run_code("outputs"), run_code("all_before")["moved"]
     cold, *_between, hot, book = written["temperatures"]
     *searched, _drawn, read = written["beams"][1:]
-    terms, pi = computed("mean")["terms"], 0.7
+    terms, pi = run_code("mean")["terms"], 0.7
     heart, ends = (
-        computed("heart"),
-        [np.transpose(computed("dial", rho=r)["sizes"])[0][-1] for r in (0.8, 1.25)],
+        run_code("heart"),
+        [np.transpose(run_code("dial", rho=r)["sizes"])[0][-1] for r in (0.8, 1.25)],
     )
     return {
         "as many as there are different characters": len(output["P"]) == output["V"] != output["H"],
@@ -31,22 +31,22 @@ def evidence() -> dict[str, bool]:
         "it soon goes round in circles": all(one["looped"] > 10 for one in written["greedy"]),
         "low: repeats itself; high: makes up words": above(cold["repeated"], book["repeated"])
         and above(hot["made_up"], book["made_up"]),
-        "about 10 characters": np.argmin(abs(np.log(np.array([3, 10, 100]) / computed("far")["reach"]))) == 1,
-        "about 44": computed("hundredth")["k"] == 44,
-        "(0.6, 0.8)": np.allclose(computed("clipped")["left"], (0.6, 0.8)),
+        "about 10 characters": np.argmin(abs(np.log(np.array([3, 10, 100]) / run_code("far")["reach"]))) == 1,
+        "about 44": run_code("hundredth")["k"] == 44,
+        "(0.6, 0.8)": np.allclose(run_code("clipped")["left"], (0.6, 0.8)),
         "equal to the full gradient": np.isclose((pi * (1 / pi)) ** np.arange(12) @ terms, terms.sum()),
         "likelier, and it repeats itself": all(
             one["likelier"] > one["less_likely"] and above(one["repeated"], read["repeated"])
             for one in searched
         ),
         "the minGRU, long after the LSTM has stopped": [
-            mean > 2 * error and mean > 0.01 for mean, error in computed("windows")["lost"].values()
+            mean > 2 * error and mean > 0.01 for mean, error in run_code("windows")["lost"].values()
         ]
         == [True, False],
-        "the MLP, but not the RNN": computed("prediction")["difference"]["mlp"] == 0,
-        "exactly as many": len(set(computed("parameters")["shared"])) == 1,
-        "only the likelihood": np.ptp(computed("books")["mean"][1:]) == 0,
-        "the perplexity is infinite": math.isinf(computed("game")["asked"]),
+        "the MLP, but not the RNN": run_code("prediction")["difference"]["mlp"] == 0,
+        "exactly as many": len(set(run_code("parameters")["shared"])) == 1,
+        "only the likelihood": np.ptp(run_code("books")["mean"][1:]) == 0,
+        "the perplexity is infinite": math.isinf(run_code("game")["asked"]),
         "that of text it was not trained on": heart["held_out"][-1] > heart["V"] > heart["train"][-1],
         "it may vanish or explode: the weights decide": ends[0] < 1e-3 and ends[1] > 1e3,
     }

@@ -23,7 +23,7 @@ def ends(control: Control, value: Any) -> list[Any]:
     if widget.get("kind") == "slider":
         return [control.valid(end) for end in widget["range"][:2]]
     if widget.get("kind") == "choice":
-        return [key for key, _words in control.drawn(value)["options"]]
+        return [key for key, _words in control.widget_at(value)["options"]]
     if widget.get("kind") == "field":
         texts = ("a", "??", "x" * widget["limit"], "漢字 né\u0000", str(value)[::-1])
         return [found for found in map(control.valid, texts) if found is not None]
@@ -46,7 +46,7 @@ def settings(step: Step) -> Iterator[dict[str, Any]]:
 def test_a_step_answers_wherever_its_controls_stand(module: str, step: Step, language: str) -> None:
     with i18n.speaking(language):
         for now in settings(step):
-            picture, notice = step.shown(now)
+            picture, notice = step.draw(now)
             json.dumps(picture, allow_nan=False)
             assert notice, now
             assert not re.search(r"[{}]|\bnan\b|None", notice), notice
@@ -66,9 +66,9 @@ def test_a_steps_code_runs_by_itself_and_gives_its_numbers(module: str, step: St
 @each
 def test_a_steps_symbols_are_explained_and_light_something(module: str, step: Step) -> None:
     now = usual_values(step)
-    formula = step.written(now)
+    formula = step.formula_at(now)
     assert unexplained(formula) == set()
-    lit = {name for part in nodes(step.shown(now)[0]) for name in part.get("stands", "").split()}
+    lit = {name for part in nodes(step.draw(now)[0]) for name in part.get("stands", "").split()}
     lit |= {name for control in step.controls.values() for name in control.widget.get("stands", "").split()}
     assert lit <= symbols.SYMBOLS.keys()
     assert not lit or lit & set(symbols.names(formula)), "nothing of the formula is in the picture"

@@ -23,8 +23,8 @@ def test_every_explanation_is_of_a_symbol_that_is_shown() -> None:
     found: set[str] = set()
     for step in (step for scene in scenes() for step in scene.steps):
         values = step.usual
-        found |= set(symbols.names(step.written(values)))
-        found |= _named(step.shown(values)[0])
+        found |= set(symbols.names(step.formula_at(values)))
+        found |= _named(step.draw(values)[0])
     assert SYMBOLS.keys() - found == set()
 
 

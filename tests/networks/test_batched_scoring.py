@@ -29,7 +29,7 @@ from tests.support.long_texts import (
     reader,
     symbols,
 )
-from tests.support.models import changed, tiny
+from tests.support.models import tiny, with_tensors
 
 
 def never_forgets(cell: str) -> NumpyModel:
@@ -39,7 +39,7 @@ def never_forgets(cell: str) -> NumpyModel:
     bias[24:48] += 9.0  # a gru's update gate, an lstm's forget gate
     if cell == "lstm":
         bias[:24] -= 6.0
-    return changed(model, recurrence_bias_ih_l0=bias)
+    return with_tensors(model, recurrence_bias_ih_l0=bias)
 
 
 def almost_forgets() -> NumpyModel:
@@ -48,13 +48,13 @@ def almost_forgets() -> NumpyModel:
     W_x, b = (model.tensors[f"recurrence.{name}_ih_l0"].copy() for name in ("weight", "bias"))
     W_x[24:48], b[24:48] = 0.0, 3.48  # σ(3.48) ** 256 = 4e-4
     own = {"recurrence_weight_ih_l0": W_x, "recurrence_bias_ih_l0": b}
-    return changed(model, **own, recurrence_weight_hh_l0=0.0, recurrence_bias_hh_l0=0.0)
+    return with_tensors(model, **own, recurrence_weight_hh_l0=0.0, recurrence_bias_hh_l0=0.0)
 
 
 def never_settles() -> NumpyModel:
     """An rnn whose weights are so large that any two states, however near, part again: chaos."""
     W_h = np.random.default_rng(0).normal(scale=4 / 64**0.5, size=(64, 64))
-    return changed(reader(cell="rnn", hidden_size=64, scale=4.0), recurrence_weight_hh_l0=W_h)
+    return with_tensors(reader(cell="rnn", hidden_size=64, scale=4.0), recurrence_weight_hh_l0=W_h)
 
 
 def text(n: int, seed: int = 0) -> str:

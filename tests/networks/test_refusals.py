@@ -14,7 +14,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from tests.support.models import GOOD, tiny
 from tests.support.ngrams import ABRACADABRA, SEA_SHELLS, fitted
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
@@ -145,4 +145,4 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    refused(*REFUSED[what], tmp_path)
+    assert_refused(*REFUSED[what], tmp_path)

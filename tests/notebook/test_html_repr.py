@@ -16,10 +16,10 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.language_model import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.html_repr import assert_brief, assert_well_formed
-from tests.support.models import TEXT, changed, tiny, tiny_card
+from tests.support.models import TEXT, tiny, tiny_card, with_tensors
 
 MODEL = tiny("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
-SURE = changed(MODEL, readout_weight=9 * MODEL.tensors["readout.weight"])  # and wrong
+SURE = with_tensors(MODEL, readout_weight=9 * MODEL.tensors["readout.weight"])  # and wrong
 READ = rnnviz.trace(MODEL, TEXT)
 LARGE = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + 4000))))
 SHOWN: dict[str, Any] = {

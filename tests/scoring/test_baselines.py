@@ -17,7 +17,7 @@ from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.models import TEXT
-from tests.support.recorded import recorded
+from tests.support.recorded import make_record
 
 VOCABULARY = Vocabulary(("a", "b"))
 Measured = Callable[[str], dict[str, Compared]]
@@ -26,7 +26,7 @@ Measured = Callable[[str], dict[str, Compared]]
 @pytest.fixture
 def measured(tmp_path: Path) -> Measured:
     def costs(text: str) -> dict[str, Compared]:
-        made = recorded(tmp_path, UniformModel(VOCABULARY), text)
+        made = make_record(tmp_path, UniformModel(VOCABULARY), text)
         return {one.name: one for one in run(measuring(made.score, source_of(text), VOCABULARY))}
 
     return costs
@@ -38,7 +38,7 @@ def source_of(text: str) -> SourceText:
 
 @pytest.mark.parametrize("text", ["abba", "ab道a😀"])
 def test_uniform_is_what_scoring_says(text: str, tmp_path: Path, measured: Measured) -> None:
-    score = recorded(tmp_path, UniformModel(VOCABULARY), text).score
+    score = make_record(tmp_path, UniformModel(VOCABULARY), text).score
     found = measured(text)["uniform"]
     assert found.kind == "uniform"
     assert found.perplexity == pytest.approx(score.perplexity, rel=1e-5)
@@ -61,7 +61,7 @@ def test_each_costs_what_its_definition_or_its_file_says(text: str, measured: Me
 def test_it_tells_how_far_it_is_and_a_text_in_pieces_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score = recorded(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000).score
+    score = make_record(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000).score
     whole = run(measuring(score, source_of("ab" * 100_000), VOCABULARY))
     monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK", 65_536)
     assert list(measuring(score, source_of("ab" * 100_000), VOCABULARY)) == [
@@ -79,7 +79,7 @@ def test_what_is_of_the_file_is_the_same_under_every_model_and_is_of_its_own_cha
     text = "“Wait…” – he said.\r\n「走」\rIt’s late.\n" * 40
     found = []
     for normaliser in NORMALISERS:
-        score = recorded(tmp_path, UniformModel(VOCABULARY, normaliser=normaliser), text).score
+        score = make_record(tmp_path, UniformModel(VOCABULARY, normaliser=normaliser), text).score
         rows = {one.name: one for one in run(measuring(score, source_of(text), VOCABULARY))}
         assert rows["uniform"].reading == score.reading == ("" if normaliser == "newlines" else normaliser)
         assert {rows[name].reading for name in ("unigram", "gzip", "xz")} == {""}

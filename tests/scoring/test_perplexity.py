@@ -26,7 +26,7 @@ def by_hand(model: Paper, text: str) -> tuple[float, float | None, int]:
     """Perplexity, that of the known characters, and the number of unknown ones, one character at a time."""
     known = [character in model.characters for character in text]
     read = ["", *text]
-    nats = np.array([-math.log(model.of(*pair)) for pair in itertools.pairwise(read)])
+    nats = np.array([-math.log(model.probability(*pair)) for pair in itertools.pairwise(read)])
     return math.exp(nats.mean()), math.exp(nats[known].mean()) if any(known) else None, known.count(False)
 
 

@@ -34,7 +34,7 @@ from tests.support import needs
 from tests.support.closeness import assert_states, close
 from tests.support.models import TEXT, tiny
 from tests.support.pieces import pieces
-from tests.support.recorded import NGRAM, recorded, told
+from tests.support.recorded import NGRAM, make_record, record_costs
 
 OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
 
@@ -43,7 +43,7 @@ OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
     "model", [NGRAM, tiny("gru", name="gru"), UniformModel(NGRAM.vocabulary)], ids=lambda m: m.name
 )
 def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -> None:
-    made = recorded(tmp_path, model, OTHER)
+    made = make_record(tmp_path, model, OTHER)
     parts = pieces(model, OTHER)
     text = "".join(p.text for p in parts)
     nll = np.concatenate([p.nll for p in parts])
@@ -62,7 +62,7 @@ def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -
 @pytest.mark.parametrize("model", [NGRAM, tiny("lstm", name="lstm")], ids=lambda m: m.name)
 def test_its_report_is_that_of_scoring(model: LanguageModel, tmp_path: Path) -> None:
     expected = perplexity(model, text=OTHER)
-    made = recorded(tmp_path, model, OTHER)
+    made = make_record(tmp_path, model, OTHER)
     ours, theirs = made.score.to_json(), expected.to_json()
     del ours["seconds"], theirs["seconds"]
     assert close(ours, theirs)
@@ -90,7 +90,7 @@ def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
 )
 def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: list[int], seed: int) -> None:
     costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32).astype(np.float64)
-    made = told(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
+    made = record_costs(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
     positions = np.minimum([*places, 0, n, BLOCK], n)
     expected = np.concatenate([[0], np.cumsum(costs)])[positions]
     np.testing.assert_allclose(made.sums(positions), expected, rtol=1e-12)
@@ -98,14 +98,14 @@ def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: li
 
 
 def test_unknown_characters_are_counted(tmp_path: Path) -> None:
-    made = recorded(tmp_path, UniformModel(Vocabulary(("a", "b"))), "a道b😀道")
+    made = make_record(tmp_path, UniformModel(Vocabulary(("a", "b"))), "a道b😀道")
     assert made.unknown_counts() == [("道", 2), ("😀", 1)]
     assert made.score.unknown == 3
-    assert recorded(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
+    assert make_record(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
 
 
 def test_nothing_can_be_written_into_it(tmp_path: Path) -> None:
-    made = told(tmp_path, "abc", [1, 2, 3])
+    made = record_costs(tmp_path, "abc", [1, 2, 3])
     with pytest.raises(ValueError, match="read-only"):
         made.read("nll", 0, 3)[:] = 9
 
@@ -130,7 +130,7 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_infinite_perplexity_survives(tmp_path: Path) -> None:
-    made = told(tmp_path, "aa", [1e4, 1e4])
+    made = record_costs(tmp_path, "aa", [1e4, 1e4])
     assert made.score.perplexity == math.inf
     assert made.score.bits_per_character == pytest.approx(1e4 / math.log(2))
     curve = made.curve()
@@ -144,7 +144,7 @@ def _open_in(folder: Path) -> int:
 
 @needs.removal
 def test_it_outlives_its_folder(tmp_path: Path) -> None:
-    made = told(tmp_path, "abc", [1, 2, 3])
+    made = record_costs(tmp_path, "abc", [1, 2, 3])
     shutil.rmtree(made.folder)
     assert made.text(0, 3) == "abc"
     assert made.read("nll").tolist() == [1, 2, 3]
@@ -154,7 +154,7 @@ def test_it_outlives_its_folder(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux lists a process's open files")
 def test_it_lets_go_of_its_files(tmp_path: Path) -> None:
-    made = told(tmp_path, "abc", [1, 2, 3])
+    made = record_costs(tmp_path, "abc", [1, 2, 3])
     assert _open_in(tmp_path) == len(COLUMNS)
     made.close()
     assert _open_in(tmp_path) == 0
@@ -172,7 +172,7 @@ def test_it_lets_go_of_its_files(tmp_path: Path) -> None:
 
 def test_threads_read_it_together(tmp_path: Path) -> None:
     costs = np.random.default_rng(0).exponential(size=200_000)
-    made = told(tmp_path, "ab" * 100_000, costs)
+    made = record_costs(tmp_path, "ab" * 100_000, costs)
     expected = running(costs)
     positions = np.random.default_rng(1).integers(1, len(made) + 1, 400)
     with ThreadPoolExecutor(4) as pool:

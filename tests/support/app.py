@@ -13,7 +13,7 @@ from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.jobs import store
-from tests.support.apptest import SHIPPED, Open, opened
+from tests.support.apptest import SHIPPED, Open, open_page
 
 __all__ = (
     "_no_run_goes_wrong",
@@ -52,7 +52,7 @@ def shipped(only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def open_app(only_tiny_models: Path) -> Iterator[Open]:
     """Open the app on a page ("explore", "perplexity"); see apptest.opened."""
-    yield opened
+    yield open_page
     st.cache_resource.clear()
 
 

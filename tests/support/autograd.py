@@ -53,7 +53,7 @@ def unrolled(model: CharModel, text: str) -> tuple[list[list[Tensor]], list[list
     read = textbook.read(model.config, dict(model.named_parameters()), model.embed(symbols(model, text)))
     hidden = [[parts["hidden"] for parts in step] for step in read.steps]
     cells = [[parts.get("cell", parts["hidden"]) for parts in step] for step in read.steps]
-    return hidden, cells, read.of("log_probs")[-1, 0]
+    return hidden, cells, read.part("log_probs")[-1, 0]
 
 
 def fading(factor: float, units: int = 6) -> CharModel:

@@ -12,7 +12,7 @@ import pytest
 
 from rnnviz import cli
 from tests.support.models import TEXT
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,7 +68,7 @@ def refuse(run: Run, folder: Path, arguments: list[str], word: str) -> None:
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("rnnviz: ")
     assert word in done.err
-    one_sentence(done.err.removesuffix("\n"))
+    assert_one_sentence(done.err.removesuffix("\n"))
     assert sorted(folder.iterdir()) == before, "refused before anything was written"
 
 

@@ -124,7 +124,7 @@ def expect_highlighted(element: Locator, name: str, pieces: list[str]) -> None:
     until(element, HIGHLIGHTED, lambda found: [text for _start, text, _name in found] == pieces, name)
 
 
-def changed(element: Locator, look: str, before: object) -> Any:
+def until_changed(element: Locator, look: str, before: object) -> Any:
     """Wait until `look`, a function of the element in JavaScript, returns something else; what it returns.
 
     Nothing, while what it looks at is being drawn anew, doesn't count.

@@ -21,7 +21,7 @@ def step_of(name: str) -> Step:
     return next(one for _module, one in STEPS if one.name == name)
 
 
-def computed(name: str, **given: Any) -> dict[str, Any]:
+def run_code(name: str, **given: Any) -> dict[str, Any]:
     """Every name that a step's code leaves behind."""
     step = step_of(name)
     found: dict[str, Any] = {}

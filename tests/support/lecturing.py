@@ -132,7 +132,7 @@ REACHED = """
 """
 
 # A frame drawn, and what its sizes lead to.
-DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 class Lectern:

@@ -19,7 +19,7 @@ from tests.support.models import TEXT
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 
 
-class Told:
+class CostsModel:
     """A model that gives the t-th character of any text the probability exp(-costs[t])."""
 
     name = "told"
@@ -29,11 +29,11 @@ class Told:
         self.costs = np.asarray(costs, np.float64)
         self.vocabulary = Vocabulary(tuple(sorted(characters)))
 
-    def scorer(self) -> ToldScorer:
-        return ToldScorer(self.costs)
+    def scorer(self) -> CostsScorer:
+        return CostsScorer(self.costs)
 
 
-class ToldScorer:
+class CostsScorer:
     def __init__(self, costs: npt.NDArray[np.float64]) -> None:
         self.costs, self.at = costs, 0
 
@@ -46,15 +46,15 @@ class ToldScorer:
         return log_p, np.ones(len(ids), np.int32), np.zeros(len(ids), np.float32)
 
 
-def recorded(folder: Path, model: LanguageModel, text: str, name: str | None = None) -> Record:
+def make_record(folder: Path, model: LanguageModel, text: str, name: str | None = None) -> Record:
     """The text's record in a new folder within `folder`."""
     return run(record(model, None, folder / f"record-{len(list(folder.iterdir()))}", text=text, name=name))
 
 
-def told(folder: Path, text: str, costs: Sequence[float] | npt.NDArray[Any]) -> Record:
+def record_costs(folder: Path, text: str, costs: Sequence[float] | npt.NDArray[Any]) -> Record:
     """The record of a text whose characters cost these nats."""
     assert len(text) == len(costs)
-    return recorded(folder, Told(costs, "".join(set(text))), text)
+    return make_record(folder, CostsModel(costs, "".join(set(text))), text)
 
 
 def noise(n: int, seed: int, exponent: float) -> np.ndarray:

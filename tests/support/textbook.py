@@ -94,7 +94,7 @@ class Read:
     steps: list[list[Parts]]
     logits: Tensor
 
-    def of(self, name: str) -> Tensor:
+    def part(self, name: str) -> Tensor:
         """A part, (T, L, B, H); "logits" or "log_probs", (T, B, V)."""
         if name == "logits":
             return self.logits

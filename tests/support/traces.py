@@ -8,7 +8,7 @@ from rnnviz import ModelConfig
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.vocabulary import Vocabulary
-from tests.support.models import drawn, network
+from tests.support.models import network, random_tensors
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
@@ -19,7 +19,7 @@ def spread_network(cell: str = "gru", **options: Any) -> NumpyModel:
     """A random model, its weights spread far enough that states and gates vary."""
     options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
     config = ModelConfig(cell, VOCABULARY.size, **options)  # type: ignore[arg-type]
-    tensors = {name: 2 * weights for name, weights in drawn(config).items()}
+    tensors = {name: 2 * weights for name, weights in random_tensors(config).items()}
     return network(config, VOCABULARY, tensors, name=f"tiny-{cell}")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.lecture import scene_7_backwards
-from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, drawn
+from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, draw_weights
 from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_5_word import descended
@@ -174,7 +174,7 @@ def two_texts() -> list[str]:
 def one_word() -> list[str]:
     word = Machine()
     ids = [*word.ids, word.targets[-1]]
-    net, perplexities, wrote = drawn(2, len(SYMBOLS)), [], []
+    net, perplexities, wrote = draw_weights(2, len(SYMBOLS)), [], []
     for _step in range(101):
         seen = unroll(net, ids[:-1], ids[1:])
         perplexities.append(seen.perplexity)

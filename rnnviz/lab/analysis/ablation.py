@@ -26,7 +26,7 @@ with a target 2, outside and inside.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -47,7 +47,7 @@ from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.config import check_layer
 from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import totals
 from rnnviz.text.characters import normalise
@@ -246,7 +246,7 @@ def ablate(
     until: float | None = None,
     target: str | Target | Mask | None = None,
     controls: int = 0,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Ablation:
     """Read `text` once without each of `units`; None: all units of `layer`.
 
@@ -268,33 +268,6 @@ def ablate(
     >>> units.ablate(rnnviz.load("timemachine-gru"), "The machine", units=[3, 17]).loss.shape
     (2,)
     """
-    steps = ablating(
-        model,
-        text,
-        layer=layer,
-        units=units,
-        to=to,
-        batch=batch,
-        until=until,
-        target=target,
-        controls=controls,
-    )
-    return run(steps, progress)
-
-
-def ablating(
-    model: Network,
-    text: str,
-    *,
-    layer: int | None = None,
-    units: Sequence[int] | Sequence[Unit] | None = None,
-    to: Literal["zero", "mean"] | float = "zero",
-    batch: int = 64,
-    until: float | None = None,
-    target: str | Target | Mask | None = None,
-    controls: int = 0,
-) -> Generator[Share, None, Ablation]:
-    """`ablate` as a generator that yields the share done and returns the Ablation; closing cancels."""
     weights = weights_of(model)
     layer, which = _chosen(weights, layer, units)
     text = normalise(text, model.normaliser)
@@ -303,13 +276,12 @@ def ablating(
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
 
-    clock, total = Clock(), (len(which) + controls + 1) * len(ids)
+    report, total = Reporter(progress), (len(which) + controls + 1) * len(ids)
     added, parts = np.zeros(weights.layers[layer].units), []
     for start, top, own in stretches(NetworkReader(weights, texts=1), inputs, layer):
         parts.append(costs(weights, top, ids[start : start + len(top)])[:, 0])
         added += own.sum(axis=0, dtype=np.float64)
-        if clock.due():
-            yield Share((start + len(top)) / total)
+        report((start + len(top)) / total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
     random = [directions.random_direction(len(added), seed, layer=layer) for seed in range(controls)]
     mean, held = added / len(ids), [*which.tolist(), *random]
@@ -333,8 +305,7 @@ def ablating(
                 here = slice(begin + start, begin + start + len(top))
                 extra[here, columns] = costs(weights, top, ids[here]) - whole[here, None]
                 done += top.shape[0] * top.shape[1]
-                if clock.due():
-                    yield Share(done / total)
+                report(done / total)
         nats = float(totals.costs(-whole[:end], ids[:end], model.vocabulary).sum())
         sums, counts = by_passage(extra[:end], passage_of(len(ids)), inside)
         asked, rest = sums[..., : len(which)], sums[..., len(which) :]
@@ -344,7 +315,7 @@ def ablating(
         if until is not None and found.replication >= until:
             break
     assert found is not None
-    yield Share(1.0)
+    report.end()
     return found
 
 
@@ -405,7 +376,7 @@ def _chosen(
 
 def stretches(
     reader: NetworkReader, inputs: Ids, layer: int, texts: int = 0
-) -> Generator[tuple[int, Floats, Floats], None, None]:
+) -> Iterator[tuple[int, Floats, Floats]]:
     """Yield stretches of time steps: the first step, the top layer's H (n, B, H), and H (n, H) of `layer` in
     text 0. The stretches are as long as `texts` side by side would make them.
     """

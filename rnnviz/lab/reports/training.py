@@ -4,7 +4,7 @@ Pure functions from a run's events (`rnnviz.lab.run.runs.follow`) to numbers, an
 plain dictionaries. In a notebook:
 
     import plotly.graph_objects as go
-    events, _ = runs.follow("my-gru")
+    events, _ = runs.tail_log("my-gru")
     go.Figure(training.figure(training.curves(events)))
     go.Figure(training.details(training.curves(events)))
 

@@ -4,7 +4,7 @@ A run is a process, `python -m rnnviz train`, and a folder in `home()` (see rnnv
 process outlives its starter, and waits for its turn by itself (rnnviz.lab.run.queue).
 
     id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watch_text="def main("))
-    events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
+    events, read = tail_log(id)        # and later: new, read = tail_log(id, read); merge(events, new)
     snapshot(id).hidden                # the newest states of the sentence to watch
     stop(id); resume(id)
 
@@ -178,7 +178,7 @@ def find(id: str) -> Run:
     return _run(folder)
 
 
-def follow(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
+def tail_log(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
     """The events from byte `after` on, oldest first, and the byte to go on from; `merge` drops the events
     that a resumed run repeats. Of more than 1,200 of a kind, evenly spaced ones and the newest: events.jsonl
     has every one. Raises TrainingError if there is no such run.
@@ -187,7 +187,7 @@ def follow(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
 
 
 def merge(events: list[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add the `new` events of a later `follow` to `events`, in place, without repeated steps."""
+    """Add the `new` events of a later `tail_log` to `events`, in place, without repeated steps."""
     return event_log.extend(events, new)
 
 

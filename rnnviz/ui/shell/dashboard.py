@@ -16,8 +16,8 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.arrays import Array
-from rnnviz.figures.axes import Extremes, of
-from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp, themes
+from rnnviz.figures.alt_text import Extremes, extremes
+from rnnviz.figures.themes import COLOUR_LEVELS, THEMES, Scale, Theme, contrast, ramp, themes
 from rnnviz.i18n import _, language
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
@@ -246,7 +246,7 @@ def mount(
         "words": words(),
         "language": language(),
         "themes": _themes(),
-        "levels": LEVELS,
+        "levels": COLOUR_LEVELS,
         "at": at,
         "spans": list(spans),
         "select": select,
@@ -300,7 +300,7 @@ def text_alternative(figure: Mapping[str, Any]) -> str:
 
     Returns "" for a figure without values. Past PARTS_TOLD parts, the last sentence counts the others.
     """
-    found = of(figure)
+    found = extremes(figure)
     told = [_sentence(one) for one in found if one.name or len(found) == 1 or one.kind != "line"]
     more = _("{n} more are drawn.").format(n=len(told) - PARTS_TOLD) if len(told) > PARTS_TOLD else ""
     return " ".join([*told[:PARTS_TOLD], *([more] if more else [])])

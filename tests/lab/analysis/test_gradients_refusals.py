@@ -17,7 +17,7 @@ from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.autograd import fading
 from tests.support.models import TEXT
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 from tests.support.torch_models import tiny_torch
 
 GRU, MINGRU = tiny_torch("gru"), tiny_torch("mingru")
@@ -170,4 +170,4 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_unfit_gradient_call_is_refused_in_a_sentence(case: str) -> None:
-    refused(*REFUSED[case])
+    assert_refused(*REFUSED[case])

@@ -23,7 +23,7 @@ from rnnviz.lab.analysis.targets import Target, named_target, pattern_target, sp
 from rnnviz.networks.progress import run
 from tests.support.built import built
 from tests.support.models import TEXT
-from tests.support.refused import Refusals, refused
+from tests.support.refused import Refusals, assert_refused
 from tests.support.torch_models import tiny_torch
 
 H = 12  # of `tiny`
@@ -452,4 +452,4 @@ def test_unfit_call_is_refused_in_one_sentence(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(*REFUSED[name])
+    assert_refused(*REFUSED[name])

@@ -241,7 +241,7 @@ def adapted(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: 
         before = torch.stack([given[part] for part in parts]).double().chunk(len(names))
         x = textbook.embedded(config, case.tensors, read[:, None])
         found = textbook.read(config, case.tensors, x, before)
-        now = torch.cat([found.of(name)[0] for name in names]).float()
+        now = torch.cat([found.part(name)[0] for name in names]).float()
         return now[config.layers - 1], dict(zip(parts, now, strict=True))
 
     def readout(h: Tensor) -> Tensor:
@@ -377,10 +377,10 @@ def check(engine: Engine, case: Case) -> None:
     right = expected(case)
     assert found.keys() == engine.names(case.config.cell)
     for name, values in found.items():
-        near(values, right.of(name), engine, name)
+        near(values, right.part(name), engine, name)
     assert len(state) == len(case.state)
     for name, values in zip(STATES, state, strict=False):
-        near(values, right.of(name)[-1], engine, f"the last {name}")
+        near(values, right.part(name)[-1], engine, f"the last {name}")
 
 
 @pytest.mark.parametrize(("cell", "name"), READ)
@@ -410,13 +410,13 @@ def test_gradients_of_a_batch(cell: str, name: str, shape: Shape) -> None:
     leaves = [tensor.requires_grad_() for tensor in (*case.tensors.values(), *case.state)]
     found, state = engine.run(engine.dtype, case, case.ids, case.state, 0)
     right = expected(case)
-    ends = [right.of(what)[-1] for what, _ in zip(STATES, case.state, strict=False)]
+    ends = [right.part(what)[-1] for what, _ in zip(STATES, case.state, strict=False)]
     gradients = []
-    for logits, last in ((found["logits"], state), (right.of("logits"), ends)):
+    for logits, last in ((found["logits"], state), (right.part("logits"), ends)):
         weights = torch.linspace(-1, 1, logits.numel()).view(logits.shape)
         loss = (logits * weights).sum() + sum((k + 2) * part.square().sum() for k, part in enumerate(last))
         gradients.append(torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True))
-    near(found["logits"], right.of("logits"), engine)
+    near(found["logits"], right.part("logits"), engine)
     scale = max(float(gradient.abs().max()) for gradient in gradients[1])
     names = (*case.tensors, *(f"first {what}" for what in STATES))
     for what, ours, theirs in zip(names, *gradients, strict=False):
@@ -435,7 +435,7 @@ def test_slopes(cell: str, shape: Shape) -> None:
     read_first = torch.cat([torch.tensor([[model.vocabulary.start]]), ids], dim=1)
     x = textbook.embedded(config, case.tensors, read_first).requires_grad_()
     right = textbook.read(config, case.tensors, x)
-    log_p = right.of("log_probs")[-1, 0]
+    log_p = right.part("log_probs")[-1, 0]
     target = int(log_p.argmax())
 
     def sizes(*nodes: Tensor) -> np.ndarray:
@@ -530,7 +530,7 @@ def test_what_is_kept_of_a_reading_is_no_part_of_the_next(cell: str, shape: Shap
     """Weights read more texts, then fewer, or one alone (0), changed or not, and by two threads at once."""
     case = case_of(cell, replace(shape, B=9, fresh=True), (0, "hidden", 0))
     plain = replace(case, change=None)
-    right = {one: expected(one).of("hidden") for one in (case, plain)}
+    right = {one: expected(one).part("hidden") for one in (case, plain)}
 
     def readings(order: list[int]) -> None:
         for n, count in enumerate(order):

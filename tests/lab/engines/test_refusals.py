@@ -19,7 +19,7 @@ from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.engines.torch_model import CharModel, pick_device
 from rnnviz.scoring.compression import compress
 from tests.support.foreign_networks import CHARACTERS, GRU, N, echo, layers_of, long_memory, stepwise
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 from tests.support.torch_models import LETTERS, random_network
 
 OWN = stepwise(layers_of(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
@@ -178,4 +178,4 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    refused(*REFUSED[what], tmp_path)
+    assert_refused(*REFUSED[what], tmp_path)

@@ -32,7 +32,7 @@ def test_dropout_between_layers_is_of_what_the_next_layer_reads(
         names = zip(one.layer_names(0), model.config.layer_names(n), strict=True)
         own = {**tensors, **{first: tensors[name] for first, name in names}}
         read = textbook.read(one, own, drop(x.float(), 0.4, drawn).double() if n else x)
-        x = read.of("hidden")[:, 0].transpose(0, 1)
+        x = read.part("hidden")[:, 0].transpose(0, 1)
         states.append(x[:, -1])
     with torch.set_grad_enabled(learning):
         found, state = model(ids, dropout=Dropout(layer=0.4), generator=torch.Generator().manual_seed(5))

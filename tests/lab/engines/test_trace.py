@@ -36,11 +36,11 @@ def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
     assert tuple(arrays) == kind.quantities
     for name, values in arrays.items():
         assert (values.shape, values.dtype) == ((steps, 2, 10), np.float32)
-        expected = right.of(name)[1:, :, 0].numpy()
+        expected = right.part(name)[1:, :, 0].numpy()
         np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5, err_msg=name)
     assert (found.cell is None) != kind.has_cell
     assert found.log_probs.dtype == np.float32
-    log_probs = right.of("log_probs")[:, 0].numpy()
+    log_probs = right.part("log_probs")[:, 0].numpy()
     np.testing.assert_allclose(found.log_probs, log_probs, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(found.logits, right.logits[:, 0], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(

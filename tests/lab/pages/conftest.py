@@ -11,7 +11,7 @@ from rnnviz.lab.run import runs
 from rnnviz.page.payload import unpack
 from rnnviz.ui.shell import dashboard
 from tests.support.app import *  # noqa: F403 - its fixtures
-from tests.support.made_runs import made
+from tests.support.made_runs import make_run
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def started(
 
     def start(description: runs.Description) -> str:
         asked.append(description)
-        made(description.name)
+        make_run(description.name)
         return description.name
 
     monkeypatch.setattr(runs, "start", start)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rnnviz import units
-from rnnviz.figures.themes import LEVELS
+from rnnviz.figures.themes import COLOUR_LEVELS
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.evidence import search
 from rnnviz.lab.pages.inside import direction, search_texts
@@ -23,7 +23,7 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import worker
 from rnnviz.ui.shell import dashboard, render_finding
-from tests.support.apptest import Open, addressed, everything, settled, turn
+from tests.support.apptest import Open, address_fields, page_words, run_until_settled, switch_page
 from tests.support.jobs import SOON, Endless
 from tests.support.lab_pages import INSIDE_PARTS, TINY_GRU, ask_board, choose_way, write_text
 from tests.support.models import TEXT, tiny, tiny_card
@@ -41,7 +41,7 @@ def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
     assert "tiny-3gram" not in app.selectbox(key="model").options  # counts have no units
     for key, view in VIEWS:
         boards.clear()
-        settled(app.segmented_control(key=key).set_value(view).run(), "inside")
+        run_until_settled(app.segmented_control(key=key).set_value(view).run(), "inside")
         panels = [panel for sent in boards.values() for panel in sent["panels"]]
         assert panels, view
         for panel in panels:
@@ -53,7 +53,7 @@ def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
 
 
 def test_chinese_words_on_every_part(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(open_app("inside", locale="zh-CN", part="memory", model="tiny-gru"), "inside")
+    app = run_until_settled(open_app("inside", locale="zh-CN", part="memory", model="tiny-gru"), "inside")
     assert app.title[0].value == "网络内部"
     assert any("一" <= c <= "鿿" for c in boards["inside.memory"]["panels"][0]["notice"])
 
@@ -61,7 +61,7 @@ def test_chinese_words_on_every_part(open_app: Open, boards: dict[str, Any]) -> 
 def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru")
     app = write_text(app, TEXT[:600])
-    app = settled(app, "inside")
+    app = run_until_settled(app, "inside")
     sent = boards["inside.finding"]
     (ranking,) = boards["inside.found"]["panels"]
     read = trace(TINY_GRU, TEXT[:600])
@@ -82,10 +82,10 @@ def test_a_selection_becomes_the_question_and_can_be_forgotten(
     ask_board(app, "inside.finding", what="span", value=[2, 6])
     ask_board(app, "inside.finding", what="span", value=[5, 9])
     assert boards["inside.finding"]["spans"] == [[2, 9]]
-    assert "**Too little text to tell**: in another text of 18 characters" in everything(app)
+    assert "**Too little text to tell**: in another text of 18 characters" in page_words(app)
     next(b for b in app.button if "Clear" in b.label).click().run()
     assert boards["inside.finding"]["spans"] == []
-    assert "Drag over the text" in everything(app)
+    assert "Drag over the text" in page_words(app)
 
 
 def test_a_unit_has_its_card_before_any_click(
@@ -94,7 +94,7 @@ def test_a_unit_has_its_card_before_any_click(
     model = tiny("gru", card=tiny_card(text=TEXT[:900]))
     save(model, tmp_path / "carded.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = settled(open_app("inside", model="carded", unit="5"), "inside")
+    app = run_until_settled(open_app("inside", model="carded", unit="5"), "inside")
     assert app.number_input(key="inside.unit").value == 5
     panels = [panel["name"] for panel in boards["inside.finding"]["panels"]]
     assert panels == ["histogram", "moves", "pushes", "clustered"]
@@ -102,7 +102,7 @@ def test_a_unit_has_its_card_before_any_click(
     for name, places in (("highest", report.top), ("lowest", report.bottom)):
         labels = [float(one["label"].replace("−", "-")) for one in boards[f"inside.{name}"]["texts"]]
         assert labels == pytest.approx([place.value for place in places], abs=0.005)
-    assert "In the 900 characters read for this card" in everything(app)
+    assert "In the 900 characters read for this card" in page_words(app)
 
 
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
@@ -114,24 +114,24 @@ def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
         assert drawn.get("showscale", True)
         assert drawn["colorbar"]["ticktext"] == ["−1", "0", "1"]
     assert len(heats) == 2
-    settled(
+    run_until_settled(
         app.multiselect[0].set_value(["tiny-gru, untrained"]).run(), "inside"
     )  # the same one, before its training
     assert boards["inside.compare"]["texts"][1]["label"].startswith("tiny-gru, untrained")
     app.multiselect[0].set_value([]).run()
-    assert "Choose one or two networks" in everything(app)
+    assert "Choose one or two networks" in page_words(app)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("boards")
 def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_text(open_app: Open) -> None:
     app = write_text(open_app("inside", model="tiny-gru"), "  ")
-    assert "There is no text" in everything(app)
+    assert "There is no text" in page_words(app)
     for text in ("a", "<script>alert(1)</script> **b** " * 3):
         write_text(app, text)
         for key, view in VIEWS:
-            settled(app.segmented_control(key=key).set_value(view).run(), "inside")
-            assert "<script>" not in everything(app)
+            run_until_settled(app.segmented_control(key=key).set_value(view).run(), "inside")
+            assert "<script>" not in page_words(app)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_another_part_of_the_page_drops_what_this_one_was_reading(
     monkeypatch.setattr(page_units, "SEARCH", reading)
     app = open_app("inside", model="tiny-gru")
     where = next(box for box in app.selectbox if box.label == "On which text")
-    settled(where.set_value("python-docs").run(), "inside")
+    run_until_settled(where.set_value("python-docs").run(), "inside")
     assert not app.session_state["inside.jobs"].busy()  # it costs time: a button starts it
     app.button(key="inside.search.start").click().run()
     assert endless.started.wait(SOON)
@@ -212,14 +212,14 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     app = open_app("inside", model="known")
     assert app.selectbox(key="inside.target").value == "vowel"
     assert app.selectbox(key="inside.quantity").value == "cell"
-    assert "**Unit 9 follows this: a vowel.**" in everything(app)
+    assert "**Unit 9 follows this: a vowel.**" in page_words(app)
     assert app.number_input(key="inside.unit").value == 9  # the search beside it is on less text
-    assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in everything(app)
+    assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in page_words(app)
     app.selectbox(key="inside.quantity").set_value("hidden").run()
-    assert "follows this" not in everything(app)
+    assert "follows this" not in page_words(app)
     app = open_app("inside", model="known", unit="4")  # as Explore's link to a named unit
     assert app.selectbox(key="inside.target").value == "digit"
-    assert "**Unit 4 follows this: a digit.**" in everything(app)
+    assert "**Unit 4 follows this: a digit.**" in page_words(app)
 
 
 def test_a_named_unit_of_another_layer_is_a_click_away(
@@ -228,14 +228,14 @@ def test_a_named_unit_of_another_layer_is_a_click_away(
     entry = {"command": "units", "findings": [recorded("hidden", layer=1).to_json()], "others": []}
     save(tiny("gru", layers=2, card=tiny_card(units=entry)), tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = settled(open_app("inside", model="deep"), "inside")
+    app = run_until_settled(open_app("inside", model="deep"), "inside")
     assert app.selectbox(key="inside.layer").options == ["layer 0", "layer 1"]
     assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
-    app = settled(app.selectbox(key="inside.layer").set_value(0).run(), "inside")
+    app = run_until_settled(app.selectbox(key="inside.layer").set_value(0).run(), "inside")
     app.number_input(key="inside.unit").set_value(2).run()
-    app = settled(app.button(key="inside.named.9.vowel").click().run(), "inside")
+    app = run_until_settled(app.button(key="inside.named.9.vowel").click().run(), "inside")
     assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
-    assert "**Unit 9 follows this: a vowel.**" in everything(app)
+    assert "**Unit 9 follows this: a vowel.**" in page_words(app)
 
 
 ASKED = ["word-start", "vowel"]
@@ -252,24 +252,24 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:MIN_VERDICT_CHARS]
-    app = settled(open_app("inside", model="tiny-gru"), "inside")
-    assert "**Too little text to tell**" in everything(app)
+    app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
+    assert "**Too little text to tell**" in page_words(app)
     assert not [b for b in app.button if b.key == "inside.probe.start"]  # the page's own text is too short
     where = next(box for box in app.selectbox if box.label == "On which text")
     app = where.set_value("python-docs").run()
-    app = settled(app.button(key="inside.search.start").click().run(), "inside")
+    app = run_until_settled(app.button(key="inside.search.start").click().run(), "inside")
     target = units.target("word-start", text)
     read, copies = trace(TINY_GRU, text), [trace(copy, text) for copy in units.untrained(TINY_GRU)]
     found, _vowel = units.find(TINY_GRU, text, ASKED, layer=0)
-    assert render_finding.join_sentences(found.sentences()) in everything(app)
+    assert render_finding.join_sentences(found.sentences()) in page_words(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
     assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
     # Whether it is one unit or many is asked by a button.
-    app = settled(app.button(key="inside.probe.start").click().run(), "inside")
-    app = settled(app, "inside")
+    app = run_until_settled(app.button(key="inside.probe.start").click().run(), "inside")
+    app = run_until_settled(app, "inside")
     many = units.probe(read, target, layer=0, untrained=copies)
-    assert render_finding.join_sentences(many.sentences()) in everything(app)
+    assert render_finding.join_sentences(many.sentences()) in page_words(app)
     panel = next(p for p in boards["inside.found"]["panels"] if p["name"] == "probe")
     bars = panel["figures"]["light"]["data"][0]["x"]
     np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)
@@ -277,8 +277,8 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     values = many.direction().along(trace(TINY_GRU, app.text_area(key="inside.text").value))
     np.testing.assert_allclose(coloured(boards), values - values.mean(), atol=1e-4)
     # Whatever else is looked for in the text was measured at the same reading.
-    settled(app.selectbox(key="inside.target").set_value("vowel").run(), "inside")
-    assert "not been compared with all simpler explanations" not in everything(app)
+    run_until_settled(app.selectbox(key="inside.target").set_value("vowel").run(), "inside")
+    assert "not been compared with all simpler explanations" not in page_words(app)
 
 
 def coloured(boards: dict[str, Any]) -> list[float]:
@@ -287,7 +287,7 @@ def coloured(boards: dict[str, Any]) -> list[float]:
 
 
 def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
+    app = run_until_settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
     assert app.selectbox(key="inside.finding.what").value == "unit"
     read = trace(TINY_GRU, TEXT[:600])
     means = directions.mean_difference(read, units.target("word-start", TEXT[:600]))
@@ -297,7 +297,7 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
     # The strongest colour is hardly beyond the largest value.
     sent = boards["inside.finding"]
     levels = sent["arrays"][sent["texts"][0]["levels"]]
-    middle = LEVELS // 2
+    middle = COLOUR_LEVELS // 2
     assert 0.9 * middle <= np.abs(levels.astype(int) - middle).max() <= middle
     pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
     assert pushes["title"].endswith("difference of means: the first letter of a word")
@@ -328,12 +328,12 @@ def test_a_directions_colours_end_at_its_largest_value_rounded_up_to_two_digits(
 def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
     monkeypatch.setattr(search_texts, "WRITTEN", 700)
-    app = settled(open_app("inside", model="tiny-gru"), "inside")
-    assert "**Too little text to tell**" in everything(app)
+    app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
+    assert "**Too little text to tell**" in page_words(app)
     written = app.button(key="inside.source.propose.sampled")
     assert written.label == "Search 700 characters that the network writes"
-    app = settled(written.click().run(), "inside")
-    assert "**Too little text to tell**: in another text of 700 characters" in everything(app)
+    app = run_until_settled(written.click().run(), "inside")
+    assert "**Too little text to tell**: in another text of 700 characters" in page_words(app)
     text = sample(TINY_GRU, "", 700, seed=0)
     found = search(trace(TINY_GRU, text), units.target("word-start", text), layer=0)
     assert app.number_input(key="inside.unit").value == found.best.unit.unit
@@ -344,16 +344,16 @@ def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_texts, "here", list)  # the text on the page is searched, and that at once
-    app = settled(open_app("inside", model="tiny-gru"), "inside")
+    app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()
     for part in INSIDE_PARTS[1:]:
         app.segmented_control(key="part").set_value(part).run()
-    settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
+    run_until_settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     app.segmented_control(key="inside.gate").set_value("reset").run()
-    turn(turn(app, "learn"), "inside")
+    switch_page(switch_page(app, "learn"), "inside")
     assert app.segmented_control(key="part").value == "memory"
     assert app.segmented_control(key="inside.gate").value == "reset"
-    assert addressed(app)["part"] == "memory"
+    assert address_fields(app)["part"] == "memory"
     app.segmented_control(key="part").set_value("units").run()
     assert app.number_input(key="inside.unit").value == other

@@ -14,7 +14,7 @@ from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.pages.inside import unit_changes
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.lab_pages import TINY_GRU, ask_board, choose_way, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
@@ -33,7 +33,7 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     app.slider(key="inside.value").set_value(-1.0).run()
     assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
     app.text_input(key="inside.units").set_value("0, nine").run()
-    assert "Write the numbers of units" in everything(app)
+    assert "Write the numbers of units" in page_words(app)
 
 
 def test_the_address_names_the_unit_and_its_quantity(open_app: Open) -> None:
@@ -45,15 +45,15 @@ def test_the_address_names_the_unit_and_its_quantity(open_app: Open) -> None:
 
 @pytest.mark.usefixtures("troubled")
 def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
-    app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
-    assert "of 16 changes of random units" in everything(app)
-    settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
-    assert "nothing to compare" in everything(app)
+    app = run_until_settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
+    assert "of 16 changes of random units" in page_words(app)
+    run_until_settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
+    assert "nothing to compare" in page_words(app)
     app.selectbox(key="inside.effect.target").set_value("vowel").run()
-    settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
-    assert "elsewhere" in everything(app)
+    run_until_settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
+    assert "elsewhere" in page_words(app)
     app.text_input(key="inside.units").set_value("0-11").run()
-    assert "leave too few others" in everything(settled(app, "inside"))
+    assert "leave too few others" in page_words(run_until_settled(app, "inside"))
 
 
 def test_of_a_program_pythons_tokeniser_finds_the_part(
@@ -71,7 +71,7 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
-    settled(choose_way(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
+    run_until_settled(choose_way(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
     assert "inside.ablation" not in boards
     monkeypatch.setattr(ablation, "MIN_REPLICATION", -2.0)
     app.run()
@@ -83,10 +83,10 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
 def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
     ask_board(choose_way(app, "letter"), "inside.changed", what="at", value=3)
-    app = settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
+    app = run_until_settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
     lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
     assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
-    assert "tiny" in everything(app)
+    assert "tiny" in page_words(app)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
     app = write_text(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
     assert not offered(app)  # none was found yet
     app = app.segmented_control(key="part").set_value("units").run()
-    app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
+    app = run_until_settled(app, "inside").segmented_control(key="part").set_value("cause").run()
     assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
     shows_what_holding_does(app, boards, TINY_GRU)
@@ -138,13 +138,15 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
 def test_a_direction_is_offered_for_the_states_in_which_it_was_found(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
-    app = settled(write_text(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside")
+    app = run_until_settled(
+        write_text(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside"
+    )
     app = app.segmented_control(key="part").set_value("cause").run()
     assert offered(app)
     app = app.toggle(key="inside.cell").set_value(True).run()
     assert not offered(app)
-    app = settled(app.segmented_control(key="part").set_value("units").run(), "inside")
-    app = settled(app.selectbox(key="inside.quantity").set_value("cell").run(), "inside")
+    app = run_until_settled(app.segmented_control(key="part").set_value("units").run(), "inside")
+    app = run_until_settled(app.selectbox(key="inside.quantity").set_value("cell").run(), "inside")
     app = app.segmented_control(key="part").set_value("cause").run()
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
     shows_what_holding_does(app, boards, tiny("lstm"), "cell")

@@ -11,7 +11,7 @@ from rnnviz.lab.analysis import attribution
 from rnnviz.lab.pages.inside import memory
 from rnnviz.networks.progress import run
 from rnnviz.ui.shell import render_finding
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.jobs import SOON, Endless
 from tests.support.lab_pages import ask_board, write_text
 from tests.support.models import TEXT, tiny, tiny_card
@@ -27,10 +27,12 @@ def test_a_row_within_the_picture_and_beyond_it(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "SQUARE", 60)
-    app = settled(write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:150]), "inside")
+    app = run_until_settled(
+        write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:150]), "inside"
+    )
     for at, target in ((41, None), (60, None), (120, None), (120, "e")):
         app.text_input(key="inside.asked").set_value(target or "").run()
-        app = settled(ask_board(app, "inside.memory", what="at", value=at), "inside")
+        app = run_until_settled(ask_board(app, "inside.memory", what="at", value=at), "inside")
         sent = boards["inside.memory"]
         shares = values(sent, 0)
         row = gradients.connectivity(GRU, TEXT[:150], at=at, character=target)
@@ -45,7 +47,7 @@ def test_a_row_within_the_picture_and_beyond_it(
 def test_gates_and_the_eigenvalues_stand_there_before_any_click(
     open_app: Open, boards: dict[str, Any], model: str
 ) -> None:
-    app = settled(open_app("inside", part="memory", model=model), "inside")
+    app = run_until_settled(open_app("inside", part="memory", model=model), "inside")
     assert [panel["name"] for panel in boards["inside.gates"]["panels"]] == [
         "gate",
         "saturation",
@@ -53,7 +55,7 @@ def test_gates_and_the_eigenvalues_stand_there_before_any_click(
     ]
     network = tiny(model.removeprefix("tiny-"), card=tiny_card())
     found = gradients.spectrum(network)
-    assert render_finding.join_sentences(found.sentences()) in everything(app)
+    assert render_finding.join_sentences(found.sentences()) in page_words(app)
     sent = boards["inside.spectrum"]
     trained, untrained = sent["panels"][0]["figures"]["light"]["data"]
     np.testing.assert_allclose(sent["arrays"][trained["x"]["$"]], found.trained.real, atol=1e-6)
@@ -71,14 +73,16 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
     assert "inside.memory" not in boards
     next(b for b in app.button if b.label == "Cancel").click().run()
     assert endless.closed.wait(SOON)
-    assert "cancelled" in everything(app)
+    assert "cancelled" in page_words(app)
 
 
 def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside")
+    app = run_until_settled(
+        write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside"
+    )
     assert memory.ADDED not in boards
-    settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    settled(ask_board(app, memory.ADDED, what="at", value=41), "inside")
+    run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
+    run_until_settled(ask_board(app, memory.ADDED, what="at", value=41), "inside")
     found = run(attribution.contributions(GRU, TEXT[:90], at=41))
     sent = boards[memory.ADDED]
     assert len(sent["texts"]) == 3
@@ -86,7 +90,7 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     np.testing.assert_allclose(values(sent, 1)[:41], found.integrated.values, atol=1e-5)
     np.testing.assert_allclose(values(sent, 2)[:41], found.occluded.values, atol=1e-5)
     assert np.isnan(values(sent, 1)[41:]).all()
-    assert render_finding.join_sentences(found.sentences()) in everything(app)
+    assert render_finding.join_sentences(found.sentences()) in page_words(app)
     # Another baseline gives other numbers.
-    settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
+    run_until_settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
     assert not np.array_equal(values(boards[memory.ADDED], 2)[:41], found.occluded.values)

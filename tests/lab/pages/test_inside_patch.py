@@ -15,7 +15,7 @@ from rnnviz.lab.pages.inside.cause import OTHER, PATCH_EXAMPLES, PATCH_KEY, PATC
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell import render_finding
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.lab_pages import ask_board, choose_way
 from tests.support.models import tiny, tiny_card
 
@@ -35,7 +35,7 @@ def shows(sent: dict[str, Any], done: Patched) -> None:
 
 
 def choose(app: AppTest, name: str, value: str) -> AppTest:
-    return settled(
+    return run_until_settled(
         next(c for c in app.segmented_control if c.key == f"{KEY}.{name}").set_value(value).run(), "inside"
     )
 
@@ -50,11 +50,11 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert texts[2] == done.continuation(unit_changes.LENGTH, temperature=0.8, seed=unit_changes.SEED)
     unrelated = app.text_area(key="inside.text").value
     said = done.controls(GRU, unrelated).sentences()
-    assert render_finding.join_sentences(said, "said", "hint") in everything(app)
+    assert render_finding.join_sentences(said, "said", "hint") in page_words(app)
     # A click in each text moves its place.
     ask_board(app, f"{KEY}.source", what="at", value=3)
     ask_board(app, f"{KEY}.target", what="at", value=7)
-    settled(ask_board(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
+    run_until_settled(ask_board(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
     shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
 
@@ -73,7 +73,7 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     assert "Write the numbers of units" in app.info[0].value
     app.text_input(key=f"{KEY}.units").set_value("0").run()
     app.selectbox(key="inside.patch.what").set_value("random").run()
-    settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
+    run_until_settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
     shows(boards[KEY], units.patch(model, **texts, units=directions.random_direction(12, 3)))
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
@@ -89,7 +89,7 @@ def test_a_random_direction_lies_in_the_layer_in_view(
         choose_way(open_app("inside", part="cause", model="deep", layer="1"), "patch"), "part", "part"
     )
     assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
-    settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
+    run_until_settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
     shows(
         boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random_direction(12, layer=1))
     )

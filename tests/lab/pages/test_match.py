@@ -14,7 +14,7 @@ from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.shell import render_finding
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.lab_pages import ask_board, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
@@ -31,7 +31,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
     app = write_text(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
     app.slider(key="inside.match.threshold").set_value(threshold).run()
-    return settled(ask_board(app, "inside.match", what="span", value=list(SPAN)), "inside")
+    return run_until_settled(ask_board(app, "inside.match", what="span", value=list(SPAN)), "inside")
 
 
 def choose(app: AppTest, where: str) -> AppTest:
@@ -42,7 +42,7 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     app = opened(open_app)
     pattern = matching.pattern(trace(GRU, TEXT[:600]), *SPAN, threshold=0.05, layer=0)
     assert 1 < len(pattern) < 12
-    assert f"**{len(pattern)} units** are on throughout" in everything(app)
+    assert f"**{len(pattern)} units** are on throughout" in page_words(app)
     board = boards["inside.match"]
     assert board["spans"] == [list(SPAN)]
     on = board["arrays"][board["texts"][0]["values"]]
@@ -59,19 +59,19 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
         codes = boards["inside.matches"]["arrays"][row["codes"]]
         assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + matching.CHARS_AFTER)]
         assert len(row["bars"]) == 4
-    assert "of the places in 600 characters" in everything(app)
+    assert "of the places in 600 characters" in page_words(app)
 
 
 def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     app = opened(open_app)
-    assert "**Control**" not in everything(app)
-    app = settled(app.button(key="inside.match-copies.start").click().run(), "inside")
+    assert "**Control**" not in page_words(app)
+    app = run_until_settled(app.button(key="inside.match-copies.start").click().run(), "inside")
     searched, read, most = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.SHOWN
     found = run(searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=most))
     copies = run(matching.copies(GRU, TEXT[:600]))
     found = searched.beside(found, read, *SPAN, copies, layer=0, most=most)
     assert found.untrained is not None
-    assert render_finding.join_sentences(found.sentences()) in everything(app)
+    assert render_finding.join_sentences(found.sentences()) in page_words(app)
 
 
 def test_a_click_makes_a_match_the_text_in_view(
@@ -83,7 +83,7 @@ def test_a_click_makes_a_match_the_text_in_view(
     row = boards["inside.matches"]["texts"][2]
     codes = boards["inside.matches"]["arrays"][row["codes"]]
     matched = "".join(map(chr, codes[slice(*row["marked"])]))
-    app = settled(ask_board(app, "inside.matches", what="pick", panel="text", value=2), "inside")
+    app = run_until_settled(ask_board(app, "inside.matches", what="pick", panel="text", value=2), "inside")
     text = app.text_area(key="inside.text").value
     assert text in TEXT
     assert len(text) == 100
@@ -102,23 +102,23 @@ def test_a_long_text_is_read_on_request_and_kept_if_its_states_fit(
     monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, most=30_000))
     size = 2 * 12 * 30_000
     monkeypatch.setattr(places, "MAX_KEPT_BYTES", size if kept else size - 1)
-    app = settled(choose(opened(open_app), "python-docs"), "inside")
+    app = run_until_settled(choose(opened(open_app), "python-docs"), "inside")
     said = "Their states take 1 MB of memory" if kept else "more than the 1 MB that are kept"
-    assert f"Reads 30,000 characters{'.' if kept else ', in each search anew'}" in everything(app)
-    assert said in everything(app)
+    assert f"Reads 30,000 characters{'.' if kept else ', in each search anew'}" in page_words(app)
+    assert said in page_words(app)
     boards.clear()
-    app = settled(app.button(key="inside.matches.start").click().run(), "inside")
-    assert "in 30,000 characters" in everything(app)
+    app = run_until_settled(app.button(key="inside.matches.start").click().run(), "inside")
+    assert "in 30,000 characters" in page_words(app)
     assert boards["inside.matches"]["texts"]
-    app = settled(app.slider(key="inside.match.threshold").set_value(0.1).run(), "inside")
+    app = run_until_settled(app.slider(key="inside.match.threshold").set_value(0.1).run(), "inside")
     assert bool([b for b in app.button if b.key == "inside.matches.start"]) != kept
-    assert ("in 30,000 characters" in everything(app)) == kept
+    assert ("in 30,000 characters" in page_words(app)) == kept
 
 
 def test_a_readers_own_file_is_searched(open_app: Open) -> None:
     app = choose(opened(open_app), "file")
     app = app.file_uploader(key="inside.match.source.file").upload("a.txt", TEXT.encode(), "text/plain").run()
-    assert f"in {len(TEXT):,} characters" in everything(settled(app, "inside"))
+    assert f"in {len(TEXT):,} characters" in page_words(run_until_settled(app, "inside"))
 
 
 def test_no_unit_and_no_place_are_said(open_app: Open, boards: dict[str, Any]) -> None:
@@ -127,8 +127,8 @@ def test_no_unit_and_no_place_are_said(open_app: Open, boards: dict[str, Any]) -
     assert "inside.matches" not in boards
     assert boards["inside.match"]["panels"][0]["title"].startswith("All units along the text")
     app.slider(key="inside.match.threshold").set_value(0.05).run()
-    app = settled(app, "inside").number_input(key="inside.match.least").set_value(500).run()
-    assert "At no place of the 600 characters" in everything(app)
+    app = run_until_settled(app, "inside").number_input(key="inside.match.least").set_value(500).run()
+    assert "At no place of the 600 characters" in page_words(app)
 
 
 def test_before_a_selection_a_word_that_comes_again_is_taken(open_app: Open, boards: dict[str, Any]) -> None:

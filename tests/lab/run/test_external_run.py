@@ -29,7 +29,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(id: str, kind: str) -> list[dict[str, Any]]:
-    return [e for e in runs.follow(id)[0] if e["event"] == kind]
+    return [e for e in runs.tail_log(id)[0] if e["event"] == kind]
 
 
 def test_what_was_logged_stands_in_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:

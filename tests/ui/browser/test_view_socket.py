@@ -22,8 +22,8 @@ from rnnviz.ui.browser import view_socket
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell.address import pack_text
-from tests.support.apptest import Open, components, sent, settled
-from tests.support.made_runs import made
+from tests.support.apptest import Open, component_data, components, run_until_settled
+from tests.support.made_runs import make_run
 from tests.support.models import tiny
 
 GRU = tiny("gru", layers=2)
@@ -37,9 +37,9 @@ def live() -> ViewSocket:
 
 
 def linked() -> ViewSocket:
-    made = ViewSocket()
-    made.serve(LiveSession(GRU, static=({"words": {}}, "d")))
-    return made
+    socket = ViewSocket()
+    socket.serve(LiveSession(GRU, static=({"words": {}}, "d")))
+    return socket
 
 
 @contextmanager
@@ -88,11 +88,11 @@ def test_a_key_brings_one_small_message_and_the_cores_numbers(live: ViewSocket) 
 
 def test_the_page_offers_it_and_keeps_one_text_with_it(open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
-    token = sent(app)[0]["session"]
+    token = component_data(app)[0]["session"]
     with connected(token) as socket:
         assert answer(socket, text="mat")[0]["numbers"]["characters"] == 3
         app.run()
-        assert (sent(app)[0]["text"], sent(app)[0]["session"]) == ("mat", token)
+        assert (component_data(app)[0]["text"], component_data(app)[0]["session"]) == ("mat", token)
         app.selectbox(key="model").select("tiny-lstm").run()
         header, _ = answer(socket, text="mate", static="")
         assert header["static"]["cell"] == "lstm"
@@ -108,7 +108,7 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
         return static(session, *more)
 
     monkeypatch.setattr(page, "_static", meanwhile)
-    header, _ = sent(open_app("explore", model="tiny-gru", text=pack_text("of the address")))
+    header, _ = component_data(open_app("explore", model="tiny-gru", text=pack_text("of the address")))
     assert (header["text"], header["numbers"]["characters"]) == ("of the address", 14)
 
 
@@ -267,15 +267,15 @@ def test_a_texts_chunks_and_a_runs_snapshots_need_no_run_of_the_page(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    made("one")
+    make_run("one")
     app = open_app("train", run="one")  # kept: its session holds the connection
-    header, _ = sent(app)
+    header, _ = component_data(app)
     with connected(header["session"]) as socket:
         got, _ = answer(socket, run="one", static=header["digest"], held=[])
         assert len(got["frames"]) > len(header["frames"])
         assert "static" not in got
-    app = settled(open_app("perplexity", text=pack_text(TEXT)), "perplexity")
-    header, _ = sent(app)
+    app = run_until_settled(open_app("perplexity", text=pack_text(TEXT)), "perplexity")
+    header, _ = component_data(app)
     with connected(header["session"]) as socket:
         _, arrays = answer(socket, chunks=[0], static=header["digest"])
         assert "".join(map(chr, arrays["codes"])) == TEXT

@@ -21,7 +21,7 @@ from rnnviz.page.payload import pack, unpack
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.ui.pages.explore.page import KEY
 from rnnviz.ui.shell import example_text
-from tests.support.apptest import Open, sent
+from tests.support.apptest import Open, component_data
 from tests.support.models import TEXT, tiny
 from tests.support.serving import ROOT
 
@@ -37,12 +37,12 @@ MLP = tiny("mlp")
 def test_on_opening_an_example_is_read_already_in_the_readers_language(open_app: Open) -> None:
     app = open_app("explore")
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
-    header, arrays = sent(app)
+    header, arrays = component_data(app)
     assert (header["text"], header["numbers"]["characters"]) == ("The Time Traveller", 18)
     assert arrays["states"].shape == (18, 12)
     assert header["static"]["ngram"] == "3-gram"
     english = header["static"]["words"]
-    chinese = sent(open_app("explore", locale="zh-CN"))[0]["static"]["words"]
+    chinese = component_data(open_app("explore", locale="zh-CN"))[0]["static"]["words"]
     assert chinese.keys() == english.keys()
     assert english["text"] == "Your text" != chinese["text"]
 
@@ -52,7 +52,7 @@ def test_two_readers_do_not_see_each_other(open_app: Open) -> None:
     for text, app in readers.items():
         app.session_state[f"{KEY}.ask"] = {"client": "b", "seq": 1, "text": text}
         app.run()
-    assert [sent(app.run())[0]["text"] for app in readers.values()] == [*readers]
+    assert [component_data(app.run())[0]["text"] for app in readers.values()] == [*readers]
 
 
 def answered(session: LiveSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -136,7 +136,7 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
         np.testing.assert_allclose(got["nll"], fresh.nll, rtol=1e-4, atol=1e-4)
         np.testing.assert_array_equal(got["ids"], fresh.ids)
         np.testing.assert_allclose(got["entropy"], fresh.entropy[start : stop + 1], rtol=1e-4)
-        _, chances = fresh.top_at(start, stop + 1, live.NEXT)
+        _, chances = fresh.top_at(start, stop + 1, live.LISTED_NEXT)
         np.testing.assert_allclose(got["chances"], chances, rtol=1e-3, atol=1e-6)
         same_as_reshaped(got, fresh, start, stop, shape)
         same_as_without_memory(got, text, start, stop, shape, shown=ask["memoryless"])
@@ -244,10 +244,10 @@ def same_as_without_memory(
     fresh = rnnviz.trace(MLP, text)
     np.testing.assert_allclose(got["memoryless"], fresh.nll, rtol=1e-4, atol=1e-4)
     P = rnnviz.sampling_distribution(fresh.log_probs[start : stop + 1], **shape)
-    listed = got["beside"][:, : live.NEXT]
+    listed = got["beside"][:, : live.LISTED_NEXT]
     np.testing.assert_allclose(listed, np.take_along_axis(P, got["next"], axis=1), rtol=1e-3, atol=1e-6)
     came = P[np.arange(stop - start), fresh.ids[start:stop]]
-    np.testing.assert_allclose(got["beside"][: stop - start, live.NEXT], came, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(got["beside"][: stop - start, live.LISTED_NEXT], came, rtol=1e-3, atol=1e-6)
 
 
 def test_the_network_without_memory_reads_on_where_there_is_one() -> None:

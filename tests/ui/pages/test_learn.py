@@ -12,7 +12,7 @@ from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
 from rnnviz.ui.pages.learn import page
 from rnnviz.ui.pages.learn.lecture import MAX_ADDRESS_CHARS, Lecture
-from tests.support.apptest import Open, components, everything
+from tests.support.apptest import Open, components, page_words
 
 STEPS = [(scene.number, at, step) for scene in scenes() for at, step in enumerate(scene.steps)]
 each = pytest.mark.parametrize(("number", "at", "step"), STEPS, ids=lambda part: getattr(part, "name", ""))
@@ -73,7 +73,7 @@ def test_a_question_stands_before_its_picture_and_is_asked_of_the_room(
     first, asked = answered(lecture), lecture.room_question()
     if not step.question:
         assert "picture" in first["data"]
-        assert step.asked or asked is None
+        assert step.room_question or asked is None
         return
     assert "picture" not in first["data"]
     assert first["code"] is None
@@ -100,7 +100,7 @@ def test_an_address_brings_a_step_back(number: int, at: int, step: Step) -> None
             kind
         )
         if kind == "choice":
-            wish = control.drawn(None)["options"][-1][0]
+            wish = control.widget_at(None)["options"][-1][0]
         sent = answered(lecture, {"ask": {name: wish}})
     sent = answered(lecture)
     assert len(urlencode(sent["query"])) <= MAX_ADDRESS_CHARS
@@ -144,7 +144,7 @@ def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale
     app = open_app("learn", locale=locale, step="outputs", pick="0")  # with the tiny models alone
     sent = json.loads(components(app)[0].proto.bytes)
     assert "timemachine-" in sent["error"]
-    assert "Traceback" not in everything(app)
+    assert "Traceback" not in page_words(app)
     assert sent["titles"] == [i18n.translations(locale[:2]).gettext(one.title) for one in scenes()]
 
 

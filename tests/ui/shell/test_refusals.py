@@ -13,7 +13,7 @@ from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui.serving import entry
 from rnnviz.ui.shell.address import MAX_TEXT_CHARS, pack_text, unpack_text
 from tests.support.apptest import url_letters
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 
 
 def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:
@@ -61,4 +61,4 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_invalid_setting_is_refused_in_one_sentence(name: str) -> None:
-    refused(*REFUSED[name])
+    assert_refused(*REFUSED[name])

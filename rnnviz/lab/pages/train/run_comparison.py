@@ -56,7 +56,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     rows = [row(run) for run in chosen]
     titles = {name: _(control.label) for name, control in settings.RECIPE.items()}
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(titles))
-    download.button(_("Download as CSV"), lambda: export.of(rows).encode(), "runs.csv", "text/csv")
+    download.button(_("Download as CSV"), lambda: export.csv_text(rows).encode(), "runs.csv", "text/csv")
 
 
 def lowest(curves: Mapping[str, training.Curves]) -> str:
@@ -104,7 +104,7 @@ def _title(run: runs.Run) -> str:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _curves(id: str, created: float, step: object, state: str) -> training.Curves:
-    events, _read = runs.follow(id)
+    events, _read = runs.tail_log(id)
     return training.curves(events)
 
 

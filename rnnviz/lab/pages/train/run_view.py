@@ -1,5 +1,10 @@
-"""The view of one run, followed while it trains: events and snapshots read from its folder, the whole answer
-for the browser, and its sentences.
+"""The picture of one run, redrawn while it trains.
+
+Every POLL_S a fragment calls `RunPicture.render`, which reads what is new in the run's folder (`RunMonitor`)
+and sends the whole picture: curves, numbers, sentences, the newest snapshot. In between, the browser asks
+over the view's own connection for the snapshots that it hasn't got (`RunPicture.answer_ask`), one for each
+moment that its slider can show. What it holds already, it says with each ask: the run, the steps, and the
+digest of the part that stays the same while a run trains, its words and the figures' layout.
 """
 
 from __future__ import annotations
@@ -7,17 +12,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from rnnviz.arrays import Arrays, Integers
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, Scale, themes
+from rnnviz.figures.themes import COLOUR_LEVELS, SURPRISAL_FULL, THEMES, Scale, themes
 from rnnviz.i18n import _, language
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.selected_run import SelectedRun, find
@@ -33,314 +36,335 @@ from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.shell.error_messages import translate_error
 
 KEY = "training"
-_component = Component("training")
-EVERY = 0.5  # seconds between two looks at a run that trains
-HELD = 10_000
-"""Events held, at most; more are read again from the log's beginning, which thins them."""
+POLL_S = 0.5
+"""Seconds between two looks at a run that trains; its process writes as often."""
 
-_WATCH = "train.watch"  # a key of st.session_state: the Watch of the run in view
+MAX_EVENTS = 10_000
+"""Events held; beyond them the log is read from its beginning again, which thins them."""
 
-NEXT = 8
+_PICTURE = "train.picture"  # a key of st.session_state: the RunPicture of the run in view
+
+LISTED_SYMBOLS = 8
 """Most probable next characters listed."""
 
-ROWS = 12
+SHOWN_UNITS = 12
 """Units of a layer that are shown: as many as a reader can follow."""
 
-Symbols = dict[str, int]
-"""Numbers of the characters in one answer; 0 is the unknown symbol."""
+_component = Component("training")
 
 
-def show(shown: SelectedRun, *, started: int = 0) -> None:
-    """Draw a run's view. `started` is a new number at each start, which makes the view play; 0 before."""
-    every = EVERY if shown.alive else None
-    st.fragment(_follow, run_every=every, key="train-stage")(shown.id, shown.state, started)
+def show(run: SelectedRun, *, started: int = 0) -> None:
+    """Draw a run's picture. `started` is a new number at each start, which makes it play; 0 before."""
+    every = POLL_S if run.alive else None
+    st.fragment(_render, run_every=every, key="train-stage")(run.id, run.state, started)
 
 
-def _follow(id: str, state: str, started: int) -> None:
-    if (shown := find(id)) is None:
+def _render(id: str, state: str, started: int) -> None:
+    if (run := find(id)) is None:
         st.info(_("This run is not there any more."), icon=":material/delete:")
         return
-    watch = st.session_state.get(_WATCH)
-    if not isinstance(watch, Watch) or (watch.id, watch.born) != (id, shown.born):
-        watch = st.session_state[_WATCH] = Watch(id, shown.born)
-    with watch.link.lock:
-        watch.refresh(shown)
-    start = watch.last("start")
-    words = say.words(
-        measured(shown, watch),
-        steps=watch.last("progress").get("counted") == "steps",
-        uniform=start.get("uniform") is not None or not start,
-        has_watch_text=bool(shown.description.get("probe")),
-    )
-    facts = {**said(shown, watch), "started": started, "session": watch.link.token}
-    answers = RunAnswers(watch, shown, words, facts)
-    with watch.link.lock:
-        watch.link.serve(answers)
-        data = answers.answer(take_ask(KEY))
-    _component.mount(data, key=KEY)
-    if shown.state != state:
+    picture = st.session_state.get(_PICTURE)
+    if not isinstance(picture, RunPicture) or not picture.shows(run):
+        picture = st.session_state[_PICTURE] = RunPicture(run)
+    picture.render(run, started)
+    if run.state != state:
         st.rerun()  # the page's buttons depend on the state
 
 
-@dataclass(frozen=True)
-class RunAnswers:
-    """The answers to a run's view; the fields are `Watch.answer`'s arguments."""
+class RunMonitor:
+    """The events and the newest snapshot of one run, read from its folder bit by bit."""
 
-    watch: Watch
-    shown: SelectedRun
-    words: dict[str, Any]
-    facts: dict[str, Any]
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.position = 0  # the byte of the log up to which it is read
+        self.snapshot: Snapshot | None = None  # the newest
+        self._snapshot_mark: object = None
+
+    def refresh(self, run: SelectedRun) -> None:
+        """Read new events, and the newest snapshot if it has changed."""
+        if len(self.events) > MAX_EVENTS:
+            self.events, self.position = [], 0
+        new, self.position = run.tail_log(self.position)
+        runs.merge(self.events, new)
+        mark = run.mark()
+        if mark is not None and mark != self._snapshot_mark:
+            self.snapshot, self._snapshot_mark = _snapshot(run, None), mark
+
+    def last(self, kind: str) -> dict[str, Any]:
+        """The newest event of a kind, or {}."""
+        return next((event for event in reversed(self.events) if event["event"] == kind), {})
+
+
+class RunPicture:
+    """The picture of one run, kept in the session while the run is in view.
+
+    A page's run calls `render`; the view's connection, on another thread, calls `answer_ask`. Both hold the
+    socket's lock. The sentences are composed in `render` alone: they ask Streamlit's session and the queue.
+    """
+
+    def __init__(self, run: SelectedRun) -> None:
+        self.run, self.monitor, self.socket = run, RunMonitor(), ViewSocket()
+        self._words: dict[str, str] = {}
+        self._facts: dict[str, Any] = {}
+        self._sent_digest = ""
+
+    def shows(self, run: SelectedRun) -> bool:
+        """Whether it is this run's, and not a deleted one's of the same name."""
+        return (self.run.id, self.run.born) == (run.id, run.born)
+
+    def render(self, run: SelectedRun, started: int) -> None:
+        """Read what is new, and send the picture; see `show`."""
+        with self.socket.lock:
+            self.run = run
+            self.monitor.refresh(run)
+            self._words = self.words()
+            self._facts = {**self.facts(), "started": started, "session": self.socket.token}
+            self.socket.serve(self)
+            data = self.answer(take_ask(KEY))
+        _component.mount(data, key=KEY)
 
     def answer_ask(self, ask_json: Any, /, *, at_once: bool) -> bytes | None:
         """See `Answerer.answer_ask`; never at once, as reading files would hold up the event loop."""
         return None if at_once else self.answer(ask_json)
 
     def answer(self, ask_json: Any) -> bytes:
-        """The answer to any JSON value."""
-        ask = ask_json if isinstance(ask_json, Mapping) else {}
-        return self.watch.answer(self.shown, self.words, self.facts, ask=ask)
-
-
-class Watch:
-    """The events and the newest snapshot of the run in view.
-
-    `born`, its time of creation, tells it from a deleted run of the same name.
-    """
-
-    def __init__(self, id: str, born: float = 0.0) -> None:
-        self.id, self.born, self.link = id, born, ViewSocket()
-        self.events: list[dict[str, Any]] = []
-        self._read = 0
-        self._mark: object = None
-        self._now: Snapshot | None = None
-        self._sent = ""
-
-    def refresh(self, shown: SelectedRun) -> None:
-        """Read new events, and the newest snapshot if it has changed."""
-        if len(self.events) > HELD:
-            self.events, self._read = [], 0
-        new, self._read = shown.follow(self._read)
-        runs.merge(self.events, new)
-        mark = shown.mark()
-        if mark is not None and mark != self._mark:
-            self._now, self._mark = _snapshot(shown, None), mark
-
-    def last(self, kind: str) -> dict[str, Any]:
-        """The newest event of a kind, or {}."""
-        return next((e for e in reversed(self.events) if e["event"] == kind), {})
-
-    def answer(
-        self,
-        shown: SelectedRun,
-        words: Mapping[str, str],
-        said: Mapping[str, Any],
-        *,
-        ask: Mapping[str, Any],
-    ) -> bytes:
-        """The bytes of the whole view, in the format of `payload.pack`; `said` has further entries of the
-        header.
-
-        `ask` names the run, the steps and the unchanging part that the browser holds, which are left out.
+        """The bytes of the picture, in the format of `payload.pack`, without what the browser holds by its
+        ask, any JSON value.
         """
-        config, now, seq = shown.config, self._now, ask.get("seq")
-        one = training.curves(
-            self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
+        ask = ask_json if isinstance(ask_json, Mapping) else {}
+        run, config, newest = self.run, self.run.config, self.monitor.snapshot
+        curves = training.curves(
+            self.monitor.events,
+            clip=float(config.get("clip", 1.0)),
+            rate=float(config.get("learning_rate", 0.0)),
         )
         scale = live.scale("hidden", span(str(config.get("cell")), str(config.get("activation", "tanh"))))
-        fixed, digest = _fixed(one, words)
-        steps, frames = shown.steps(), dict[str, Snapshot]()
-        if now is not None:
-            frames["now"] = now
-        if ask.get("run") == self.id:
+        steps, sequence = run.steps(), ask.get("seq")
+        frames = SnapshotFrames(self._shown_units(), scale)
+        if newest is not None:
+            frames.add("now", newest)
+        if ask.get("run") == run.id:
             held = ask.get("held")
-            missing = [step for step in steps if not isinstance(held, list) or step not in held]
-            kept = {f"at{step}": _snapshot(shown, step) for step in missing}
-            frames |= {key: one for key, one in kept.items() if one is not None}
-        rows = _rows(now, changing=not shown.alive) if now is not None else np.zeros((0, 0), np.int64)
-        symbols: Symbols = {"<unk>": 0}
-        arrays: Arrays = {
-            name: getattr(one, name).astype("<f4") for pair in training.COLUMNS.values() for name in pair
+            held_steps = held if isinstance(held, list) else []
+            missing_steps = [step for step in steps if step not in held_steps]
+            for step in missing_steps:
+                if (snapshot := _snapshot(run, step)) is not None:
+                    frames.add(f"at{step}", snapshot)
+        curve_arrays: Arrays = {
+            name: getattr(curves, name).astype("<f4") for pair in training.COLUMNS.values() for name in pair
         }
+        layout, digest = _layout(curves, self._words)
         header: dict[str, Any] = {
-            "run": self.id,
-            "born": self.born,
-            "state": shown.state,
-            "alive": shown.alive,
+            "run": run.id,
+            "born": run.born,
+            "state": run.state,
+            "alive": run.alive,
             "cell": str(config.get("cell", "")),
             "scale": scale.kind,
-            "probe": now.text if now is not None else "",
-            "units": now.hidden.shape[2] if now is not None else 0,
-            "rows": rows.tolist(),
+            "probe": newest.text if newest is not None else "",
+            "units": newest.hidden.shape[2] if newest is not None else 0,
+            "rows": frames.units.tolist(),
             "steps": steps,
-            "frames": [_frame(key, frame, rows, scale, symbols, arrays) for key, frame in frames.items()],
-            "symbols": ["", *list(symbols)[1:]],
-            "drawn": self._read,
+            "frames": frames.headers,
+            "symbols": ["", *list(frames.symbols)[1:]],
+            "drawn": self.monitor.position,
             "client": str(ask.get("client", ""))[:64],
-            "seq": seq if type(seq) is int else 0,
+            "seq": sequence if type(sequence) is int else 0,
             "digest": digest,
-            **said,
+            **self._facts,
         }
-        if ask.get("static", digest) != digest or digest != self._sent:
-            header["static"] = fixed
-        self._sent = digest
-        return pack(header, arrays)
+        if ask.get("static", digest) != digest or digest != self._sent_digest:
+            header["static"] = layout
+        self._sent_digest = digest
+        return pack(header, {**curve_arrays, **frames.arrays})
+
+    def _shown_units(self) -> Integers:
+        """The units to show of each layer, (L, rows): for an ended run those that change most over the
+        sentence, similar ones side by side. While a run trains no row may move: then the first.
+        """
+        snapshot = self.monitor.snapshot
+        if snapshot is None:
+            return np.zeros((0, 0), np.int64)
+        layers, units = snapshot.hidden.shape[1:]
+        if self.run.alive:
+            return np.tile(np.arange(min(SHOWN_UNITS, units)), (layers, 1))
+        rows = []
+        for layer in range(layers):
+            states = snapshot.hidden[:, layer]
+            changing = np.argsort(-states.std(axis=0), kind="stable")[:SHOWN_UNITS]
+            rows.append(changing[live.seriate(states[:, changing])])
+        return np.stack(rows)
+
+    def words(self) -> dict[str, str]:
+        """The view's words, which depend on what this run measures."""
+        start = self.monitor.last("start")
+        return say.words(
+            self.measurement(),
+            steps=self.monitor.last("progress").get("counted") == "steps",
+            uniform=start.get("uniform") is not None or not start,
+            has_watch_text=bool(self.run.description.get("probe")),
+        )
+
+    def measurement(self) -> str:
+        """Whether the run measures its validation text as it trains, or its held-out text at the end:
+        VALIDATION or AT_THE_END.
+        """
+        unmeasured = self.monitor.last("start").get("validation_characters") == 0
+        together = self.run.config.get("train_on") == "train+validation"
+        return say.AT_THE_END if unmeasured or together else say.VALIDATION
+
+    def facts(self) -> dict[str, Any]:
+        """The view's numbers, progress, sentences and sample text, from the run's newest events."""
+        last, report, start = (self.monitor.last(kind) for kind in ("progress", "report", "start"))
+        held_out, lines = None, ["validation", "train"]
+        if self.measurement() == say.AT_THE_END:
+            held_out = self.monitor.last("finished").get("held_out")
+            lines = [*(["end"] if held_out else []), "train"]
+        sample_place = ""
+        if report.get("characters") and report.get("sample"):
+            counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")
+            sample_place = counted.format(n=say.millions(report["characters"]))
+        share = 1.0 if self.run.state == "finished" else say.share(last, start.get("total_characters"))
+        return {
+            "numbers": {
+                "validation": report.get("validation_perplexity"),
+                "held_out": held_out,
+                "train": say.training_perplexity(last, report),
+                "speed": last.get("characters_per_second"),
+                "clipped": last.get("clipped"),
+                "rate": last.get("learning_rate"),
+            },
+            "lines": lines,
+            "counted": start.get("ngram") is not None,
+            "seconds": last.get("seconds", 0.0),
+            "fraction": share or 0.0,
+            "line": self.progress_line(),
+            "passed": say.passed(self.monitor.last("passed"), start.get("ngram_order", 6)),
+            "sample": str(report.get("sample") or ""),
+            "sampled": sample_place,
+        }
+
+    def progress_line(self) -> str:
+        """The line on the run's progress, from its newest events."""
+        state, run = self.run.state, self.run.run
+        last = self.monitor.last("progress") or self.monitor.last("report")
+        total = say.number(self.monitor.last("start").get("total_characters"))
+        read, seconds, eta = (say.number(last.get(name)) for name in ("characters", "seconds", "eta"))
+        if state == "waiting" and run is not None:
+            return _("Waiting: {place}. It starts by itself.").format(
+                place=say.place(queue.ahead(RunFolder(run.path)))
+            )
+        if state == "starting" or (state == "running" and read is None):
+            return _("Starting: it reads the text and counts its sequences …")
+        unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
+        far = unit.format(read=say.millions(read or 0))
+        if state in ("finished", "shipped"):
+            took = duration(seconds) if seconds is not None else ""
+            done = _("Trained for {time}: {far}").format(time=took, far=far)
+            held_out = say.number(self.monitor.last("finished").get("held_out"))
+            if held_out is None:
+                return done
+            return f"{done} · " + _("held-out perplexity {p}").format(p=rounded(held_out))
+        if read is not None and total:
+            both = _("{read} of {total}").format(read=say.millions(read), total=say.millions(total))
+            percent = f"{min(100.0, 100 * read / total):.0f}"
+            far = _("{percent} % · {far}").format(percent=percent, far=unit.format(read=both))
+        if state == "running":
+            if self.monitor.events[-1]["event"] == "measuring":
+                return _("Trained. Measuring it on text it never read, up to a minute …")
+            return far if eta is None else _("{far} · {time} left").format(far=far, time=duration(eta))
+        words = say.state(state).capitalize()
+        if read is not None:
+            words = _("{state} at {far}").format(state=words, far=far)
+        cause = self.monitor.last("failed" if state == "failed" else "stopped").get("cause")
+        message = translate_error(run.error) if run is not None and run.error else ""
+        reason = say.reason(state, cause) or message
+        return f"{words}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=words)
 
 
-def _rows(one: Snapshot, *, changing: bool) -> Integers:
-    """The units to show of each layer, (L, rows): with `changing`, those that change most over the sentence,
-    similar ones side by side; else the first. While a run trains no row may move, so `changing` is for ended
-    ones.
+class SnapshotFrames:
+    """Snapshots as the browser draws them.
+
+    units    the units shown of each layer, (L, rows)
+    headers  what is said of each snapshot
+    arrays   its numbers, by "KEY.NAME"
+    symbols  numbers of the characters in all of them; 0 is the unknown symbol
     """
-    layers, units = one.hidden.shape[1:]
-    if not changing:
-        return np.tile(np.arange(min(ROWS, units)), (layers, 1))
-    found = []
-    for layer in range(layers):
-        states = one.hidden[:, layer]
-        most = np.argsort(-states.std(axis=0), kind="stable")[:ROWS]
-        found.append(most[live.seriate(states[:, most])])
-    return np.stack(found)
+
+    def __init__(self, units: Integers, scale: Scale) -> None:
+        self.units, self._scale = units, scale
+        self.headers: list[dict[str, Any]] = []
+        self.arrays: Arrays = {}
+        self.symbols: dict[str, int] = {"<unk>": 0}
+
+    def add(self, key: str, snapshot: Snapshot) -> None:
+        """Add a snapshot, under "now" or "atSTEP"."""
+        log_probs, symbols = snapshot.log_probs, snapshot.symbols
+        n = min(LISTED_SYMBOLS, len(symbols))
+        # The n likeliest first, unordered, then these alone in order: a vocabulary may have thousands.
+        likely = np.argpartition(-log_probs, n - 1, axis=1)[:, :n]
+        order = np.argsort(-np.take_along_axis(log_probs, likely, 1), axis=1, kind="stable")
+        likely = np.take_along_axis(likely, order, 1)
+        places = {name: i for i, name in enumerate(symbols)}
+        actual = np.array([places.get(c, 0) for c in snapshot.text], np.int64)
+        with np.errstate(invalid="ignore"):
+            # A probability of 0 has the log -inf, and 0 * -inf is NaN: the bound makes it 0.
+            entropy = -np.sum(np.exp(log_probs) * np.maximum(log_probs, -1e4), axis=1)
+        states = np.take_along_axis(snapshot.hidden, self.units[np.newaxis], 2)
+        columns = {
+            "states": self._scale.levels(states),
+            "next": self._numbers(symbols[i] for i in likely.ravel()).reshape(likely.shape),
+            "chances": np.exp(np.take_along_axis(log_probs, likely, 1)).astype("<f4"),
+            "came": self._numbers(symbols[i] for i in actual),
+            "chance": np.exp(log_probs[np.arange(len(actual)), actual]).astype("<f4"),
+            "nll": snapshot.nll.astype("<f4"),
+            "entropy": entropy.astype("<f4"),
+        }
+        self.arrays |= {f"{key}.{name}": array for name, array in columns.items()}
+        perplexity = float(snapshot.perplexity[-1]) if snapshot.text else float("nan")
+        self.headers.append(
+            {
+                "key": key,
+                "step": snapshot.step,
+                "characters": snapshot.characters,
+                "perplexity": perplexity if np.isfinite(perplexity) else None,
+            }
+        )
+
+    def _numbers(self, names: Iterable[str]) -> Integers:
+        return np.array([self.symbols.setdefault(name, len(self.symbols)) for name in names], "<u2")
 
 
-def _snapshot(shown: SelectedRun, step: int | None) -> Snapshot | None:
+def _snapshot(run: SelectedRun, step: int | None) -> Snapshot | None:
     """A run's snapshot; None for one that can't be read, without which the view plays the others."""
     try:
-        return shown.snapshot(step)
+        return run.snapshot(step)
     except RnnvizError:
         return None
 
 
-def _frame(
-    key: str, one: Snapshot, rows: Integers, scale: Scale, symbols: Symbols, arrays: Arrays
-) -> dict[str, Any]:
-    def numbers(names: Iterable[str]) -> npt.NDArray[np.uint16]:
-        return np.array([symbols.setdefault(name, len(symbols)) for name in names], "<u2")
-
-    log_probs = one.log_probs
-    n = min(NEXT, len(one.symbols))
-    likely = np.argpartition(-log_probs, n - 1, axis=1)[:, :n]
-    order = np.argsort(-np.take_along_axis(log_probs, likely, 1), axis=1, kind="stable")
-    likely = np.take_along_axis(likely, order, 1)
-    places = {name: i for i, name in enumerate(one.symbols)}
-    came = np.array([places.get(c, 0) for c in one.text], np.int64)
-    with np.errstate(invalid="ignore"):
-        entropy = -np.sum(np.exp(log_probs) * np.maximum(log_probs, -1e4), axis=1)
-    arrays[f"{key}.states"] = scale.levels(np.take_along_axis(one.hidden, rows[np.newaxis], 2))
-    arrays[f"{key}.next"] = numbers(one.symbols[i] for i in likely.ravel()).reshape(likely.shape)
-    arrays[f"{key}.chances"] = np.exp(np.take_along_axis(log_probs, likely, 1)).astype("<f4")
-    arrays[f"{key}.came"] = numbers(one.symbols[i] for i in came)
-    arrays[f"{key}.chance"] = np.exp(log_probs[np.arange(len(came)), came]).astype("<f4")
-    arrays[f"{key}.nll"] = one.nll.astype("<f4")
-    arrays[f"{key}.entropy"] = entropy.astype("<f4")
-    perplexity = float(one.perplexity[-1]) if one.text else float("nan")
-    return {
-        "key": key,
-        "step": one.step,
-        "characters": one.characters,
-        "perplexity": perplexity if np.isfinite(perplexity) else None,
-    }
-
-
-def _fixed(one: training.Curves, words: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-    named = {**words, "ngram": words["ngram.n"].format(order=one.order)}
-    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+def _layout(curves: training.Curves, words: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+    """What stays the same while a run trains, words, colours and empty figures, and its digest."""
+    named = {**words, "ngram": words["ngram.n"].format(order=curves.order)}
+    colours = themes(diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS)
     for name, theme in THEMES.items():
-        colours[name]["curve"] = _emptied(training.figure(one, named, theme=theme))
-        colours[name]["details"] = _emptied(training.details(one, named, theme=theme))
-    fixed = {
+        colours[name]["curve"] = _without_values(training.figure(curves, named, theme=theme))
+        colours[name]["details"] = _without_values(training.details(curves, named, theme=theme))
+    layout = {
         "words": named,
         "language": language(),
         "themes": colours,
-        "baseline": one.ngram,
+        "baseline": curves.ngram,
         "surprisalFull": SURPRISAL_FULL,
     }
-    text = json.dumps(fixed, sort_keys=True)
-    return fixed, hashlib.sha256(text.encode()).hexdigest()[:12]
+    text = json.dumps(layout, sort_keys=True)
+    return layout, hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _emptied(figure: dict[str, Any]) -> dict[str, Any]:
+def _without_values(figure: dict[str, Any]) -> dict[str, Any]:
     """A figure whose traces have names of arrays in place of values. Each answer brings the arrays; the
     figure itself stays the same while a run trains.
     """
     for trace in figure["data"]:
         trace["x"], trace["y"] = training.COLUMNS[trace["name"]]
     return figure
-
-
-def measured(shown: SelectedRun, watch: Watch) -> str:
-    """Whether the run measures its validation text as it trains, or its held-out text at the end: VALIDATION
-    or AT_THE_END.
-    """
-    unmeasured = watch.last("start").get("validation_characters") == 0
-    together = shown.config.get("train_on") == "train+validation"
-    return say.AT_THE_END if unmeasured or together else say.VALIDATION
-
-
-def said(shown: SelectedRun, watch: Watch) -> dict[str, Any]:
-    """The view's numbers, progress, sentences and sample text, from the run's newest events."""
-    last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
-    held_out, lines = None, ["validation", "train"]
-    if measured(shown, watch) == say.AT_THE_END:
-        held_out = watch.last("finished").get("held_out")
-        lines = [*(["end"] if held_out else []), "train"]
-    sampled = ""
-    if report.get("characters") and report.get("sample"):
-        counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")
-        sampled = counted.format(n=say.millions(report["characters"]))
-    share = 1.0 if shown.state == "finished" else say.share(last, start.get("total_characters"))
-    return {
-        "numbers": {
-            "validation": report.get("validation_perplexity"),
-            "held_out": held_out,
-            "train": say.training_perplexity(last, report),
-            "speed": last.get("characters_per_second"),
-            "clipped": last.get("clipped"),
-            "rate": last.get("learning_rate"),
-        },
-        "lines": lines,
-        "counted": start.get("ngram") is not None,
-        "seconds": last.get("seconds", 0.0),
-        "fraction": share or 0.0,
-        "line": line(shown, watch),
-        "passed": say.passed(watch.last("passed"), start.get("ngram_order", 6)),
-        "sample": str(report.get("sample") or ""),
-        "sampled": sampled,
-    }
-
-
-def line(shown: SelectedRun, watch: Watch) -> str:
-    """The line on a run's progress, from its newest events."""
-    state, run = shown.state, shown.run
-    last = watch.last("progress") or watch.last("report")
-    total = say.number(watch.last("start").get("total_characters"))
-    read, seconds, eta = (say.number(last.get(name)) for name in ("characters", "seconds", "eta"))
-    if state == "waiting" and run is not None:
-        return _("Waiting: {place}. It starts by itself.").format(
-            place=say.place(queue.ahead(RunFolder(run.path)))
-        )
-    if state == "starting" or (state == "running" and read is None):
-        return _("Starting: it reads the text and counts its sequences …")
-    unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
-    far = unit.format(read=say.millions(read or 0))
-    if state in ("finished", "shipped"):
-        took = duration(seconds) if seconds is not None else ""
-        done = _("Trained for {time}: {far}").format(time=took, far=far)
-        held_out = say.number(watch.last("finished").get("held_out"))
-        if held_out is None:
-            return done
-        return f"{done} · " + _("held-out perplexity {p}").format(p=rounded(held_out))
-    if read is not None and total:
-        of = _("{read} of {total}").format(read=say.millions(read), total=say.millions(total))
-        percent = f"{min(100.0, 100 * read / total):.0f}"
-        far = _("{percent} % · {far}").format(percent=percent, far=unit.format(read=of))
-    if state == "running":
-        if watch.events[-1]["event"] == "measuring":
-            return _("Trained. Measuring it on text it never read, up to a minute …")
-        return far if eta is None else _("{far} · {time} left").format(far=far, time=duration(eta))
-    words = say.state(state).capitalize()
-    if read is not None:
-        words = _("{state} at {far}").format(state=words, far=far)
-    cause = watch.last("failed" if state == "failed" else "stopped").get("cause")
-    told = translate_error(run.error) if run is not None and run.error else ""
-    reason = say.reason(state, cause) or told
-    return f"{words}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=words)

@@ -47,10 +47,10 @@ class SelectedRun:
         """The recipe, by the names of TrainConfig."""
         return self.description.get("config") or {}
 
-    def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
+    def tail_log(self, after: int) -> tuple[list[dict[str, Any]], int]:
         """The events after position `after`, and the position for the next call."""
         if self.replay is None:
-            return runs.follow(self.id, after)
+            return runs.tail_log(self.id, after)
         return ([], after) if after else (self.replay.events, 1)
 
     def steps(self) -> list[int]:
