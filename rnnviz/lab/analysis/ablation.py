@@ -269,54 +269,60 @@ def ablate(
     (2,)
     """
     weights = weights_of(model)
-    layer, which = _chosen(weights, layer, units)
+    layer, chosen = _chosen(weights, layer, units)
     text = normalise(text, model.normaliser)
     _check(to, batch)
     inside = holding(text, target)
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
 
-    report, total = Reporter(progress), (len(which) + controls + 1) * len(ids)
+    report, total = Reporter(progress), (len(chosen) + controls + 1) * len(ids)
     added, parts = np.zeros(weights.layers[layer].units), []
-    for start, top, own in stretches(NetworkReader(weights, texts=1), inputs, layer):
+    for start, top, states in stretches(NetworkReader(weights, texts=1), inputs, layer):
         parts.append(costs(weights, top, ids[start : start + len(top)])[:, 0])
-        added += own.sum(axis=0, dtype=np.float64)
+        added += states.sum(axis=0, dtype=np.float64)
         report((start + len(top)) / total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
+    # The controls are read like further units: the last columns of all that follows.
     random = [directions.random_direction(len(added), seed, layer=layer) for seed in range(controls)]
-    mean, held = added / len(ids), [*which.tolist(), *random]
+    mean, parts_held = added / len(ids), [*chosen.tolist(), *random]
 
-    def without(one: int | Direction) -> Intervention:
-        own = mean @ one.vector if isinstance(one, Direction) else mean[one]
-        return Intervention(one, "clamp", float(own if to == "mean" else 0 if to == "zero" else to), layer)
+    def without(part: int | Direction) -> Intervention:
+        states = mean @ part.vector if isinstance(part, Direction) else mean[part]
+        return Intervention(
+            part, "clamp", float(states if to == "mean" else 0 if to == "zero" else to), layer
+        )
 
     groups = []
-    for first in range(0, len(held), batch):
-        changes = side_by_side([without(one) for one in held[first : first + batch]])
-        columns = slice(first, min(first + batch, len(held)))
+    for first in range(0, len(parts_held), batch):
+        changes = side_by_side([without(part) for part in parts_held[first : first + batch]])
+        columns = slice(first, min(first + batch, len(parts_held)))
         texts = columns.stop - first
         groups.append((columns, NetworkReader(weights, texts=texts, changes=changes)))
 
-    extra = np.empty((len(ids), len(held)))  # nats lost at each character
-    done, begin, found, name = len(ids), 0, None, None if inside is None else inside.name
+    # Readers keep their states between the rounds, so a further round goes on where the last one stopped.
+    extra = np.empty((len(ids), len(parts_held)))  # nats lost at each character
+    done, begin, ablation, name = len(ids), 0, None, None if inside is None else inside.name
     for end in _rounds(len(ids), until):
         for columns, reader in groups:
             for start, top, _ in stretches(reader, inputs[begin:end], layer):
-                here = slice(begin + start, begin + start + len(top))
-                extra[here, columns] = costs(weights, top, ids[here]) - whole[here, None]
+                rows = slice(begin + start, begin + start + len(top))
+                extra[rows, columns] = costs(weights, top, ids[rows]) - whole[rows, None]
                 done += top.shape[0] * top.shape[1]
                 report(done / total)
+        # An unknown character's share of <unk> costs the same with and without a unit: it counts in the
+        # perplexity, and cancels in the losses.
         nats = float(totals.costs(-whole[:end], ids[:end], model.vocabulary).sum())
         sums, counts = by_passage(extra[:end], passage_of(len(ids)), inside)
-        asked, rest = sums[..., : len(which)], sums[..., len(which) :]
-        beside = Ablation(layer, np.arange(controls), nats, rest, counts, name) if controls else None
-        found = Ablation(layer, which, nats, asked, counts, name, beside, units is None)
+        unit_sums, random_sums = sums[..., : len(chosen)], sums[..., len(chosen) :]
+        beside = Ablation(layer, np.arange(controls), nats, random_sums, counts, name) if controls else None
+        ablation = Ablation(layer, chosen, nats, unit_sums, counts, name, beside, units is None)
         begin = end
-        if until is not None and found.replication >= until:
+        if until is not None and ablation.replication >= until:
             break
-    assert found is not None
+    assert ablation is not None
     report.end()
-    return found
+    return ablation
 
 
 def _check(to: object, batch: int) -> None:
@@ -369,9 +375,9 @@ def _chosen(
         intervention = Intervention(units, layer=layer)
         intervention.changes(weights)  # raises for an absent unit
         return intervention.layer, np.array(intervention.units)
-    which = 0 if layer is None else layer
-    check_layer(which, len(weights.layers))
-    return which, np.arange(weights.layers[which].units)
+    layer_number = 0 if layer is None else layer
+    check_layer(layer_number, len(weights.layers))
+    return layer_number, np.arange(weights.layers[layer_number].units)
 
 
 def stretches(
