@@ -285,23 +285,22 @@ def ablate(
     whole = np.concatenate(parts)  # (n,) nats of the whole network
     # The controls are read like further units: the last columns of all that follows.
     random = [directions.random_direction(len(added), seed, layer=layer) for seed in range(controls)]
-    mean, parts_held = added / len(ids), [*chosen.tolist(), *random]
+    mean, silenced = added / len(ids), [*chosen.tolist(), *random]
 
     def without(part: int | Direction) -> Intervention:
-        states = mean @ part.vector if isinstance(part, Direction) else mean[part]
-        return Intervention(
-            part, "clamp", float(states if to == "mean" else 0 if to == "zero" else to), layer
-        )
+        average = mean @ part.vector if isinstance(part, Direction) else mean[part]
+        level = float(average if to == "mean" else 0 if to == "zero" else to)
+        return Intervention(part, "clamp", level, layer)
 
     groups = []
-    for first in range(0, len(parts_held), batch):
-        changes = side_by_side([without(part) for part in parts_held[first : first + batch]])
-        columns = slice(first, min(first + batch, len(parts_held)))
+    for first in range(0, len(silenced), batch):
+        changes = side_by_side([without(part) for part in silenced[first : first + batch]])
+        columns = slice(first, min(first + batch, len(silenced)))
         texts = columns.stop - first
         groups.append((columns, NetworkReader(weights, texts=texts, changes=changes)))
 
     # Readers keep their states between the rounds, so a further round goes on where the last one stopped.
-    extra = np.empty((len(ids), len(parts_held)))  # nats lost at each character
+    extra = np.empty((len(ids), len(silenced)))  # nats lost at each character
     done, begin, ablation, name = len(ids), 0, None, None if inside is None else inside.name
     for end in _rounds(len(ids), until):
         for columns, reader in groups:
