@@ -27,7 +27,7 @@ WINDOW = Selection(length=20, start=8, stop=16, unit=3)
 
 
 @pytest.mark.parametrize(
-    ("held", "changes", "unchanged", "expected"),
+    ("browser_selection", "changes", "unchanged", "expected"),
     [
         # A key at the end: one character is new, and the window moves by one.
         (WINDOW, {"length": 21, "start": 9, "stop": 17}, 20, Difference(20, 20, 9, 16)),
@@ -48,9 +48,9 @@ WINDOW = Selection(length=20, start=8, stop=16, unit=3)
     ],
 )
 def test_difference_names_rows_the_browser_holds(
-    held: Selection | None, changes: dict[str, Any], unchanged: int, expected: Difference
+    browser_selection: Selection | None, changes: dict[str, Any], unchanged: int, expected: Difference
 ) -> None:
-    assert difference(held, replace(WINDOW, **changes), unchanged) == expected
+    assert difference(browser_selection, replace(WINDOW, **changes), unchanged) == expected
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -84,12 +84,12 @@ def test_content_leaves_out_exactly_the_rows_that_are_held() -> None:
     everything = content(read, selection, Difference(0, 0, 8, 8), WindowPredictions())
     rest = content(read, selection, Difference(12, 15, 10, 13), WindowPredictions())
     assert rest.keys() == everything.keys()
-    kept = {"states": [0, 1, 5, 6, 7], "unit": range(15, 20), "rows": range(12), "beside": range(9)}
-    kept |= dict.fromkeys(("ids", "nll", "memoryless"), range(12, 20))
+    sent = {"states": [0, 1, 5, 6, 7], "unit": range(15, 20), "rows": range(12), "beside": range(9)}
+    sent |= dict.fromkeys(("ids", "nll", "memoryless"), range(12, 20))
     # One prediction more than columns is held: those after 10 .. 13 characters, rows 2 .. 5 of the window.
-    kept |= {name: [0, 1, 6, 7, 8] for name in ("next", "chances", "entropy")}
+    sent |= {name: [0, 1, 6, 7, 8] for name in ("next", "chances", "entropy")}
     for name, array in everything.items():
-        np.testing.assert_allclose(rest[name], array[list(kept[name])], rtol=1e-5, err_msg=name)
+        np.testing.assert_allclose(rest[name], array[list(sent[name])], rtol=1e-5, err_msg=name)
 
 
 def test_numbers_equal_their_definitions_and_are_none_where_undefined() -> None:
@@ -99,5 +99,6 @@ def test_numbers_equal_their_definitions_and_are_none_where_undefined() -> None:
     assert (values["characters"], values["unknown"]) == (5, 1)
     assert values["perplexity"] == pytest.approx(2 ** float(values["bits"] or 0))
     assert values["perplexity"] == pytest.approx(np.exp(trace.nll.mean()))
-    empty = {"characters": 0, "unknown": 0, "perplexity": None, "bits": None}
-    assert number_values(rnnviz.trace(GRU, "")) == empty
+    empty = number_values(rnnviz.trace(GRU, ""))
+    assert (empty["characters"], empty["unknown"]) == (0, 0)
+    assert (empty["perplexity"], empty["bits"]) == (None, None)
