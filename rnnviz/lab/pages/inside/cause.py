@@ -260,7 +260,7 @@ def _rank(view: View) -> None:
 ABLATION = Part[Ablation](
     "ablate",
     lambda: _("Ablating each unit"),
-    partial(units.ablate, until=ablation.REPLICATES, controls=16),
+    partial(units.ablate, until=ablation.MIN_REPLICATION, controls=16),
     most=64_000,
 )
 PATCH_KEY = "inside.patch"

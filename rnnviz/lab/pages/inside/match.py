@@ -145,8 +145,8 @@ def _reading(searched: SearchedText) -> Button | None:
     """The button that starts a search which reads a long text; None for a search that takes a moment."""
     if searched.kept or len(searched.text) <= AT_ONCE:
         return None
-    size, most = (f"{bytes / 1e6:,.0f}" for bytes in (searched.bytes, places.KEPT))
-    if searched.bytes <= places.KEPT:
+    size, most = (f"{bytes / 1e6:,.0f}" for bytes in (searched.bytes, places.MAX_KEPT_BYTES))
+    if searched.bytes <= places.MAX_KEPT_BYTES:
         cost = _("Reads {n} characters. Their states take {size} MB of memory, and the next search a moment.")
     else:
         cost = _(
