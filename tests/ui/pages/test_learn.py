@@ -18,8 +18,6 @@ STEPS = [(scene.number, at, step) for scene in scenes() for at, step in enumerat
 every_step = pytest.mark.parametrize(
     ("number", "at", "step"), STEPS, ids=lambda part: getattr(part, "name", "")
 )
-    ("number", "at", "step"), STEPS, ids=lambda part: getattr(part, "name", "")
-)
 NONSENSE: list[object] = [
     *(None, -3, 10**9, 1e308, 1.5, True, "", "nan", "x" * 5000, "\ud83d"),
     *([], [[]], [None] * 7, [["1e999"]], {"a": 1}),
