@@ -25,14 +25,11 @@ def info(name: str) -> ModelInfo:
 
 
 def looked(name: str, text: str) -> Better:
-    steps, shares = look(info(name), text), []
-    while True:
-        try:
-            shares.append(next(steps).fraction)
-        except StopIteration as end:
-            assert shares == sorted(shares)
-            assert shares[-1] < 1
-            return end.value  # type: ignore[no-any-return]
+    shares: list[float] = []
+    better = look(info(name), text, lambda share: shares.append(share.fraction))
+    assert shares == sorted(shares)
+    assert shares[-1] < 1
+    return better
 
 
 @pytest.mark.usefixtures("shipped")

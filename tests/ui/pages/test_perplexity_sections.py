@@ -16,10 +16,11 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
+from rnnviz.networks.progress import Share
 from rnnviz.page.formatting import duration
+from rnnviz.scoring.score import Score
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scoring_jobs
 from rnnviz.ui.shell.example_text import TEXTS
 from tests.support import needs
@@ -192,14 +193,14 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
 @pytest.mark.slow
 def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_app("perplexity"), ("a.txt", TEXT))
-    comparing, held = scoring_jobs.comparing, threading.Event()
+    score_by_other, held = scoring_jobs.score_by_other, threading.Event()
 
-    def slow(*args: Any) -> scoring_jobs.Steps:
+    def slow(*args: Any) -> Score:
         while not held.is_set():
-            yield Step(0.0)
-        return (yield from comparing(*args))
+            args[-1](Share(0.0))
+        return score_by_other(*args)
 
-    monkeypatch.setattr(scoring_jobs, "comparing", slow)
+    monkeypatch.setattr(scoring_jobs, "score_by_other", slow)
     app.segmented_control(key="section").set_value("against").run()
     app.button(key="compare").click().run()
     app.button(key="cancel-against").click().run()

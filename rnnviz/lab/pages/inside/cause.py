@@ -31,6 +31,7 @@ from rnnviz.lab.reports.patching import expected_pair
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Progress, Share
 from rnnviz.page.formatting import rounded, signed, spoken
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
@@ -38,7 +39,6 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs.pending import PATIENCE
-from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.error_messages import describe
 from rnnviz.ui.shell.fields import Field
@@ -208,14 +208,19 @@ def _elsewhere(view: View, change: Intervention) -> None:
 
 
 def _effect(
-    model: Network, text: str, change: Intervention, target: str = "", unclosed: Any = None
-) -> Steps[Effect]:
-    """The steps of an intervention's cost beside random ones; without a target, on the text in view."""
+    model: Network,
+    text: str,
+    change: Intervention,
+    progress: Progress,
+    target: str = "",
+    unclosed: Any = None,
+) -> Any:
+    """An intervention's cost beside random ones; without a target, on the text in view."""
     if not target:
         time.sleep(REST)  # a slider that moves on meanwhile cancels the job before any work
-        yield Step(0.0)
+        progress(Share(0.0))
     inside = units.target(target, text, unclosed=unclosed) if target else None
-    return (yield from effects.costing(model, text, change, target=inside))  # type: ignore[misc]
+    return effects.costing(model, text, change, target=inside)
 
 
 EFFECT = Part[Effect](
@@ -255,7 +260,7 @@ def _rank(view: View) -> None:
 ABLATION = Part[Ablation](
     "ablate",
     lambda: _("Ablating each unit"),
-    partial(ablation.ablating, until=ablation.REPLICATES, controls=16),
+    partial(units.ablate, until=ablation.MIN_REPLICATION, controls=16),
     most=64_000,
 )
 PATCH_KEY = "inside.patch"
@@ -313,7 +318,9 @@ def patch_section(view: View) -> None:
         _show_patch(view, done)
 
 
-def _patch(model: Any, _text: object, places: tuple[Any, ...], unrelated: Held, **part: Any) -> PatchControls:
+def _patch(
+    model: Any, _text: object, places: tuple[Any, ...], unrelated: Held, progress: Progress, **part: Any
+) -> PatchControls:
     done: Patched = units.patch(model, *places, **part)
     return done.controls(model, unrelated.value, seed=unit_changes.SEED)
 

@@ -26,6 +26,7 @@ from rnnviz.lab.pages.inside.view import (
     untrained,
 )
 from rnnviz.networks import engines
+from rnnviz.networks.progress import Progress
 from rnnviz.page.formatting import title
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
@@ -88,7 +89,7 @@ def _compared(view: View, done: Comparison, heats: list[dashboard.Panel]) -> Non
     _continuations(view, done, at)
 
 
-def _compare(_model: object, text: str, networks: Held) -> Comparison:
+def _compare(_model: object, text: str, networks: Held, progress: Progress) -> Comparison:
     found = units.compare(list(networks.value.values()), text)
     named = (replace(read, model_name=name) for name, read in zip(networks.value, found.traces, strict=True))
     return replace(found, traces=tuple(named))
@@ -181,7 +182,9 @@ def letter(view: View) -> None:
         _show_letter(view, letter, done)
 
 
-def _perturb(_model: object, text: str, networks: Held, at: int, letter: str) -> list[Perturbation]:
+def _perturb(
+    _model: object, text: str, networks: Held, at: int, letter: str, progress: Progress
+) -> list[Perturbation]:
     found = [units.perturb(model, text, at, letter) for model in networks.value.values()]
     return [
         replace(one, before=replace(one.before, model_name=name))

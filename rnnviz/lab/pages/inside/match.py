@@ -20,6 +20,7 @@ from rnnviz.lab.pages.inside.parts import Button, Part, found
 from rnnviz.lab.pages.inside.search_texts import OWN, Source
 from rnnviz.lab.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, say_start
 from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.progress import Progress
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.page.formatting import spoken
 from rnnviz.text.characters import visible
@@ -39,7 +40,10 @@ AT_ONCE = 20_000  # characters of a text, at most, that is read without a button
 
 # Not shared: a session holds one text's states, those of the last one that it has searched.
 SEARCHED = Part[SearchedText](
-    "searched", lambda: _("Opening the text"), lambda model, text: SearchedText(model, text), most=1_000_000
+    "searched",
+    lambda: _("Opening the text"),
+    lambda model, text, progress: SearchedText(model, text),
+    most=1_000_000,
 )
 
 
@@ -141,8 +145,8 @@ def _reading(searched: SearchedText) -> Button | None:
     """The button that starts a search which reads a long text; None for a search that takes a moment."""
     if searched.kept or len(searched.text) <= AT_ONCE:
         return None
-    size, most = (f"{bytes / 1e6:,.0f}" for bytes in (searched.bytes, places.KEPT))
-    if searched.bytes <= places.KEPT:
+    size, most = (f"{bytes / 1e6:,.0f}" for bytes in (searched.bytes, places.MAX_KEPT_BYTES))
+    if searched.bytes <= places.MAX_KEPT_BYTES:
         cost = _("Reads {n} characters. Their states take {size} MB of memory, and the next search a moment.")
     else:
         cost = _(
@@ -161,7 +165,9 @@ def _elsewhere(
     read = view.trace  # computed here: it is cached in the session, which a job's thread lacks
     given = {"of": store.checksum(view.text), "passage": passage, "layer": view.layer, **asked}
 
-    def search(_model: Network, _text: object, of: str, passage: tuple[int, int], **asked: Any) -> Any:
+    def search(
+        _model: Network, _text: object, of: str, passage: tuple[int, int], progress: Progress, **asked: Any
+    ) -> Any:
         return searched.elsewhere(read, *passage, **asked)
 
     part = Part[Matches]("matches", lambda: _("Searching the text"), search, most=0)
@@ -193,7 +199,7 @@ def _control(
         Part(
             "match-copies",
             lambda: _("Reading the text with {n} untrained copies of the network").format(n=UNTRAINED_COPIES),
-            lambda model, _text: matching.copies(model, searched.text),
+            lambda model, _text, progress: matching.copies(model, searched.text),
             most=0,
         ),
         view,
@@ -208,7 +214,9 @@ def _control(
         return None
     read = view.trace
 
-    def compare(_model: Network, _text: object, passage: tuple[int, int], **given: Any) -> Matches:
+    def compare(
+        _model: Network, _text: object, passage: tuple[int, int], progress: Progress, **given: Any
+    ) -> Matches:
         about = {name: given[name] for name in ("layer", "share", "most")}
         return searched.beside(matches, read, *passage, copies, **about)
 

@@ -17,7 +17,7 @@ from rnnviz.i18n import _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, reach_of
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, square_reach
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.lab.pages.inside import search_texts
@@ -36,7 +36,7 @@ from rnnviz.lab.pages.inside.view import (
 )
 from rnnviz.lab.reports.memory_length import fading_panels
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.progress import Share, mapped
+from rnnviz.networks.progress import Progress, Share, mapped
 from rnnviz.page.formatting import quantity_names, spoken
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
@@ -76,18 +76,18 @@ class Reading:
         return self.rows.row(at, character=target).shares
 
 
-def _connected(model: Any, text: str, networks: Held, target: str | None) -> Any:
+def _connected(model: Any, text: str, networks: Held, target: str | None, progress: Progress) -> Any:
     made = {}
     for number, (name, one) in enumerate(networks.value.items()):
-        yield Share(number / len(networks.value))
+        progress(Share(number / len(networks.value)))
         square = connectivity(one, text[:SQUARE], character=target)
         lags = min(LAGS, len(square) // 3)
-        reach = reach_of(square, lags) if lags >= 2 else None
+        reach = square_reach(square, lags) if lags >= 2 else None
         made[name] = Reading(square, reach, Rows(one, text))
     return made
 
 
-def _reaching(model: Any, text: str, networks: Held) -> Any:
+def _reaching(model: Any, text: str, networks: Held, progress: Progress) -> Any:
     made = {}
     for number, (name, one) in enumerate(networks.value.items()):
         steps = reach(one, text, lags=min(LAGS, len(text) // 3))
@@ -99,7 +99,7 @@ def _of_all(number: int, count: int, now: Share) -> Share:
     return Share((number + now.fraction) / count)
 
 
-def _gates(model: Any, text: str, layer: int) -> Any:
+def _gates(model: Any, text: str, layer: int, progress: Progress) -> Any:
     traced = yield from mapped(tracing(model, text), Share)
     return units.gates(traced, layer=layer)
 
@@ -110,12 +110,16 @@ CONNECTIVITY = Part[dict[str, Reading]](
 REACH = Part[dict[str, Reach]](
     "reach", lambda: _("Following the gradient back from each character"), _reaching, most=5_000
 )  # the finding's interval needs about a thousand characters
-ADDING = Part[Contributions]("attribution", lambda: _("Attribution"), contributions)
+ADDING = Part[Contributions](
+    "attribution",
+    lambda: _("Attribution"),
+    lambda model, text, progress, **asked: contributions(model, text, **asked),
+)
 GATES = Part[Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
 SPECTRUM = Part[Spectrum](
     "spectrum",
     lambda: _("The eigenvalues of W_hh"),
-    lambda model, _text, layer: spectrum(model, layer=layer),
+    lambda model, _text, layer, progress: spectrum(model, layer=layer),
     most=0,
     shared=True,
 )

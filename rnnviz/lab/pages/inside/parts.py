@@ -8,7 +8,6 @@ progress or error, and returns the cached result.
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import partial
 from types import GeneratorType
 from typing import Any, Generic, TypeVar
 
@@ -16,10 +15,10 @@ import streamlit as st
 
 from rnnviz.lab.pages.inside.search_texts import PAGE, Source
 from rnnviz.lab.pages.inside.view import LONGEST, View
-from rnnviz.networks.progress import mapped
+from rnnviz.networks import progress as progress_module
+from rnnviz.networks.progress import Progress, Share
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs.pending import PATIENCE, ask
-from rnnviz.ui.jobs.worker import Check, Step, Steps
 
 R = TypeVar("R")
 
@@ -39,7 +38,7 @@ class Part(Generic[R]):
 
     name      the stable name of its job and its button
     title     makes the label of its progress bar
-    run       (model, text, **given) returns the result; or yields values with a `fraction`, then returns it
+    run       (model, text, progress=…, **given) returns the result, and calls `progress` with the share done
     most      characters of the text that it reads, at most; 0: it reads none
     shared    whether all sessions with the same request and text share the result
     patience  seconds that the page waits before it shows a progress bar
@@ -71,14 +70,19 @@ def found(
     wanted = f"inside.{part.name}.wanted"
     started = button is None or st.session_state.get(wanted) == key
 
-    def run() -> Any:
+    def run(progress: Progress) -> Any:
         text = normalise(source.read(view, part.most), view.model.normaliser) if part.most else ""
-        return part.run(view.model, text, **given)
+        result = part.run(view.model, text, progress=progress, **given)
+        if isinstance(result, GeneratorType):
+            return progress_module.run(
+                result, lambda now: progress(now if isinstance(now, Share) else Share(now.fraction))
+            )
+        return result
 
     pending = ask(
         key,
         part.title(),
-        partial(_job, run),
+        run,
         pressed=None if started else False,
         patience=part.patience,
         shared=part.shared,
@@ -98,11 +102,3 @@ def found(
             )
             st.caption(button.cost)
     return pending.show(f"inside-{part.name}")
-
-
-def _job(run: Callable[[], Any], check: Check) -> Steps[Any]:
-    yield Step(0.0)
-    made = run()
-    if not isinstance(made, GeneratorType):
-        return made
-    return (yield from mapped(made, lambda now: Step(now.fraction, getattr(now, "characters", 0))))

@@ -38,12 +38,12 @@ from rnnviz.lab.reports.scanning import pushes_panel
 from rnnviz.networks import model_card
 from rnnviz.networks.model_card import Recorded, described
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import mapped
+from rnnviz.networks.progress import Progress, mapped
+from rnnviz.networks.progress import Share as Step
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, UNTRAINED_COPIES
 from rnnviz.page.formatting import quantity_names, signed, spoken
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.fields import Field
 
@@ -100,6 +100,7 @@ def _finding(
     quantity: str,
     asked: tuple[Question, ...],
     unclosed: str,
+    progress: Progress,
 ) -> Generator[Step, None, list[Answer]]:
     """The steps of a search of one text for all questions. A text long enough for a verdict is read with
     untrained copies too, and Holm's correction covers all questions.
@@ -137,6 +138,7 @@ def _probing(
     quantity: str,
     asked: Question,
     unclosed: str,
+    progress: Progress,
 ) -> Generator[Step, None, Probe]:
     """The steps of a linear probe on all units of the network, and of untrained copies."""
     networks = [model, *units.untrained(model)]
@@ -168,7 +170,7 @@ PROBE = Part[Probe](
 SCAN = Part[ScanReport](
     "scan",
     lambda: _("Reading the text"),
-    lambda model, text, **given: scanning.scanning(
+    lambda model, text, progress, **given: scanning.scanning(
         model, text=text, contexts=4, before=40, after=20, **given
     ),
     most=300_000,
