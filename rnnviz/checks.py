@@ -7,7 +7,8 @@
     sample(model, "The", 5.5)            ConfigError: length is a whole number; received 5.5
 
 The annotations are there already, for type checkers: so a public function states its types once, and no
-caller meets a TypeError from deep inside. `checked` reads the annotations at a function's first call. A parameter may be
+caller meets a TypeError from deep inside. `checked` reads the annotations at a function's first
+call. A parameter may be
 
     str, bytes, bool        a value of that type
     int, float              a number of Python, numpy or torch, given on as one of Python's; True is none
@@ -204,8 +205,8 @@ def text_or_file(
 
 
 class _Kind(NamedTuple):
-    """Something that a parameter may be: in words, the value as it is given on (_REJECTED for another), and the
-    types whose values are given on as they are.
+    """Something that a parameter may be: in words, the function that converts a value (_REJECTED: another kind),
+    and the types whose values are given on as they are.
     """
 
     description: str
