@@ -205,8 +205,8 @@ def text_or_file(
 
 
 class _Kind(NamedTuple):
-    """Something that a parameter may be: in words, the function that converts a value (_REJECTED: another kind),
-    and the types whose values are given on as they are.
+    """Something that a parameter may be: in words, the function that converts a value (_REJECTED: another
+    kind), and the types whose values are given on as they are.
     """
 
     description: str
