@@ -54,10 +54,10 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     assert len(rows) == len(found.found) > 1
     for row, one in zip(rows, found.found, strict=True):
         assert row["label"].startswith(f"{one.overlap} of {len(pattern)} units over {len(one)} characters")
-        begin = max(0, one.start - matching.BEFORE)
+        begin = max(0, one.start - matching.CHARS_BEFORE)
         assert row["marked"] == [one.start - begin, one.stop - begin]
         codes = boards["inside.matches"]["arrays"][row["codes"]]
-        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + matching.AFTER)]
+        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + matching.CHARS_AFTER)]
         assert len(row["bars"]) == 4
     assert "of the places in 600 characters" in page_words(app)
 
@@ -101,7 +101,7 @@ def test_a_long_text_is_read_on_request_and_kept_if_its_states_fit(
     monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
     monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, max_chars=30_000))
     size = 2 * 12 * 30_000
-    monkeypatch.setattr(places, "KEPT", size if kept else size - 1)
+    monkeypatch.setattr(places, "MAX_KEPT_BYTES", size if kept else size - 1)
     app = run_until_settled(choose(opened(open_app), "python-docs"), "inside")
     said = "Their states take 1 MB of memory" if kept else "more than the 1 MB that are kept"
     assert f"Reads 30,000 characters{'.' if kept else ', in each search anew'}" in page_words(app)

@@ -331,7 +331,7 @@ def _change_unit(unit: int) -> None:
 ABLATION = Computation[Ablation](
     "ablate",
     lambda: _("Ablating each unit"),
-    partial(units.ablate, until=ablation.REPLICATES, controls=16),
+    partial(units.ablate, until=ablation.MIN_REPLICATION, controls=16),
     max_chars=64_000,
 )
 PATCH_KEY = "inside.patch"

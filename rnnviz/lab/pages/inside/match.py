@@ -237,8 +237,8 @@ class MatchSearch:
         searched = self.searched
         if searched.kept or len(searched.text) <= MAX_CHARS_AT_ONCE:
             return None
-        size, most = (f"{count_bytes / 1e6:,.0f}" for count_bytes in (searched.bytes, places.KEPT))
-        if searched.bytes <= places.KEPT:
+        size, most = (f"{count_bytes / 1e6:,.0f}" for count_bytes in (searched.bytes, places.MAX_KEPT_BYTES))
+        if searched.bytes <= places.MAX_KEPT_BYTES:
             cost = _(
                 "Reads {n} characters. Their states take {size} MB of memory, and the next search a moment."
             )

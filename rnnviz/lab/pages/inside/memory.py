@@ -17,7 +17,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, reach_of
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, square_reach
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.lab.pages.inside.computation import Computation, StartButton
@@ -88,7 +88,7 @@ def _connected(
         progress(Share(number / len(networks.value)))
         square = connectivity(one, text[:PICTURE_CHARS], character=target)
         lags = min(LAGS, len(square) // 3)
-        reach = reach_of(square, lags) if lags >= 2 else None
+        reach = square_reach(square, lags) if lags >= 2 else None
         made[name] = NetworkGradients(square, reach, Rows(one, text))
     return made
 
