@@ -65,11 +65,11 @@ def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict
     sent = boards["inside.finding"]
     (ranking,) = boards["inside.found"]["panels"]
     read = trace(TINY_GRU, TEXT[:600])
-    found = search(read, units.target("word-start", TEXT[:600]), layer=0)
-    assert ranking["picks"][0] == found.best.unit.unit
-    assert app.number_input(key="inside.unit").value == found.best.unit.unit
+    result = search(read, units.target("word-start", TEXT[:600]), layer=0)
+    assert ranking["picks"][0] == result.best.unit.unit
+    assert app.number_input(key="inside.unit").value == result.best.unit.unit
     values = sent["arrays"][sent["texts"][0]["values"]]
-    assert values.tolist() == read.hidden[:, 0, found.best.unit.unit].tolist()
+    assert values.tolist() == read.hidden[:, 0, result.best.unit.unit].tolist()
     other = ranking["picks"][3]
     ask_board(app, "inside.found", what="pick", panel="ranking", value=other)
     assert app.number_input(key="inside.unit").value == other
@@ -100,7 +100,7 @@ def test_a_unit_has_its_card_before_any_click(
     assert panels == ["histogram", "moves", "pushes", "clustered"]
     report = units.scan(model, text=TEXT[:900], contexts=4, before=40, after=20)[0, 5]
     for name, places in (("highest", report.top), ("lowest", report.bottom)):
-        labels = [float(one["label"].replace("−", "-")) for one in boards[f"inside.{name}"]["texts"]]
+        labels = [float(text["label"].replace("−", "-")) for text in boards[f"inside.{name}"]["texts"]]
         assert labels == pytest.approx([place.value for place in places], abs=0.005)
     assert "In the 900 characters read for this card" in page_words(app)
 
@@ -110,9 +110,9 @@ def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
     heats = [panel for panel in boards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
     for one in heats:
-        (drawn,) = one["figures"]["light"]["data"]
-        assert drawn.get("showscale", True)
-        assert drawn["colorbar"]["ticktext"] == ["−1", "0", "1"]
+        (trace_data,) = one["figures"]["light"]["data"]
+        assert trace_data.get("showscale", True)
+        assert trace_data["colorbar"]["ticktext"] == ["−1", "0", "1"]
     assert len(heats) == 2
     run_until_settled(
         app.multiselect[0].set_value(["tiny-gru, untrained"]).run(), "inside"
@@ -146,9 +146,9 @@ def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_
     ],
 )
 def test_whatever_arrives_is_no_ask(wrong: Any) -> None:
-    asked = dashboard.Ask.from_json(wrong)
-    assert asked.position(10) is None
-    assert asked.span(10) is None
+    ask = dashboard.Ask.from_json(wrong)
+    assert ask.position(10) is None
+    assert ask.span(10) is None
 
 
 def test_a_search_says_how_much_of_its_text_the_network_was_trained_on(
@@ -156,8 +156,8 @@ def test_a_search_says_how_much_of_its_text_the_network_was_trained_on(
 ) -> None:
     held_out = corpora.read("timemachine").split().held_out
     card = {"corpus": "timemachine", "sha256_held_out": corpora.sha256(held_out)}
-    said = f"The first {len(held_out):,} characters are new to the network. The rest it has seen."
-    assert search_texts.seen_text_sentence(card, "timemachine") == said
+    sentence = f"The first {len(held_out):,} characters are new to the network. The rest it has seen."
+    assert search_texts.seen_text_sentence(card, "timemachine") == sentence
     assert search_texts.seen_text_sentence({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
     for other in ({"sha256_held_out": "of another text"}, {}):  # of the same name, or trained on all of it
         assert search_texts.seen_text_sentence({"corpus": "timemachine", **other}, "timemachine") is None
@@ -204,8 +204,8 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     stands = recorded("cell", layer=0)
     falls = replace(stands, target="capital", score=0.99, evidence=replace(EVIDENCE, interval=None))
     second = replace(stands, target="digit", unit=4, score=0.95)  # a larger lead
-    found = [falls.to_json(), stands.to_json(), second.to_json()]
-    entry = {"command": "units", "findings": found, "others": []}
+    findings = [falls.to_json(), stands.to_json(), second.to_json()]
+    entry = {"command": "units", "findings": findings, "others": []}
     model = tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry}))
     save(model, tmp_path / "known.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
@@ -260,21 +260,23 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     app = run_until_settled(app.button(key="inside.search.start").click().run(), "inside")
     target = units.target("word-start", text)
     read, copies = trace(TINY_GRU, text), [trace(copy, text) for copy in units.untrained(TINY_GRU)]
-    found, _vowel = units.find(TINY_GRU, text, ASKED, layer=0)
-    assert render_finding.join_sentences(found.sentences()) in page_words(app)
+    result, _vowel = units.find(TINY_GRU, text, ASKED, layer=0)
+    assert render_finding.join_sentences(result.sentences()) in page_words(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
-    assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
+    assert f"the same network untrained {max(result.untrained):.3f}" in str(ranking["layout"]["annotations"])
     assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
     # Whether it is one unit or many is asked by a button.
     app = run_until_settled(app.button(key="inside.probe.start").click().run(), "inside")
     app = run_until_settled(app, "inside")
-    many = units.probe(read, target, layer=0, untrained=copies)
-    assert render_finding.join_sentences(many.sentences()) in page_words(app)
+    probe = units.probe(read, target, layer=0, untrained=copies)
+    assert render_finding.join_sentences(probe.sentences()) in page_words(app)
     panel = next(p for p in boards["inside.found"]["panels"] if p["name"] == "probe")
     bars = panel["figures"]["light"]["data"][0]["x"]
-    np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)
+    np.testing.assert_allclose(
+        bars, [*(few_score.score - 0.5 for few_score in probe.few), probe.score - 0.5], atol=1e-4
+    )
     app = app.selectbox(key="inside.finding.what").set_value("probe").run()
-    values = many.direction().along(trace(TINY_GRU, app.text_area(key="inside.text").value))
+    values = probe.direction().along(trace(TINY_GRU, app.text_area(key="inside.text").value))
     np.testing.assert_allclose(coloured(boards), values - values.mean(), atol=1e-4)
     # Whatever else is looked for in the text was measured at the same reading.
     run_until_settled(app.selectbox(key="inside.target").set_value("vowel").run(), "inside")
@@ -292,8 +294,8 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
     read = trace(TINY_GRU, TEXT[:600])
     means = directions.mean_difference(read, units.target("word-start", TEXT[:600]))
     app = app.selectbox(key="inside.finding.what").set_value("means").run()
-    wanted = means.along(read)
-    np.testing.assert_allclose(coloured(boards), wanted - wanted.mean(), atol=1e-5)
+    expected = means.along(read)
+    np.testing.assert_allclose(coloured(boards), expected - expected.mean(), atol=1e-5)
     # The strongest colour is hardly beyond the largest value.
     sent = boards["inside.finding"]
     levels = sent["arrays"][sent["texts"][0]["levels"]]
@@ -317,12 +319,12 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
     ],
 )
 def test_a_directions_colours_end_at_its_largest_value_rounded_up_to_two_digits(
-    states: list[float], centred: list[float], far: float
+    states: list[float], centred: list[float], bound: float
 ) -> None:
     read = SimpleNamespace(trace=np.reshape(states, (-1, 1)))  # of a view that is all it looks at
     values, scale = direction.centred_values(read, directions.Direction("up", [1.0]))  # type: ignore[arg-type]
     np.testing.assert_allclose(values, centred, atol=1e-12)
-    assert (scale.kind, scale.low, scale.high) == ("diverging", -scale.high, pytest.approx(far))
+    assert (scale.kind, scale.low, scale.high) == ("diverging", -scale.high, pytest.approx(bound))
 
 
 def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,8 +337,8 @@ def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.Mon
     app = run_until_settled(written.click().run(), "inside")
     assert "**Too little text to tell**: in another text of 700 characters" in page_words(app)
     text = sample(TINY_GRU, "", 700, seed=0)
-    found = search(trace(TINY_GRU, text), units.target("word-start", text), layer=0)
-    assert app.number_input(key="inside.unit").value == found.best.unit.unit
+    result = search(trace(TINY_GRU, text), units.target("word-start", text), layer=0)
+    assert app.number_input(key="inside.unit").value == result.best.unit.unit
     assert not [button for button in app.button if button.key == "inside.source.propose.sampled"]
 
 

@@ -27,9 +27,9 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
     assert before[0]["x"] != before[1]["x"]
     text = app.text_area(key="inside.text").value
-    held = trace(TINY_GRU, text, change=Intervention((0, 1, 2, 3), "clamp", 1.0))
-    wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(TINY_GRU, text), held)]
-    assert [m.value for m in app.metric] == wanted
+    changed = trace(TINY_GRU, text, change=Intervention((0, 1, 2, 3), "clamp", 1.0))
+    perplexities = [f"{read.perplexity[-1]:.2f}" for read in (trace(TINY_GRU, text), changed)]
+    assert [m.value for m in app.metric] == perplexities
     app.slider(key="inside.value").set_value(-1.0).run()
     assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
     app.text_input(key="inside.units").set_value("0, nine").run()
@@ -102,8 +102,8 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
         ("-1", []),
     ],
 )
-def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
-    assert unit_changes.read_numbers(written, 8) == tuple(found)
+def test_units_are_written_as_numbers(written: str, numbers: list[int]) -> None:
+    assert unit_changes.read_numbers(written, 8) == tuple(numbers)
 
 
 def offered(app: AppTest) -> bool:
@@ -118,9 +118,9 @@ def shows_what_holding_does(
     read = trace(model, TEXT[:300])
     along = directions.mean_difference(read, units.target("word-start", TEXT[:300]), quantity=quantity)
     value = next(s for s in app.slider if s.label == "value").value
-    held = trace(model, TEXT[:300], change=Intervention(along, "clamp", value))
-    shown = boards["inside.cause"]["arrays"][boards["inside.cause"]["texts"][0]["values"]]
-    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
+    changed = trace(model, TEXT[:300], change=Intervention(along, "clamp", value))
+    gained = boards["inside.cause"]["arrays"][boards["inside.cause"]["texts"][0]["values"]]
+    np.testing.assert_allclose(gained, (read.nll - changed.nll) / np.log(2), atol=1e-4)
 
 
 def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:

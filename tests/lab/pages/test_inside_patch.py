@@ -45,14 +45,17 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     done = units.patch(GRU, SOURCE, AT, TARGET, TO)
     sent = boards[KEY]
     shows(sent, done)
-    texts = [bytes(sent["arrays"][one["codes"]].astype("<u4")).decode("utf-32-le") for one in sent["texts"]]
+    texts = [
+        bytes(sent["arrays"][board_text["codes"]].astype("<u4")).decode("utf-32-le")
+        for board_text in sent["texts"]
+    ]
     assert texts[0] == TARGET
     assert texts[2] == done.continuation(
         unit_changes.CONTINUATION_CHARS, temperature=0.8, seed=unit_changes.CONTINUATION_SEED
     )
     unrelated = app.text_area(key="inside.text").value
-    said = done.controls(GRU, unrelated).sentences()
-    assert render_finding.join_sentences(said, "said", "hint") in page_words(app)
+    sentences = done.controls(GRU, unrelated).sentences()
+    assert render_finding.join_sentences(sentences, "said", "hint") in page_words(app)
     # A click in each text moves its place.
     ask_board(app, f"{KEY}.source", what="at", value=3)
     ask_board(app, f"{KEY}.target", what="at", value=7)

@@ -47,17 +47,19 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     assert board["spans"] == [list(SPAN)]
     on = board["arrays"][board["texts"][0]["values"]]
     assert on[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
-    found = matching.find(
+    matches = matching.find(
         trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.MAX_SHOWN_MATCHES
     )
     rows = boards["inside.matches"]["texts"]
-    assert len(rows) == len(found.found) > 1
-    for row, one in zip(rows, found.found, strict=True):
-        assert row["label"].startswith(f"{one.overlap} of {len(pattern)} units over {len(one)} characters")
-        begin = max(0, one.start - matching.CHARS_BEFORE)
-        assert row["marked"] == [one.start - begin, one.stop - begin]
+    assert len(rows) == len(matches.found) > 1
+    for row, place in zip(rows, matches.found, strict=True):
+        assert row["label"].startswith(
+            f"{place.overlap} of {len(pattern)} units over {len(place)} characters"
+        )
+        begin = max(0, place.start - matching.CHARS_BEFORE)
+        assert row["marked"] == [place.start - begin, place.stop - begin]
         codes = boards["inside.matches"]["arrays"][row["codes"]]
-        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + matching.CHARS_AFTER)]
+        assert "".join(map(chr, codes)) == TEXT[begin : min(600, place.stop + matching.CHARS_AFTER)]
         assert len(row["bars"]) == 4
     assert "of the places in 600 characters" in page_words(app)
 
@@ -66,12 +68,12 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     app = opened(open_app)
     assert "**Control**" not in page_words(app)
     app = run_until_settled(app.button(key="inside.match-copies.start").click().run(), "inside")
-    searched, read, most = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.MAX_SHOWN_MATCHES
-    found = run(searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=most))
+    searched, read, max_shown = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.MAX_SHOWN_MATCHES
+    matches = run(searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=max_shown))
     copies = run(matching.copies(GRU, TEXT[:600]))
-    found = searched.beside(found, read, *SPAN, copies, layer=0, most=most)
-    assert found.untrained is not None
-    assert render_finding.join_sentences(found.sentences()) in page_words(app)
+    matches = searched.beside(matches, read, *SPAN, copies, layer=0, most=max_shown)
+    assert matches.untrained is not None
+    assert render_finding.join_sentences(matches.sentences()) in page_words(app)
 
 
 def test_a_click_makes_a_match_the_text_in_view(
@@ -96,23 +98,23 @@ def test_a_click_makes_a_match_the_text_in_view(
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_long_text_is_read_on_request_and_kept_if_its_states_fit(
-    kept: bool, open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    fits: bool, open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
     monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, max_chars=30_000))
     size = 2 * 12 * 30_000
-    monkeypatch.setattr(places, "MAX_KEPT_BYTES", size if kept else size - 1)
+    monkeypatch.setattr(places, "MAX_KEPT_BYTES", size if fits else size - 1)
     app = run_until_settled(choose(opened(open_app), "python-docs"), "inside")
-    said = "Their states take 1 MB of memory" if kept else "more than the 1 MB that are kept"
-    assert f"Reads 30,000 characters{'.' if kept else ', in each search anew'}" in page_words(app)
-    assert said in page_words(app)
+    sentence = "Their states take 1 MB of memory" if fits else "more than the 1 MB that are kept"
+    assert f"Reads 30,000 characters{'.' if fits else ', in each search anew'}" in page_words(app)
+    assert sentence in page_words(app)
     boards.clear()
     app = run_until_settled(app.button(key="inside.matches.start").click().run(), "inside")
     assert "in 30,000 characters" in page_words(app)
     assert boards["inside.matches"]["texts"]
     app = run_until_settled(app.slider(key="inside.match.threshold").set_value(0.1).run(), "inside")
-    assert bool([b for b in app.button if b.key == "inside.matches.start"]) != kept
-    assert ("in 30,000 characters" in page_words(app)) == kept
+    assert bool([b for b in app.button if b.key == "inside.matches.start"]) != fits
+    assert ("in 30,000 characters" in page_words(app)) == fits
 
 
 def test_a_readers_own_file_is_searched(open_app: Open) -> None:
