@@ -23,7 +23,7 @@ def values(board: dict[str, Any], n: int) -> Any:
     return board["arrays"][board["texts"][n]["values"]]
 
 
-def test_a_row_within_the_picture_and_beyond_it(
+def test_shares_are_those_of_connectivity(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "PICTURE_CHARS", 60)
@@ -44,7 +44,7 @@ def test_a_row_within_the_picture_and_beyond_it(
 
 
 @pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm"])
-def test_gates_and_the_eigenvalues_stand_there_before_any_click(
+def test_gates_and_eigenvalues_are_drawn_before_any_click(
     open_app: Open, boards: dict[str, Any], model: str
 ) -> None:
     app = run_until_settled(open_app("inside", part="memory", model=model), "inside")
@@ -62,7 +62,7 @@ def test_gates_and_the_eigenvalues_stand_there_before_any_click(
     np.testing.assert_allclose(sent["arrays"][untrained["y"]["$"]], spectrum.untrained.imag, atol=1e-6)
 
 
-def test_what_takes_long_shows_progress_and_can_be_cancelled(
+def test_long_computation_can_be_cancelled(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
@@ -76,7 +76,9 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
     assert "cancelled" in page_words(app)
 
 
-def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
+def test_attribution_draws_three_rows_for_the_character_in_view(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
     app = run_until_settled(
         write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside"
     )
