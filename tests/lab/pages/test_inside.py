@@ -71,7 +71,7 @@ def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict
     values = sent["arrays"][sent["texts"][0]["values"]]
     assert values.tolist() == read.hidden[:, 0, found.best.unit.unit].tolist()
     other = ranking["picks"][3]
-    ask_board(app, "inside.found", action="pick", panel="ranking", value=other)
+    ask_board(app, "inside.found", what="pick", panel="ranking", value=other)
     assert app.number_input(key="inside.unit").value == other
 
 
@@ -79,8 +79,8 @@ def test_a_selection_becomes_the_question_and_can_be_forgotten(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
     app = open_app("inside", model="tiny-gru")
-    ask_board(app, "inside.finding", action="span", value=[2, 6])
-    ask_board(app, "inside.finding", action="span", value=[5, 9])
+    ask_board(app, "inside.finding", what="span", value=[2, 6])
+    ask_board(app, "inside.finding", what="span", value=[5, 9])
     assert boards["inside.finding"]["spans"] == [[2, 9]]
     assert "**Too little text to tell**: in another text of 18 characters" in page_words(app)
     next(b for b in app.button if "Clear" in b.label).click().run()

@@ -32,7 +32,7 @@ def test_a_row_within_the_picture_and_beyond_it(
     )
     for at, target in ((41, None), (60, None), (120, None), (120, "e")):
         app.text_input(key="inside.asked").set_value(target or "").run()
-        app = run_until_settled(ask_board(app, "inside.memory", action="at", value=at), "inside")
+        app = run_until_settled(ask_board(app, "inside.memory", what="at", value=at), "inside")
         sent = boards["inside.memory"]
         shares = values(sent, 0)
         row = gradients.connectivity(GRU, TEXT[:150], at=at, character=target)
@@ -82,7 +82,7 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     )
     assert memory.ADDED not in boards
     run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    run_until_settled(ask_board(app, memory.ADDED, action="at", value=41), "inside")
+    run_until_settled(ask_board(app, memory.ADDED, what="at", value=41), "inside")
     found = run(attribution.contributions(GRU, TEXT[:90], at=41))
     sent = boards[memory.ADDED]
     assert len(sent["texts"]) == 3

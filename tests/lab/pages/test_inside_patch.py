@@ -52,11 +52,9 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     said = done.controls(GRU, unrelated).sentences()
     assert render_finding.join_sentences(said, "said", "hint") in page_words(app)
     # A click in each text moves its place.
-    ask_board(app, f"{KEY}.source", action="at", value=3)
-    ask_board(app, f"{KEY}.target", action="at", value=7)
-    run_until_settled(
-        ask_board(app, f"{KEY}.target", action="at", value=10_000), "inside"
-    )  # no such character
+    ask_board(app, f"{KEY}.source", what="at", value=3)
+    ask_board(app, f"{KEY}.target", what="at", value=7)
+    run_until_settled(ask_board(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
     shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
 

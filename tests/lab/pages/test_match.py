@@ -31,7 +31,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
     app = write_text(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
     app.slider(key="inside.match.threshold").set_value(threshold).run()
-    return run_until_settled(ask_board(app, "inside.match", action="span", value=list(SPAN)), "inside")
+    return run_until_settled(ask_board(app, "inside.match", what="span", value=list(SPAN)), "inside")
 
 
 def choose(app: AppTest, where: str) -> AppTest:
@@ -83,7 +83,7 @@ def test_a_click_makes_a_match_the_text_in_view(
     row = boards["inside.matches"]["texts"][2]
     codes = boards["inside.matches"]["arrays"][row["codes"]]
     matched = "".join(map(chr, codes[slice(*row["marked"])]))
-    app = run_until_settled(ask_board(app, "inside.matches", action="pick", panel="text", value=2), "inside")
+    app = run_until_settled(ask_board(app, "inside.matches", what="pick", panel="text", value=2), "inside")
     text = app.text_area(key="inside.text").value
     assert text in TEXT
     assert len(text) == 100
@@ -91,7 +91,7 @@ def test_a_click_makes_a_match_the_text_in_view(
     assert text[start:stop] == matched
     assert start >= 20
     for wrong in (99, -1, "x", None):
-        ask_board(app, "inside.matches", action="pick", panel="text", value=wrong)
+        ask_board(app, "inside.matches", what="pick", panel="text", value=wrong)
 
 
 @pytest.mark.parametrize("kept", [True, False])
