@@ -189,7 +189,7 @@ class LiveSession:
         """The bytes that answer `ask`, in the format of `payload.pack`; `extra` goes into the header."""
         # The browser holds what was sent last if it has the last answer. The count goes up first: if this
         # answer fails, the next ask's base is too old, and everything is sent again.
-        held = self._sent if ask.base and ask.base == self._revision else None
+        browser_selection = self._sent if ask.base and ask.base == self._revision else None
         self._revision += 1
         self._looks = ask.looks
         read = self._read(ask)
@@ -197,7 +197,7 @@ class LiveSession:
         shape = Shape(self.temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p)
         if shape != self._predictions.shape:
             self._predictions.reshape(shape)
-        rows = difference(held, selection, read.unchanged)
+        rows = difference(browser_selection, selection, read.unchanged)
         arrays = content(read, selection, rows, self._predictions)
         numbers = number_values(read.trace)
         static, digest = self.static
@@ -205,8 +205,8 @@ class LiveSession:
             "client": ask.client,
             "seq": ask.seq,
             "revision": self._revision,
-            "known": rows.known,
-            "unitFrom": rows.unit_known,
+            "known": rows.text_rows,
+            "unitFrom": rows.unit_rows,
             "length": selection.length,
             "start": selection.start,
             "stop": selection.stop,
@@ -289,8 +289,8 @@ class LiveSession:
     @staticmethod
     def _continuations(trace: Trace, ask: LiveAsk, shape: Shape) -> list[str]:
         """As many continuations as were asked for, no two alike."""
-        most = CONTINUATION_CHARS if ask.write == 1 else BRANCH_CHARS
-        length = max(0, min(most, MAX_TEXT_CHARS - len(trace)))
+        limit = CONTINUATION_CHARS if ask.write == 1 else BRANCH_CHARS
+        length = max(0, min(limit, MAX_TEXT_CHARS - len(trace)))
         at, settings = min(ask.at, len(trace)), asdict(shape)
         texts = (resume(trace, at, length, **settings) for _ in range(ask.write if length else 0))
         return list(dict.fromkeys(texts))

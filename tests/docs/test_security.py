@@ -48,8 +48,8 @@ PROMISES: dict[str, list[str]] = {
     "escaped before they are HTML": [
         "ui/pages/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
         "notebook/test_html_repr.py::test_a_model_shows_its_card",
-        "browser/test_viewer.py::test_the_text_is_there_as_it_is",
-        "browser/test_address.py::test_html_stays_text_and_what_is_no_text_is_said",
+        "browser/test_viewer.py::test_text_is_shown_unchanged",
+        "browser/test_address.py::test_markup_stays_text_and_damaged_text_is_noted",
     ],
     "Archives and documents are refused": ["text/test_filetypes.py::test_what_is_no_text_is_refused_by_name"],
     "can't fill the memory": ["text/test_row_files.py::test_a_decompression_bomb_is_noticed_early"],

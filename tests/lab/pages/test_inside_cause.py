@@ -73,7 +73,7 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
     app = open_app("inside", model="tiny-gru", part="cause")
     run_until_settled(choose_way(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
     assert "inside.ablation" not in boards
-    monkeypatch.setattr(ablation, "REPLICATES", -2.0)
+    monkeypatch.setattr(ablation, "MIN_REPLICATION", -2.0)
     app.run()
     panel = boards["inside.ablation"]["panels"][0]
     ask_board(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
@@ -103,7 +103,7 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
     ],
 )
 def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
-    assert unit_changes.numbers(written, 8) == tuple(found)
+    assert unit_changes.read_numbers(written, 8) == tuple(found)
 
 
 def offered(app: AppTest) -> bool:
