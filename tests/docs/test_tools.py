@@ -76,4 +76,4 @@ def test_of_a_cut_text_only_its_end_is_read() -> None:
     text = rnnviz.corpora.open_corpus("timemachine").split().held_out[:300]
     places = [90, 200, 299]
     alone = [float(rnnviz.trace(model, text[at - 7 : at + 1]).nll[-1]) for at in places]
-    assert writing.cut(model, text, places, 7, most=2).tolist() == pytest.approx(alone, rel=1e-4)
+    assert writing.cut(model, text, places, 7, rows_at_once=2).tolist() == pytest.approx(alone, rel=1e-4)

@@ -50,8 +50,8 @@ def test_a_training_step_goes_down_the_slope_and_no_further_than_1(seed: int, lo
 
 @pytest.mark.parametrize("word", ["machine", "banana", "aa"])
 def test_trained_it_knows_the_word_by_heart(word: str) -> None:
-    picture, notice = scene.train(word, 2, scene.STEPS)[:2]
+    picture, notice = scene.train(word, 2, scene.TRAINING_STEPS)[:2]
     assert "it writes the word" in notice
     curve = nodes_of(picture, "line")[-1]["ys"]
-    assert len(curve) == scene.STEPS + 1
+    assert len(curve) == scene.TRAINING_STEPS + 1
     assert 1 <= curve[-1] < 1.1

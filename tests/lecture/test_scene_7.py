@@ -20,7 +20,7 @@ def test_three_steps_back_add_up_to_the_gradient() -> None:
     found = run_code("back", walked=3)
     np.testing.assert_allclose(found["dW_hh"], Machine(steps=3).gradients()["W_hh"], atol=1e-12)
     np.testing.assert_array_equal(found["term"], 0)  # H_0 is
-    np.testing.assert_array_equal(run_code("back", walked=3, stateless=True)["handed"], 0)
+    np.testing.assert_array_equal(run_code("back", walked=3, stateless=True)["from_later"], 0)
 
 
 @pytest.mark.parametrize("rho", [0.8, 1.25])
@@ -41,7 +41,7 @@ def test_a_cut_keeps_a_third_and_is_the_sum_of_its_pieces() -> None:
     np.testing.assert_allclose(found["full"], word.gradients()["W_hh"])
     pieces = [word.pairs()[s : s + 2, s : s + 2].sum(axis=(0, 1)) for s in (0, 2, 4)]
     np.testing.assert_allclose(found["part"], sum(pieces))
-    assert (found["kept"], found["all_kept"]) == (44, 132)
+    assert (found["cached"], found["all_cached"]) == (44, 132)
 
 
 def test_random_cuts_are_right_on_average_and_their_spread_is_exact() -> None:

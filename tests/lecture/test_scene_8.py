@@ -46,7 +46,7 @@ def evidence() -> dict[str, bool]:
         "the MLP, but not the RNN": run_code("prediction")["difference"]["mlp"] == 0,
         "exactly as many": len(set(run_code("parameters")["shared"])) == 1,
         "only the likelihood": np.ptp(run_code("books")["mean"][1:]) == 0,
-        "the perplexity is infinite": math.isinf(run_code("game")["asked"]),
+        "the perplexity is infinite": math.isinf(run_code("game")["one_impossible"]),
         "that of text it was not trained on": heart["held_out"][-1] > heart["V"] > heart["train"][-1],
         "it may vanish or explode: the weights decide": ends[0] < 1e-3 and ends[1] > 1e3,
     }

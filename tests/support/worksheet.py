@@ -130,7 +130,7 @@ def clipping() -> list[str]:
 def powers_and_cuts() -> list[str]:
     small, large = (next(k for k in range(99) if reached(k)) for reached in
                     (lambda k: 0.9**k < 0.01, lambda k: 1.1**k > 100))  # fmt: skip
-    kept, every = Machine().heard(2).sum(), Machine().heard().sum()
+    kept, every = Machine().uncut_pairs(2).sum(), Machine().uncut_pairs().sum()
     each = sum(array.shape[1] for array in Machine().cached().values())
     return [*map(str, (small, large, kept, every, 6 * each, 2 * each))]
 
