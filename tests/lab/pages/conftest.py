@@ -54,4 +54,4 @@ def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
 @pytest.fixture
 def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """No corpus is here: Inside searches the text on its page, and that at once."""
-    monkeypatch.setattr(search_texts, "here", list)
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", list)

@@ -157,12 +157,12 @@ def test_a_search_says_how_much_of_its_text_the_network_was_trained_on(
     held_out = corpora.read("timemachine").split().held_out
     card = {"corpus": "timemachine", "sha256_held_out": corpora.sha256(held_out)}
     said = f"The first {len(held_out):,} characters are new to the network. The rest it has seen."
-    assert search_texts.known(card, "timemachine") == said
-    assert search_texts.known({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
+    assert search_texts.seen_text_sentence(card, "timemachine") == said
+    assert search_texts.seen_text_sentence({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
     for other in ({"sha256_held_out": "of another text"}, {}):  # of the same name, or trained on all of it
-        assert search_texts.known({"corpus": "timemachine", **other}, "timemachine") is None
-    monkeypatch.setattr(search_texts, "SEARCHED", len(held_out))
-    assert search_texts.known(card, "timemachine") is None
+        assert search_texts.seen_text_sentence({"corpus": "timemachine", **other}, "timemachine") is None
+    monkeypatch.setattr(search_texts, "MAX_SEARCH_CHARS", len(held_out))
+    assert search_texts.seen_text_sentence(card, "timemachine") is None
 
 
 @pytest.mark.slow
@@ -170,8 +170,8 @@ def test_another_part_of_the_page_drops_what_this_one_was_reading(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    reading = replace(page_units.SEARCH, run=lambda model, text, **asked: endless(lambda: None))
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
+    reading = replace(page_units.SEARCH, run=lambda model, text, progress, **arguments: endless(progress))
     monkeypatch.setattr(page_units, "SEARCH", reading)
     app = open_app("inside", model="tiny-gru")
     where = next(box for box in app.selectbox if box.label == "On which text")
@@ -245,9 +245,9 @@ ASKED = ["word-start", "vowel"]
 def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
     for part in ("SEARCH", "PROBE"):
-        monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), most=MIN_VERDICT_CHARS))
+        monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), max_chars=MIN_VERDICT_CHARS))
     monkeypatch.setattr(page_units, "KINDS", ASKED)  # each takes a second
     monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
@@ -320,14 +320,14 @@ def test_a_directions_colours_end_at_its_largest_value_rounded_up_to_two_digits(
     states: list[float], centred: list[float], far: float
 ) -> None:
     read = SimpleNamespace(trace=np.reshape(states, (-1, 1)))  # of a view that is all it looks at
-    values, scale = direction.coloured(read, directions.Direction("up", [1.0]))  # type: ignore[arg-type]
+    values, scale = direction.centred_values(read, directions.Direction("up", [1.0]))  # type: ignore[arg-type]
     np.testing.assert_allclose(values, centred, atol=1e-12)
     assert (scale.kind, scale.low, scale.high) == ("diverging", -scale.high, pytest.approx(far))
 
 
 def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(search_texts, "WRITTEN", 700)
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(search_texts, "SAMPLE_CHARS", 700)
     app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
     assert "**Too little text to tell**" in page_words(app)
     written = app.button(key="inside.source.propose.sampled")
@@ -343,7 +343,9 @@ def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.Mon
 def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_texts, "here", list)  # the text on the page is searched, and that at once
+    monkeypatch.setattr(
+        search_texts, "list_searchable_corpora", list
+    )  # the text on the page is searched, and that at once
     app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()

@@ -103,7 +103,7 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
     ],
 )
 def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
-    assert unit_changes.numbers(written, 8) == tuple(found)
+    assert unit_changes.read_numbers(written, 8) == tuple(found)
 
 
 def offered(app: AppTest) -> bool:

@@ -26,7 +26,7 @@ def values(board: dict[str, Any], n: int) -> Any:
 def test_a_row_within_the_picture_and_beyond_it(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "SQUARE", 60)
+    monkeypatch.setattr(memory, "PICTURE_CHARS", 60)
     app = run_until_settled(
         write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:150]), "inside"
     )
@@ -66,7 +66,7 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
-    part = replace(memory.CONNECTIVITY, run=lambda model, text, **given: endless(lambda: None))
+    part = replace(memory.CONNECTIVITY, run=lambda model, text, progress, **arguments: endless(progress))
     monkeypatch.setattr(memory, "CONNECTIVITY", part)
     app = open_app("inside", part="memory", model="tiny-gru")
     assert endless.started.wait(SOON)
@@ -80,11 +80,11 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     app = run_until_settled(
         write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside"
     )
-    assert memory.ADDED not in boards
+    assert memory.ATTRIBUTION_KEY not in boards
     run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    run_until_settled(ask_board(app, memory.ADDED, what="at", value=41), "inside")
+    run_until_settled(ask_board(app, memory.ATTRIBUTION_KEY, what="at", value=41), "inside")
     found = run(attribution.contributions(GRU, TEXT[:90], at=41))
-    sent = boards[memory.ADDED]
+    sent = boards[memory.ATTRIBUTION_KEY]
     assert len(sent["texts"]) == 3
     np.testing.assert_allclose(np.nansum(values(sent, 0)), 100, atol=1e-2)
     np.testing.assert_allclose(values(sent, 1)[:41], found.integrated.values, atol=1e-5)
@@ -93,4 +93,4 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     assert render_finding.join_sentences(found.sentences()) in page_words(app)
     # Another baseline gives other numbers.
     run_until_settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
-    assert not np.array_equal(values(boards[memory.ADDED], 2)[:41], found.occluded.values)
+    assert not np.array_equal(values(boards[memory.ATTRIBUTION_KEY], 2)[:41], found.occluded.values)

@@ -11,7 +11,7 @@ from rnnviz import units
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.patching import Patched
 from rnnviz.lab.pages.inside import unit_changes
-from rnnviz.lab.pages.inside.cause import OTHER, PATCH_EXAMPLES, PATCH_KEY, PATCH_MOST
+from rnnviz.lab.pages.inside.cause import MAX_PATCH_CHARS, OTHER_PATCH_EXAMPLE, PATCH_EXAMPLES, PATCH_KEY
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell import render_finding
@@ -20,8 +20,8 @@ from tests.support.lab_pages import ask_board, choose_way
 from tests.support.models import tiny, tiny_card
 
 KEY = PATCH_KEY
-SOURCE, TARGET = (text.replace("|", "") for text in OTHER)
-AT, TO = (text.index("|") for text in OTHER)
+SOURCE, TARGET = (text.replace("|", "") for text in OTHER_PATCH_EXAMPLE)
+AT, TO = (text.index("|") for text in OTHER_PATCH_EXAMPLE)
 GRU = tiny("gru", card=tiny_card())
 
 
@@ -47,7 +47,9 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     shows(sent, done)
     texts = [bytes(sent["arrays"][one["codes"]].astype("<u4")).decode("utf-32-le") for one in sent["texts"]]
     assert texts[0] == TARGET
-    assert texts[2] == done.continuation(unit_changes.LENGTH, temperature=0.8, seed=unit_changes.SEED)
+    assert texts[2] == done.continuation(
+        unit_changes.CONTINUATION_CHARS, temperature=0.8, seed=unit_changes.CONTINUATION_SEED
+    )
     unrelated = app.text_area(key="inside.text").value
     said = done.controls(GRU, unrelated).sentences()
     assert render_finding.join_sentences(said, "said", "hint") in page_words(app)
@@ -95,7 +97,7 @@ def test_a_random_direction_lies_in_the_layer_in_view(
     )
 
 
-@pytest.mark.parametrize("texts", [OTHER, *PATCH_EXAMPLES.values()])
+@pytest.mark.parametrize("texts", [OTHER_PATCH_EXAMPLE, *PATCH_EXAMPLES.values()])
 def test_each_example_has_one_place(texts: tuple[str, str]) -> None:
-    assert all(text.count("|") == 1 and len(text) <= PATCH_MOST for text in texts)
+    assert all(text.count("|") == 1 and len(text) <= MAX_PATCH_CHARS for text in texts)
     assert all(trace(tiny("gru"), text).text for text in texts)

@@ -25,7 +25,7 @@ SPAN = (30, 34)
 @pytest.fixture(autouse=True)
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(search_texts, "here", list)
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", list)
 
 
 def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
@@ -48,7 +48,7 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     on = board["arrays"][board["texts"][0]["values"]]
     assert on[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
     found = matching.find(
-        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.SHOWN
+        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.MAX_SHOWN_MATCHES
     )
     rows = boards["inside.matches"]["texts"]
     assert len(rows) == len(found.found) > 1
@@ -66,7 +66,7 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     app = opened(open_app)
     assert "**Control**" not in page_words(app)
     app = run_until_settled(app.button(key="inside.match-copies.start").click().run(), "inside")
-    searched, read, most = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.SHOWN
+    searched, read, most = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.MAX_SHOWN_MATCHES
     found = run(searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=most))
     copies = run(matching.copies(GRU, TEXT[:600]))
     found = searched.beside(found, read, *SPAN, copies, layer=0, most=most)
@@ -77,8 +77,8 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
 def test_a_click_makes_a_match_the_text_in_view(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(match, "VIEWED", 20)
-    monkeypatch.setattr(match, "LONGEST", 100)
+    monkeypatch.setattr(match, "CHARS_BEFORE_MATCH", 20)
+    monkeypatch.setattr(match, "MAX_TEXT_CHARS", 100)
     app = opened(open_app)
     row = boards["inside.matches"]["texts"][2]
     codes = boards["inside.matches"]["arrays"][row["codes"]]
@@ -98,8 +98,8 @@ def test_a_click_makes_a_match_the_text_in_view(
 def test_a_long_text_is_read_on_request_and_kept_if_its_states_fit(
     kept: bool, open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, most=30_000))
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, max_chars=30_000))
     size = 2 * 12 * 30_000
     monkeypatch.setattr(places, "MAX_KEPT_BYTES", size if kept else size - 1)
     app = run_until_settled(choose(opened(open_app), "python-docs"), "inside")
