@@ -228,8 +228,8 @@ def guesses(sample: bytes, model_characters: Collection[str] = ()) -> list[str]:
             text = decoder.decode(sample)
         except UnicodeDecodeError:
             continue
-        # Damaged UTF-8 is offered too, so that the error says where the damage is. Bytes of a Latin
-        # page are mostly no UTF-8: half of what is beyond ASCII must be.
+        # Damaged UTF-8 is offered too, so that the error says where the damage is. Bytes of a Latin page are
+        # mostly no UTF-8: half of what is beyond ASCII must be.
         if encoding == "utf-8":  # more than bytes that are UTF-8 by chance
             absent = 2 * text.count("\ufffd") > sum(not c.isascii() for c in text)
         else:
@@ -242,7 +242,7 @@ def guesses(sample: bytes, model_characters: Collection[str] = ()) -> list[str]:
         cut = 8.0 * (pending + bool(pending))
         cost = rarity + cut + bits(text, languages, model_characters)
         # More bits a byte than the limit is no text in any language; 16 bits more are for short samples.
-        # UTF-16 spends two bytes on a character, and a program's zeros read as Chinese.
+        # UTF-16 and UTF-32 spend more bytes on a character, and so fewer bits on a byte.
         if cost < (6 if encoding.startswith(("utf-16", "utf-32")) else 7) * len(sample) + 16:
             costs[encoding] = cost
     return sorted(costs, key=costs.__getitem__)
