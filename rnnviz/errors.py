@@ -64,8 +64,8 @@ class RnnvizError(Exception):
 
     def to_json(self) -> dict[str, Any]:
         """The template and its values as JSON data; `from_json` reads them back."""
-        written: dict[str, Any] = _to_json(self)
-        return written
+        data: dict[str, Any] = _to_json(self)
+        return data
 
     @classmethod
     def from_json(cls, value: object) -> "RnnvizError | None":
@@ -85,12 +85,12 @@ def _readable(value: object) -> object:
     """The value; its type's name where it would be written as an address, or on several lines; a very long
     path without its middle.
     """
-    if isinstance(value, os.PathLike) and len(said := os.fspath(value)) > MAX_PATH_CHARS:
-        return f"{said[:80]}…{said[-40:]}"
+    if isinstance(value, os.PathLike) and len(text := os.fspath(value)) > MAX_PATH_CHARS:
+        return f"{text[:80]}…{text[-40:]}"
     if isinstance(value, str | os.PathLike | Exception):
         return value
-    said = repr(value)
-    return type(value).__name__ if " at 0x" in said or "\n" in said else value
+    text = repr(value)
+    return type(value).__name__ if " at 0x" in text or "\n" in text else value
 
 
 def _to_json(value: object) -> Any:

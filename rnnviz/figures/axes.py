@@ -11,7 +11,7 @@ from rnnviz.sentences import RAISED
 Figure = dict[str, Any]
 
 
-def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
+def axis(theme: Theme, title: str = "", **settings: Any) -> Figure:
     """An axis that can't be dragged, with only lines, numbers and its title."""
     return {
         "fixedrange": True,
@@ -26,7 +26,7 @@ def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
             "font": {"color": theme.muted, "size": 12},
             "standoff": 6,
         },
-        **more,
+        **settings,
     }
 
 
@@ -38,7 +38,7 @@ def characters(length: int) -> Figure:
     return {"tickvals": [n - 1 for n in counted], "ticktext": [f"{n:,}" for n in counted]}
 
 
-def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
+def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **settings: Any) -> Figure:
     """A layout on the page's background, without a legend."""
     return {
         "showlegend": False,
@@ -50,11 +50,11 @@ def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
         "margin": {"l": 56, "r": 14, "t": 8, "b": 40, "pad": 0},
         "xaxis": xaxis,
         "yaxis": yaxis,
-        **more,
+        **settings,
     }
 
 
-def line(name: str, colour: str, width: float, dash: str = "solid", **more: Any) -> Figure:
+def line(name: str, colour: str, width: float, dash: str = "solid", **settings: Any) -> Figure:
     """An empty line with an escaped name, because Plotly interprets some HTML in names."""
     return {
         "type": "scatter",
@@ -64,12 +64,18 @@ def line(name: str, colour: str, width: float, dash: str = "solid", **more: Any)
         "y": [],
         "line": {"color": colour, "width": width, "dash": dash},
         "hoverinfo": "skip",
-        **more,
+        **settings,
     }
 
 
 def level(
-    value: float, colour: str, width: float = 1, dash: str = "solid", *, upright: bool = False, **more: Any
+    value: float,
+    colour: str,
+    width: float = 1,
+    dash: str = "solid",
+    *,
+    upright: bool = False,
+    **settings: Any,
 ) -> Figure:
     """A straight line across the frame at a value of one axis."""
     along, at = ("y", "x") if upright else ("x", "y")
@@ -81,15 +87,17 @@ def level(
         f"{at}0": value,
         f"{at}1": value,
         "line": {"color": colour, "width": width, "dash": dash},
-        **more,
+        **settings,
     }
 
 
-def log_axis(theme: Theme, ends: tuple[float, float], title: str = "", **more: Any) -> Figure:
+def log_axis(theme: Theme, ends: tuple[float, float], title: str = "", **settings: Any) -> Figure:
     """A logarithmic axis between two powers of ten, with round numbers."""
     values, texts = ticks(*ends)
     return axis(
-        theme, title, **{"type": "log", "range": list(ends), "tickvals": values, "ticktext": texts, **more}
+        theme,
+        title,
+        **{"type": "log", "range": list(ends), "tickvals": values, "ticktext": texts, **settings},
     )
 
 
@@ -122,7 +130,7 @@ def written(value: float) -> str:
     return raised if front == "1" else f"{front}·{raised}"
 
 
-def legend(theme: Theme, **more: Any) -> Figure:
+def legend(theme: Theme, **settings: Any) -> Figure:
     """The lines' names: inside the frame, top right, unless `more` changes it."""
     return {
         "x": 1,
@@ -131,7 +139,7 @@ def legend(theme: Theme, **more: Any) -> Figure:
         "yanchor": "top",
         "bgcolor": "rgba(0,0,0,0)",
         "font": {"color": theme.text, "size": 12},
-        **more,
+        **settings,
     }
 
 

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
 
+# ---- CSV cells -------------------------------------------------------------------------------------------
+#
 # Tables as CSV, safe to open in a spreadsheet, which would compute a file name that begins like a formula.
 
 
@@ -83,8 +85,10 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return out.getvalue()
 
 
-# A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text. The template
-# `page.html` beside this file escapes all values. Words are English unless `translate` changes them.
+# ---- the page of a scored text, HTML ---------------------------------------------------------------------
+#
+# A scored text as one page: figures, curve (as SVG, for print) and coloured text. The template `page.html`
+# beside this file escapes all values. Words are English unless `translate` changes them.
 
 
 MAX_PAGE_CHARS = 200_000  # characters of text on a page, at most: a browser still scrolls these smoothly
@@ -108,8 +112,8 @@ def page(
     """The page, part by part; joined they are one document. `longest` limits the characters shown; the
     figures are the whole text's. `language` is the words' BCP 47 code.
     """
-    count, shown, spoken = len(record), min(len(record), longest), sentences.match_language(language)
-    said = [one for one in record.score.sentences() if sentences.level(one) == "said"]
+    count, shown_chars, spoken = len(record), min(len(record), longest), sentences.match_language(language)
+    statements = [statement for statement in record.score.sentences() if sentences.level(statement) == "said"]
     passages = {
         name: record.surprising_passages(LISTED_PASSAGES, least=least)
         if count >= MIN_CHARS_FOR_PASSAGES
@@ -122,14 +126,14 @@ def page(
         name=Path(record.score.file).name,
         score=record.score,
         said=sentences.join_sentences(
-            (sentences.describe(one, spoken, marked=False) for one in said), spoken
+            (sentences.describe(statement, spoken, marked=False) for statement in statements), spoken
         ),
         rows=_figures(record.score, translate),
         curve=Markup(curve(record.curve(MAX_CURVE_POINTS), translate)),
         passages=passages,
-        shown=shown,
+        shown=shown_chars,
         count=count,
-        text=_text(record, shown),
+        text=_text(record, shown_chars),
         classes=_NAMES,
         colours={theme.name: _variables(theme) for theme in (LIGHT, DARK)},
     )
@@ -162,12 +166,12 @@ def _words(_: Callable[[str], str]) -> dict[str, str]:
 
 def _figures(score: Score, _: Callable[[str], str]) -> dict[str, object]:
     certainty = {"declared": _("declared"), "verified": _("verified"), "guessed": _("guessed")}
-    known = score.perplexity_known if score.unknown else None
+    known_perplexity = score.perplexity_known if score.unknown else None
     encoding = f"{score.encoding}, {certainty[str(score.certainty)]}" if score.encoding else None
     rows: dict[str, object] = {
         _("Model"): score.model,
         _("Perplexity"): score.perplexity,
-        _("Perplexity without unknown characters"): known,
+        _("Perplexity without unknown characters"): known_perplexity,
         _("Bits per character"): score.bits_per_character,
         _("Bits per byte of UTF-8"): score.bits_per_byte,
         _("Characters"): score.characters,
@@ -180,13 +184,13 @@ def _figures(score: Score, _: Callable[[str], str]) -> dict[str, object]:
     return {name: value for name, value in rows.items() if value is not None}
 
 
-def _text(record: Record, shown: int) -> Iterator[Markup]:
+def _text(record: Record, shown_chars: int) -> Iterator[Markup]:
     """The first characters, coloured, in blocks of whole lines: a browser then lays out only those in
     sight.
     """
     start, opened = 0, False
-    while start < shown:
-        text = record.text(start, min(start + BLOCK_CHARS, shown))
+    while start < shown_chars:
+        text = record.text(start, min(start + BLOCK_CHARS, shown_chars))
         text = text[: text.rfind("\n") + 1] or text
         stop = start + len(text)
         if not opened:
@@ -222,6 +226,8 @@ def _rounded(value: float, digits: int) -> str:
     return format_number(Number(value, digits=digits), DEFAULT)
 
 
+# ---- its curve, SVG --------------------------------------------------------------------------------------
+
 WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units
 
 
@@ -243,10 +249,10 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
 
     def path(values: npt.ArrayLike) -> str:
         parts, pen = [], "M"
-        for across, down, there in zip(x(position), y(values), np.isfinite(values), strict=True):
-            if there:
+        for across, down, finite in zip(x(position), y(values), np.isfinite(values), strict=True):
+            if finite:
                 parts.append(f"{pen}{across:.1f} {down:.1f}")
-            pen = "L" if there else "M"
+            pen = "L" if finite else "M"
         # A path with a single point draws nothing; a line of length 0 with round ends draws a dot.
         return "".join(parts) + ("h0" if len(parts) == 1 else "")
 
@@ -271,18 +277,22 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
     )
 
 
-def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[Markup]:
+# ---- its coloured text -----------------------------------------------------------------------------------
+
+
+def coloured(text: str, nll: npt.ArrayLike, in_vocabulary: npt.ArrayLike) -> Iterator[Markup]:
     """A text as HTML, each run of one surprisal class in one element. `nll` (n,) in nats and `known` (n,) are
     the characters'. A class is a whole number of bits; unknown characters are underlined.
     """
+    # One element a run, not one a character: neighbours often share a class, and a browser lays out elements.
     bits = np.asarray(nll, np.float64) / math.log(2)
     level = np.clip(np.floor(bits), 0, SURPRISAL_CLASSES - 1).astype(np.int64)
-    kind = level * 2 + ~np.asarray(known, bool)
+    kind = level * 2 + ~np.asarray(in_vocabulary, bool)
     borders = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(text)] if text else []
     for start, stop in itertools.pairwise(borders):
-        shown = escape(printable(text[start:stop])).replace("\n", _BREAK)
+        markup = escape(printable(text[start:stop])).replace("\n", _BREAK)
         classes = f'"{_NAMES[level[start]]} u"' if kind[start] % 2 else _NAMES[level[start]]
-        yield Markup(f"<i class={classes}>{shown}</i>")
+        yield Markup(f"<i class={classes}>{markup}</i>")
 
 
 def _variables(theme: Theme) -> dict[str, str]:
@@ -297,6 +307,8 @@ def _variables(theme: Theme) -> dict[str, str]:
         **{f"s{n}": colour for n, colour in enumerate(ramp(theme.surprisal, SURPRISAL_CLASSES))},
     }
 
+
+# ---- the table of characters, CSV or Parquet -------------------------------------------------------------
 
 Format = Literal["csv", "parquet"]
 Target = str | os.PathLike[str] | BinaryIO
@@ -366,6 +378,9 @@ def write_parquet(file: BinaryIO, stretches: Iterable[Columns]) -> None:
             if writer is None:
                 writer = stack.enter_context(pq.ParquetWriter(file, table.schema, compression="zstd"))
             writer.write_table(table, row_group_size=max(len(table), 1))
+
+
+# ---- writing to a path -----------------------------------------------------------------------------------
 
 
 def html(record: Record, target: Target, *, translate: Callable[[str], str] = str, **options: Any) -> None:

@@ -77,8 +77,8 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
     if not len(means):
         return np.arange(min(count, H), dtype=np.int64)
     share = means.var(axis=0) / np.maximum(values.var(axis=0), 1e-9)
-    few = _pivots((means - means.mean(axis=0)) * share, min(count, H))
-    return few[np.argsort(-share[few], kind="stable")]
+    chosen = _pivots((means - means.mean(axis=0)) * share, min(count, H))
+    return chosen[np.argsort(-share[chosen], kind="stable")]
 
 
 def _pivots(columns: Doubles, count: int) -> Integers:

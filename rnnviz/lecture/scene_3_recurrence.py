@@ -162,7 +162,7 @@ def first(t: int, seed: int) -> StepPicture:
             matrix(net.W_hq, "W_hq", **weights),
         ),
     )
-    said = {
+    notices = {
         1: _(
             "The character picks the framed row of W_xh. H₀ is zero, so this is still scene 2's "
             "network; from t = 2 on there is one term more."
@@ -172,7 +172,7 @@ def first(t: int, seed: int) -> StepPicture:
             "new weights, W_hh."
         ),
     }
-    return column(chain, step_t), said.get(
+    return column(chain, step_t), notices.get(
         t,
         _(
             "A recurrent layer: every step uses the same definition, and takes the state that the "
@@ -200,17 +200,17 @@ def first(t: int, seed: int) -> StepPicture:
 def parameters(steps: int) -> StepPicture:
     net = Machine().net
     sizes = {name: getattr(net, name).size for name in NAMES}
-    shared, own, tables = [], [], []
+    shared, apart, tables = [], [], []
     for T in (steps, 10 * steps):
         used = {name: sizes[name] for t in range(T) for name in NAMES}  # each name once
         shared.append(sum(used.values()))
-        own.append(sum(sizes.values()) * T)
+        apart.append(sum(sizes.values()) * T)
         tables.append(len(SYMBOLS) ** T)
     # show
     total = " + ".join(map(str, sizes.values()))
     rows = {
         _("this network"): shared,
-        _("weights of its own for every step"): own,
+        _("weights of its own for every step"): apart,
         _("a table of all texts of T characters"): tables,
     }
     picture = column(
@@ -223,11 +223,11 @@ def parameters(steps: int) -> StepPicture:
             lit=[(0, 1), (0, 2)],
         ),
     )
-    said = _(
+    notice = _(
         "Every step uses the same {n} numbers, whatever T is. "
         "A table of all texts would have {table} entries at T = {steps}."
     )
-    return picture, said.format(n=shared[0], table=in_full(tables[0]), steps=steps)
+    return picture, notice.format(n=shared[0], table=in_full(tables[0]), steps=steps)
 
 
 @step(
@@ -331,11 +331,11 @@ def adjacent(middle: int) -> StepPicture:
             (f"H{k}", f"O{k}", "came", r"\s{W_hq}"),
         ]
     rows = ["O . O1 O2 O3", "H H0 H1 H2 H3", "F . F1 F2 F3", "J . J1 J2 J3", "X . X1 X2 X3"]
-    said = _(
+    notice = _(
         "A recurrent layer does the same at every step: (i) concatenate Xₜ and Hₜ₋₁, (ii) one "
         "fully connected layer with φ. Hₜ goes to the next step and to Oₜ."
     )
-    return graph(parts, arrows, rows=rows, look="close"), said
+    return graph(parts, arrows, rows=rows, look="close"), notice
 
 
 @step(
@@ -360,7 +360,7 @@ def minibatch(n: int, at: int) -> StepPicture:
     # show
     read = [i * apart + at - 1 for i in range(n)]
     title = _("a text, read from {n} places at once").format(n=n) if n > 1 else _("a text")
-    rows = [cells(list(one[:6]), below=list(one[1:]), lit=[at - 1]) for one in places]
+    rows = [cells(list(passage[:6]), below=list(passage[1:]), lit=[at - 1]) for passage in places]
     read_together = column(text(_("inputs; below each its label"), "quiet"), *rows)
     picture = column(
         cells(list(LETTERS), lit=read, title=title),

@@ -117,8 +117,8 @@ class Step:
         """The formula, which may depend on the values."""
         if isinstance(self.formula, str):
             return self.formula
-        wanted = inspect.signature(self.formula).parameters
-        return self.formula(**{name: values[name] for name in wanted})
+        parameters = inspect.signature(self.formula).parameters
+        return self.formula(**{name: values[name] for name in parameters})
 
     @cached_property
     def _source(self) -> str:
@@ -128,17 +128,19 @@ class Step:
         assert isinstance(function, ast.FunctionDef)
         first = function.body[0].lineno - 1
         lines = whole_source.splitlines()[first:]
-        ends = [i for i, one in enumerate(lines) if one.strip() == SHOW_MARK]
+        ends = [i for i, line in enumerate(lines) if line.strip() == SHOW_MARK]
         return textwrap.dedent("\n".join(lines[: ends[0]] if ends else [])).strip("\n")
 
     def code(self, values: State) -> str:
         """A complete program: imports, values, the step's lines; "" where the step computes nothing."""
         if not self._source:
             return ""
-        used = {one.id for one in ast.walk(ast.parse(self._source)) if isinstance(one, ast.Name)}
-        made = self.make.__code__
-        own = {*made.co_varnames, *made.co_cellvars, *vars(builtins)}
-        outside = self.make.__globals__.keys() & used - own
+        used = {
+            variable.id for variable in ast.walk(ast.parse(self._source)) if isinstance(variable, ast.Name)
+        }
+        compiled = self.make.__code__
+        local_names = {*compiled.co_varnames, *compiled.co_cellvars, *vars(builtins)}
+        outside = self.make.__globals__.keys() & used - local_names
         imports = [_import(self.make.__module__, name, self.make.__globals__[name]) for name in outside]
         set_here = [f"{name} = {values[name]!r}" for name in self.controls if name in used]
         imports.sort(key=lambda line: (" = " in line, line))  # modules first, then constants
@@ -173,19 +175,19 @@ def step(
     minutes: float = 0,
     appendix: bool = False,
     room_question: Callable[..., Letter | None] | None = None,
-    **given: Control,
+    **widgets: Control,
 ) -> Callable[[Callable[..., StepPicture]], Callable[..., StepPicture]]:
     """Make a step of a function of its controls' values: see the module.
 
     room_question    called with those values, returns the question for the class's phones, or None
     """
-    controls = dict(given)
+    controls = dict(widgets)
     if isinstance(ask, Question):
         controls[PICK] = Control(whole(OPEN, 9), OPEN)
 
     def keep(make: Callable[..., StepPicture]) -> Callable[..., StepPicture]:
-        made = Step(make, title, formula, say, ask, covers, minutes, appendix, room_question, controls)
-        _STEPS.setdefault(make.__module__, []).append(made)
+        new_step = Step(make, title, formula, say, ask, covers, minutes, appendix, room_question, controls)
+        _STEPS.setdefault(make.__module__, []).append(new_step)
         return make
 
     return keep

@@ -30,8 +30,8 @@ class Symbol:
         """Its LaTeX in the session's language."""
         if not self.word:
             return self.latex
-        said = _(self.latex)
-        return rf"\text{{{said}}}"
+        word = _(self.latex)
+        return rf"\text{{{word}}}"
 
 
 _UNITS = "n × h"
@@ -146,7 +146,7 @@ def typeset(formula: str) -> str:
     '\\htmlData{symbol=W_xh}{\\mathbf{W}_{xh}} + 1'
     """
     return _NAMED.sub(
-        lambda found: rf"\htmlData{{symbol={found[1]}}}{{{SYMBOLS[found[1]].localised()}}}", formula
+        lambda match: rf"\htmlData{{symbol={match[1]}}}{{{SYMBOLS[match[1]].localised()}}}", formula
     )
 
 

@@ -84,12 +84,15 @@ def normalised(logits: Floats) -> tuple[Floats, Doubles]:
     """`logits` (n, V), changed in place to be at most 0, and the log of each row's sum of exponentials, (n,),
     in nats: log P = first - second[:, None].
     """
+    # The largest becomes 0, so that no exponential overflows; the sum is at least 1, so that its log is
+    # finite.
     logits -= logits.max(axis=1, keepdims=True)
     return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
 
 
 def entropy(logits: npt.NDArray[np.floating[Any]], log_sum: Doubles) -> Floats:
     """-Σ P log P in nats, (n,), from the results of `normalised`."""
+    # -Σ P log P with log P = logit - log_sum: one pass over the exponentials, no array of log P.
     weighted = np.einsum("nv,nv->n", np.exp(logits), logits)
     # Rounding may leave a certain prediction a little below 0.
     return np.asarray(np.maximum(log_sum - weighted / np.exp(log_sum), 0), np.float32)

@@ -75,9 +75,9 @@ class Live(anywidget.AnyWidget):
         self.model, self._ngram, self._temperature = model, ngram, temperature
         self._sessions: OrderedDict[str, LiveSession] = OrderedDict()
         self._offer, self._text = 1, ""
-        made, digest = fixed_part(cast(Any, model), ngram, temperature)
-        made["words"] |= _WORDS
-        self._static = made, f"{digest}-notebook"
+        data, digest = fixed_part(cast(Any, model), ngram, temperature)
+        data["words"] |= _WORDS
+        self._static = data, f"{digest}-notebook"
         self.text = opening_text(model) if text is None else text
         self.on_msg(self._hear)
 

@@ -105,7 +105,7 @@ def finds(model: NumpyModel, text: str, lengths: list[int], trials: int) -> None
         made: dict[str, list[tuple[Search, bool]]] = {}
         for seed in range(trials):
             for target in without_cause(real, seed):
-                sure = evidence.runs(target.values[searcher.split(target).second]) >= evidence.FEWEST
+                sure = evidence.count_runs(target.values[searcher.split(target).second]) >= evidence.MIN_RUNS
                 made.setdefault(target.name, []).append((searcher.search(target), sure))
         false = {
             kind: [sure and one.best.score > one.chance for one, sure in searches]

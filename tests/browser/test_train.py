@@ -43,9 +43,7 @@ def settled(view: Locator) -> None:
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()
 
 
-def test_the_toy_started_by_keys_learns_before_ones_eyes_and_opens_in_explore(
-    page: Page, app_url: str
-) -> None:
+def test_toy_run_learns_and_opens_in_explore(page: Page, app_url: str) -> None:
     view = open_page(page, app_url)
     expect(page.get_by_text("How shipped models learnt")).to_be_visible()  # replays are a gallery, below
     expect(view).to_have_count(0)
@@ -79,7 +77,7 @@ def test_the_toy_started_by_keys_learns_before_ones_eyes_and_opens_in_explore(
     expect(page).to_have_url(re.compile("model=machine-rnn"))
 
 
-def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_url: str) -> None:
+def test_running_run_moves_survives_reload_and_stops(page: Page, app_url: str) -> None:
     with training("moving") as folder:
         view = open_page(page, app_url, run="moving")
         expect(view).to_have_attribute("data-state", "running")
@@ -89,11 +87,11 @@ def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_u
         expect(view).not_to_have_attribute("data-step", arrived)  # the page has come to rest, the run goes on
         view.locator(".rt-heat").evaluate("canvas => { window.mine = canvas; }")
         box = view.bounding_box()
-        seen = view.evaluate(PICTURE)
+        picture = view.evaluate(PICTURE)
         for _ in range(3):
             step = view.get_attribute("data-step") or ""
             expect(view).not_to_have_attribute("data-step", step)
-        until_changed(view, PICTURE, seen)
+        until_changed(view, PICTURE, picture)
         # It is the same element, at the same place: nothing flickers or jumps.
         assert view.locator(".rt-heat").evaluate("canvas => canvas === window.mine")
         assert view.bounding_box() == box
@@ -106,7 +104,7 @@ def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_u
         expect(page.get_by_role("button", name="Resume")).to_be_visible()
 
 
-def test_a_run_that_is_resumed_is_followed_whatever_moment_was_in_view(page: Page, app_url: str) -> None:
+def test_resumed_run_is_followed_from_any_step(page: Page, app_url: str) -> None:
     make_run("again", "stopped")
     view = open_page(page, app_url, run="again")
     slider = page.get_by_role("slider", name="Moment of training")
@@ -120,9 +118,7 @@ def test_a_run_that_is_resumed_is_followed_whatever_moment_was_in_view(page: Pag
         runs.stop("again")
 
 
-def test_two_slow_clicks_delete_the_run_in_view_alone_at_once_and_its_name_is_free(
-    page: Page, app_url: str
-) -> None:
+def test_two_clicks_delete_run_in_view_alone(page: Page, app_url: str) -> None:
     for n, name in enumerate(("one", "two", "three"), 1):
         make_run(name, created=float(n))
     view = open_page(page, app_url, run="three")

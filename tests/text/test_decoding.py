@@ -140,13 +140,13 @@ def test_a_pipe_is_read_once_into_a_copy(tmp_path: Path, read: str) -> None:
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_packed_text_is_unpacked(tmp_path: Path, ending: str) -> None:
-    own = "行者笑道：“师父莫怕！”\r\n".encode("gb18030") * 20_000
-    data = gzip.compress(own) if ending == ".gz" else zstandard(own)
+    content = "行者笑道：“师父莫怕！”\r\n".encode("gb18030") * 20_000
+    data = gzip.compress(content) if ending == ".gz" else zstandard(content)
     (path := tmp_path / f"a.TXT{ending}").write_bytes(data)
     for source in (path, io.BytesIO(data)):
         stream = open_text(source, name=path.name)
-        assert "".join(stream) == own.decode("gb18030")
-        assert (stream.encoding, stream.bytes_total) == ("gb18030", len(own))
+        assert "".join(stream) == content.decode("gb18030")
+        assert (stream.encoding, stream.bytes_total) == ("gb18030", len(content))
     path.write_bytes(data[:-20])
     with pytest.raises(TextError, match="is damaged or cut off"):
         open_text(path)
@@ -200,11 +200,11 @@ def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rnnviz.text.decoding.PIECE_BYTES", chunk)
         source = source_of(text, name)
-        pieces, own = list(source.pieces(length)), list(source_of(text, name).raw_pieces(length))
+        pieces, raw = list(source.pieces(length)), list(source_of(text, name).raw_pieces(length))
     read = normalise(text, name)
     assert "".join(pieces) == read
     assert [len(piece) for piece in pieces[:-1]] == [length] * (len(pieces) - 1)
-    assert [len(piece) for piece in pieces] == [len(piece) for piece in own]
+    assert [len(piece) for piece in pieces] == [len(piece) for piece in raw]
     assert source.bytes == len(text.encode())
     assert source.normaliser.line_ends == text.count("\r")
     assert source.normaliser.replaced == sum(map(text.count, NORMALISERS[name]))

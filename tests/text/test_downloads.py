@@ -90,7 +90,7 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def kept(folder: Path) -> list[bytes]:
+def cached_files(folder: Path) -> list[bytes]:
     return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
 
 
@@ -110,7 +110,7 @@ def test_a_corpus_is_fetched_once_and_then_read_from_this_machine(
     assert corpus.sha256 == SHA256
     assert steps[-1] == (len(TEXT), len(TEXT))
     assert steps == sorted(steps)
-    assert kept(tmp_path) == [TEXT]
+    assert cached_files(tmp_path) == [TEXT]
     assert not corpora.describe("moved").needs_download
     assert corpora.fetch("moved") == corpora.read("moved") == corpora.open_corpus("moved") == corpus
     assert server.requests == ["/moved.txt", "/right.txt"], "a redirection was followed, then nothing asked"
@@ -147,7 +147,7 @@ def test_a_download_that_fails_says_how_and_leaves_what_was_there(
     old.write_bytes(b"an older edition")
     with pytest.raises(DownloadError, match=f"{page}.txt {message}.*[Tt]ry again, or save the file yourself"):
         corpora.fetch(page, base_url=server.url)
-    assert kept(tmp_path) == [b"an older edition"]
+    assert cached_files(tmp_path) == [b"an older edition"]
 
 
 def test_a_slow_download_ends_at_the_limit(server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_stopping_a_download_keeps_nothing(server: SimpleNamespace, tmp_path: Pa
 
     with pytest.raises(KeyboardInterrupt):
         corpora.fetch("right", stop, base_url=server.url)
-    assert kept(tmp_path) == []
+    assert cached_files(tmp_path) == []
 
 
 def test_a_cache_that_cannot_be_written(server: SimpleNamespace, tmp_path: Path) -> None:

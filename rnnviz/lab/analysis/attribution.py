@@ -46,7 +46,7 @@ from rnnviz.text.vocabulary import UNKNOWN_ID
 Method = Literal["integrated", "occlusion"]
 Instead = Literal["average", "zero", "unknown", "out"]
 
-LONGEST = 1_000
+MAX_ATTRIBUTED_CHARS = 1_000
 """Attributed characters in one call, at most."""
 
 STEPS, MOST = 32, 256
@@ -55,10 +55,10 @@ STEPS, MOST = 32, 256
 SHORTEST = 10
 """Characters of the shortest path; each further path is twice as long."""
 
-NEAR = 0.01
+MAX_RELATIVE_GAP = 0.01
 """The share of |y - y'| by which a sum may be off."""
 
-FLOOR = 1e-3
+MAX_GAP_NATS = 1e-3
 """Nats by which a sum may be off, however small |y - y'| is."""
 
 
@@ -115,8 +115,8 @@ class Attribution:
     @property
     def adds_up(self) -> bool:
         """Whether |gap| is at most 1 % of |whole - without| or 0.001 nats; never for occlusion."""
-        # FLOOR: where y hardly differs from y', a hundredth of the difference is below float32's rounding.
-        return abs(self.gap) <= max(NEAR * abs(self.whole - self.without), FLOOR)
+        # Where y hardly differs from y', a hundredth of the difference is below float32's rounding.
+        return abs(self.gap) <= max(MAX_RELATIVE_GAP * abs(self.whole - self.without), MAX_GAP_NATS)
 
     @property
     def error(self) -> float:
@@ -281,12 +281,12 @@ def _ask(
 ) -> Attribution:
     """A request: an Attribution whose values are still 0."""
     t = len(reading.text)
-    first = max(0, t - (LONGEST if last is None else last))
-    if t - first > LONGEST:
+    first = max(0, t - (MAX_ATTRIBUTED_CHARS if last is None else last))
+    if t - first > MAX_ATTRIBUTED_CHARS:
         raise TextError(
             "received {count:,} characters, and the limit is {limit:,}: ask about fewer with `last`",
             count=t - first,
-            limit=LONGEST,
+            limit=MAX_ATTRIBUTED_CHARS,
         )
     target = int(reading.targets(character)[-1])
     than = None if against is None else reading.symbol(against, "against")

@@ -43,7 +43,7 @@ from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.characters import normalise
 
-UNUSUAL = 0.95
+CONTROL_QUANTILE = 0.95
 """The share of random changes that must cost less before an intervention is said to matter."""
 
 CONTROLS = 16
@@ -109,14 +109,14 @@ class Effect(Brief, Pictured, Reported):
         within, conditional = self.within, self.conditional
         return {
             "characters": self.characters,
-            "loss": [figures[0] for figures in _plain(self.losses)],
+            "loss": [figures[0] for figures in _estimate_and_ends(self.losses)],
             "random_units": self.units.tolist(),
             "random_directions": self.directions.tolist(),
             "beyond_random": self.beyond,
-            "lead": _plain(self.lead),
+            "lead": _estimate_and_ends(self.lead),
             "target": within and within.target,
             "inside": within and within.characters,
-            "conditional": conditional and _plain(conditional),
+            "conditional": conditional and _estimate_and_ends(conditional),
         }
 
 
@@ -208,9 +208,9 @@ def _lead(values: Doubles) -> Doubles:
     """The first of (…, 1 + 2 R) less the larger of the two kinds' 95 % quantiles."""
     # The kinds apart, then the larger: a change has to stand out from either.
     kinds = np.stack(np.split(values[..., 1:], 2, axis=-1))
-    return np.asarray(values[..., 0] - np.quantile(kinds, UNUSUAL, axis=-1).max(axis=0))
+    return np.asarray(values[..., 0] - np.quantile(kinds, CONTROL_QUANTILE, axis=-1).max(axis=0))
 
 
-def _plain(resampled: Resampled) -> list[Any]:
+def _estimate_and_ends(resampled: Resampled) -> list[Any]:
     """An estimate and the ends of its interval, as lists."""
     return [resampled.estimate.tolist(), resampled.low.tolist(), resampled.high.tolist()]

@@ -29,10 +29,10 @@ from rnnviz.reprs import Pictured
 LAGS = 100
 """The default number of lags: characters whose gradient a prediction counts."""
 
-SAMPLES = 1000
+INTERVAL_SAMPLES = 1000
 """Resampled texts for an interval."""
 
-ROUNDING = 1e-6
+ROUNDING_SHARE = 1e-6
 """A share of the gradient at or below this is rounding."""
 
 
@@ -75,14 +75,14 @@ class Reach(Pictured, Reported):
         }
 
 
-def reach_of(square: Connectivity, lags: int = LAGS) -> Reach:
+def square_reach(square: Connectivity, lags: int = LAGS) -> Reach:
     """The Reach of a whole connectivity, over its predictions with `lags` characters before them.
 
     Raises ConfigError if no prediction has so many, or for `lags` below 2.
 
     >>> import rnnviz
     >>> square = rnnviz.gradients.connectivity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled")
-    >>> reach_of(square, lags=10).predictions
+    >>> square_reach(square, lags=10).predictions
     16
     """
     _check(len(square), lags)
@@ -162,7 +162,7 @@ def _reach(lengths: Doubles) -> Reach:
     shares = np.divide(lengths, total, out=np.zeros_like(lengths), where=total > 0)[total[:, 0] > 0]
     if not len(shares):
         shares = np.eye(1, lengths.shape[1])
-    resampled = resample(shares, samples=SAMPLES)
+    resampled = resample(shares, samples=INTERVAL_SAMPLES)
     return Reach(len(shares), resampled.map(_beyond), resampled.map(_half))
 
 

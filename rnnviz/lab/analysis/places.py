@@ -15,9 +15,9 @@ from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.matching import (
-    AFTER,
-    BEFORE,
-    ENOUGH,
+    CHARS_AFTER,
+    CHARS_BEFORE,
+    MIN_OCCURRENCES,
     THRESHOLD,
     Compared,
     Copy,
@@ -27,10 +27,10 @@ from rnnviz.lab.analysis.matching import (
     Matches,
     Pattern,
     Untrained,
-    column,
     find,
     pattern,
     shares,
+    unit_column,
     untrained_copies,
 )
 from rnnviz.lab.engines.untrained import Fresh
@@ -42,10 +42,10 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
 
-PIECE = 2048
+PIECE_CHARS = 2048
 """Characters read at a time."""
 
-KEPT = 1 << 27
+MAX_KEPT_BYTES = 1 << 27
 """Bytes of a text's states that are kept in memory, at most: 260,000 characters of 256 units."""
 
 READING, SEARCHING = 0.95, 0.9
@@ -59,8 +59,8 @@ LOWEST = 1e-4
 class SearchedText:
     """A text to search, as a network reads it: its hidden states as float16, piece by piece.
 
-    All states stay in memory if they take KEPT bytes at most. Of a longer text only the state before each
-    piece does, and each search reads the text again.
+    All states stay in memory if they take MAX_KEPT_BYTES at most. Of a longer text only the state before
+    each piece does, and each search reads the text again.
 
     text   as the network reads it
     bytes  of all its states
@@ -74,12 +74,12 @@ class SearchedText:
         self.bytes = 2 * len(self._weights.layers) * self._H * len(self.text)
         reader = NetworkReader(self._weights)
         reader.read(np.array([model.vocabulary.start]))
-        self._before, self._kept = {0: _state(reader)}, dict[int, Halves]()
+        self._before, self._kept = {0: _reader_state(reader)}, dict[int, Halves]()
 
     @property
     def kept(self) -> bool:
         """Whether all states are in memory, so that a search takes a moment."""
-        return len(self._kept) * PIECE >= len(self.text)
+        return len(self._kept) * PIECE_CHARS >= len(self.text)
 
     def states(self, n: int) -> Halves:
         """The states of piece n, (L·H, n)."""
@@ -90,16 +90,16 @@ class SearchedText:
         while n not in self._before:
             self.states(len(self._before) - 1)
         reader = NetworkReader(self._weights, self._before[n])
-        found = _halves(reader.states(self._ids[n * PIECE : (n + 1) * PIECE])[0][1:])
-        self._before[n + 1] = _state(reader)
-        if self.bytes <= KEPT:
+        found = _as_float16(reader.states(self._ids[n * PIECE_CHARS : (n + 1) * PIECE_CHARS])[0][1:])
+        self._before[n + 1] = _reader_state(reader)
+        if self.bytes <= MAX_KEPT_BYTES:
             self._kept[n] = found
         return found
 
     def between(self, start: int, stop: int) -> Iterator[Halves]:
         """The states after characters start .. stop - 1, piece by piece."""
-        for n in range(start // PIECE, -(-stop // PIECE)):
-            yield self.states(n)[:, max(0, start - n * PIECE) : stop - n * PIECE]
+        for n in range(start // PIECE_CHARS, -(-stop // PIECE_CHARS)):
+            yield self.states(n)[:, max(0, start - n * PIECE_CHARS) : stop - n * PIECE_CHARS]
 
     def search(
         self,
@@ -149,9 +149,9 @@ class SearchedText:
         for match in found.found:
             placed.append(self._context(shape, match))
             report(READING + (1 - READING) * len(placed) / len(found.found))
-        passage, ends = read.text[start:stop], _ends(found)
+        passage, ends = read.text[start:stop], _match_ends(found)
         whole, last = (
-            Ending(text, _among(ends, places), len(ends), len(places) / len(self.text))
+            Ending(text, _count_among(ends, places), len(ends), len(places) / len(self.text))
             for text, places in ((passage, self.ends_with(passage)), self._ending(passage))
         )
         return replace(
@@ -190,7 +190,7 @@ class SearchedText:
         asked: dict[str, Any] = {"share": share, "least": found.least, "most": most}
         characters, threshold = copies[0].states.shape[1], found.pattern.threshold
         on = float((abs(activations(read, layer=layer)) >= threshold).mean())
-        own = _ends(self.search(found.pattern, characters, **asked))
+        own = _match_ends(self.search(found.pattern, characters, **asked))
         thresholds, units, theirs = [], [], []
         for copy in copies:
             there = trace(copy.model, read.text)
@@ -200,18 +200,18 @@ class SearchedText:
             thresholds.append(as_many)
             units.append(len(same))
             if len(same):
-                theirs += _ends(find(copy.states, self._H, same, **asked))
+                theirs += _match_ends(find(copy.states, self._H, same, **asked))
         held = []
         for text in (found.passage.text, found.ending.text):
             places = self.ends_with(text)
-            held.append(Compared(text, _among(own, places), _among(theirs, places)))
+            held.append(Compared(text, _count_among(own, places), _count_among(theirs, places)))
         beside = Untrained(characters, tuple(units), tuple(thresholds), len(own), len(theirs), tuple(held))
         return replace(found, untrained=beside)
 
     def _context(self, pattern: Pattern, match: Match) -> Match:
         """A match with its context."""
-        start, stop = max(0, match.start - BEFORE), min(len(self.text), match.stop + AFTER)
-        columns = [column(unit, self._H) for unit in pattern.units]
+        start, stop = max(0, match.start - CHARS_BEFORE), min(len(self.text), match.stop + CHARS_AFTER)
+        columns = [unit_column(unit, self._H) for unit in pattern.units]
         on = np.concatenate([shares(piece[columns].T, pattern) for piece in self.between(start, stop)])
         return replace(
             match,
@@ -229,7 +229,7 @@ class SearchedText:
         ending, same = passage[-1:], self.ends_with(passage[-1:])
         for length in range(2, len(passage) + 1):
             longer = self.ends_with(passage[-length:])
-            if len(longer) < ENOUGH:
+            if len(longer) < MIN_OCCURRENCES:
                 break
             ending, same = passage[-length:], longer
         return ending, same
@@ -251,23 +251,23 @@ class SearchedText:
         return [match.start() + len(text) - 1 for match in re.finditer(f"(?={re.escape(text)})", self.text)]
 
 
-def _state(reader: NetworkReader) -> tuple[Floats, Floats | None]:
+def _reader_state(reader: NetworkReader) -> tuple[Floats, Floats | None]:
     """A reader's state, for another to go on from."""
     return reader.hidden[0], None if reader.cell is None else reader.cell[0]
 
 
-def _halves(hidden: Floats) -> Halves:
+def _as_float16(hidden: Floats) -> Halves:
     """(n, L, H) as (L·H, n) float16, clipped to its range: the states of a relu network may explode."""
     largest = float(np.finfo(np.float16).max)
     clipped = np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T
     return np.ascontiguousarray(clipped, np.float16)
 
 
-def _ends(matches: Matches) -> list[int]:
+def _match_ends(matches: Matches) -> list[int]:
     return [match.stop - 1 for match in matches.found]
 
 
-def _among(ends: list[int], places: list[int]) -> int:
+def _count_among(ends: list[int], places: list[int]) -> int:
     return int(np.isin(ends, places).sum())
 
 

@@ -48,7 +48,7 @@ from rnnviz.scoring.trace import Trace
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
 """Inverse penalties to choose from where all units are weighed; a few units need no choice."""
 
-FREE = 10.0
+SUBSET_STRENGTH = 10.0
 """The inverse penalty of a few units."""
 
 Interval = tuple[float, float]
@@ -56,7 +56,7 @@ Interval = tuple[float, float]
 FEW = (1, 2, 4, 8)
 """Numbers of units whose probes stand beside the probe of all units."""
 
-HOLDS = 0.95
+HOLDING_SHARE = 0.95
 """Units hold a target if they reach this share of the whole probe's score above chance."""
 
 CONTROLS = 5
@@ -79,7 +79,7 @@ remembers  better than all of these, all measured, and the interval of the lead 
            excludes zero
 """
 
-Held = Literal["one", "few", "spread"]
+Concentration = Literal["one", "few", "spread"]
 """Whether one unit holds the target, at most the largest of FEW do, or more."""
 
 
@@ -158,14 +158,16 @@ class Probe(Pictured, Reported):
         )
 
     @property
-    def held(self) -> Held | None:
+    def held(self) -> Concentration | None:
         """Whether one unit holds the target, a few do, or it is spread; None where the probe shows
         nothing.
         """
         if self.verdict in ("short", "same text", "nothing"):
             return None
         enough = [
-            len(subset.units) for subset, share in zip(self.few, self.shares, strict=True) if share >= HOLDS
+            len(subset.units)
+            for subset, share in zip(self.few, self.shares, strict=True)
+            if share >= HOLDING_SHARE
         ]
         return "spread" if not enough else "one" if enough[0] == 1 else "few"
 
@@ -459,7 +461,7 @@ class Parts:
 
     def few(self, target: Array, chosen: list[int]) -> Line:
         """A Line of the `chosen` units alone."""
-        return _fit(self._fitted, target[self.first], np.array(chosen), FREE)
+        return _fit(self._fitted, target[self.first], np.array(chosen), SUBSET_STRENGTH)
 
     def next(self, target: Array, line: Line) -> int:
         """The unit that adds most to a Line for `target`, by the largest score statistic (Rao 1948): the
@@ -471,7 +473,7 @@ class Parts:
             p = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
             rest, weight = labels - p, p * (1 - p)
         else:
-            rest, weight = _ranks(labels) - values, np.ones(len(values))
+            rest, weight = _relative_ranks(labels) - values, np.ones(len(values))
         X, w = self._fitted, weight.astype(np.float32)
         inside = np.column_stack([X[:, line.columns], np.ones(len(X), np.float32)])  # (n, k + 1)
         slope = (rest.astype(np.float32) @ X).astype(np.float64)
@@ -519,9 +521,9 @@ def _fit(table: Floats, labels: Array, columns: Integers, strength: float) -> Li
         return Line(columns, logistic.coef_[0].astype(np.float64), float(logistic.intercept_[0]))
     from sklearn.linear_model import Ridge
 
-    ridge = Ridge(alpha=1 / strength).fit(rows, _ranks(labels).astype(np.float32))
+    ridge = Ridge(alpha=1 / strength).fit(rows, _relative_ranks(labels).astype(np.float32))
     return Line(columns, np.asarray(ridge.coef_, np.float64), float(ridge.intercept_))
 
 
-def _ranks(labels: Doubles) -> Doubles:
+def _relative_ranks(labels: Doubles) -> Doubles:
     return ranking.ranks(labels) / max(1, len(labels))

@@ -224,6 +224,9 @@ class ClusterScorer(Stepwise):
             symbols = text[begin - before : begin + starts.step]
             return self._model.submit(score_stretch, symbols, before, memory, want, self._precise)
 
+        # All stretches start at once, each from a likely state; the first one begins where the last reading
+        # ended, and so is exact. Results are taken in order, so that each is compared with the true end of
+        # the one before.
         futures = [
             stretch(begin, 1, self._memory)
             if begin == 1

@@ -10,7 +10,7 @@ from rnnviz import gradients
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.gradients import connectivity, jacobian, memory_length, remaining
 from rnnviz.lab.analysis.connectivity import Rows, connectivity_row
-from rnnviz.lab.analysis.memory_length import reach_of
+from rnnviz.lab.analysis.memory_length import square_reach
 from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import UniformModel
@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     },
     **{
         f"{lags} lags in rows of {count} characters": (
-            lambda lags=lags, count=count: reach_of(connectivity(GRU, TEXT[:count]), lags),
+            lambda lags=lags, count=count: square_reach(connectivity(GRU, TEXT[:count]), lags),
             ConfigError,
             "lags is from 2 to the number",
         )

@@ -85,7 +85,7 @@ def test_the_runs_of_a_target_are_counted_inside_and_outside() -> None:
         ([1.0, 1.0, 1.0], 1),
         ([0.0, 0.0, 0.0, 2.0, 0.0], 3),  # its middle is its lowest
     ):
-        assert evidence.runs(np.array(values)) == expected
+        assert evidence.count_runs(np.array(values)) == expected
 
 
 def test_a_family_is_held_to_holms_levels() -> None:

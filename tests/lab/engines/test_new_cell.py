@@ -16,7 +16,7 @@ from rnnviz.networks import config
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import Numpy
 from rnnviz.networks.settings import settings_of
-from rnnviz.page import formatting, initial_data, live_session
+from rnnviz.page import formatting, initial_data, live_answer
 from rnnviz.sentences import catalogue
 from rnnviz.text import corpora
 from tests.support.models import tiny
@@ -40,8 +40,8 @@ def test_gate_that_keeps_multiplies_previous_state(cell: str) -> None:
         )  # the products with the state stay: the gate's own way alone
         return parts["c" if kind.has_cell else "h"], parts
 
-    (one, parts), (other, _parts) = map(carried, states)
-    slope = (one - other) / (states[0][-1] - states[1][-1])
+    (first, parts), (second, _parts) = map(carried, states)
+    slope = (first - second) / (states[0][-1] - states[1][-1])
     for name in {"update", "forget"} & set(kind.gates):
         np.testing.assert_allclose(parts[name], slope, rtol=1e-9)
         assert kind.keeps == name
@@ -56,7 +56,7 @@ def test_pages_have_words_for_cell(cell: str) -> None:
     assert kind.label in control.words[cell]
     assert cell in get_args(config.Cell), "the command offers it"
     sentence = initial_data.live_words()[f"step.{cell}"]
-    terms = live_session.step(rnnviz.trace(model, "The time"), 3, 0, 5)
+    terms = live_answer.unit_step(rnnviz.trace(model, "The time"), 3, 0, 5)
     assert {name for _, name, _, _ in Formatter().parse(sentence) if name} <= {*terms, "rest", "tanh"}
     for quantity in kind.quantities:
         assert formatting.quantity_names()[quantity]

@@ -33,6 +33,7 @@ class Lecture:
         self.number, at = place(query.get("step", "")) or (1, 0)
         self.present = query.get("present") == "1"
         self.code = query.get("code") == "1"
+        # Each scene keeps its step and its values while others are shown: the lecturer may come back.
         self._at = {self.number: at}
         self._set: dict[tuple[int, str], Any] = {}
         for name, control in self.step.controls.items():
@@ -54,6 +55,7 @@ class Lecture:
         return self.scene.steps[self.at]
 
     def _key(self, control: str) -> tuple[int, str]:
+        # A scene's questions all have a control PICK, but each its own answer; other controls are shared.
         return self.number, f"{PICK}.{self.step.name}" if control == PICK else control
 
     @property
@@ -87,6 +89,7 @@ class Lecture:
 
         `describe` makes an error's sentence, which the answer has; the values then stay as they were.
         """
+        # The step comes first: the values that the ask sets are of the step that it goes to.
         fields = ask_json if isinstance(ask_json, Mapping) else {}
         wanted_values = self.go_to_step(fields)
         step, seq = self.step, fields.get("seq")
@@ -104,6 +107,7 @@ class Lecture:
             state = controls.apply_request(step.controls, self.state, wanted_values)
             values = controls.with_defaults(step.controls, state)
             sent |= self._picture_data(values) | {"formula": symbols.typeset(step.formula_at(values))}
+            # Last, so that values which raise an error aren't kept: the next picture would raise it again.
             self._set |= {self._key(name): value for name, value in state.items()}
         except RnnvizError as error:
             sent |= {"error": describe(error), "notice": "", "code": None, "formula": ""}
@@ -149,6 +153,7 @@ class Lecture:
     def _note(self) -> dict[str, Any]:
         """The notes for the lecturer's window: the step's title, lines to say and ask, and the next step."""
         step, scene = self.step, self.scene
+        # Behind a scene's last step comes the next scene's first, which "opens" names; at the end neither.
         following = scene.stops[self.at + 1 : self.at + 2]
         opens = scenes()[self.number : self.number + 1] if not following else ()
         after = following or (opens[0].stops[:1] if opens else ())

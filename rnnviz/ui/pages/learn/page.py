@@ -45,6 +45,7 @@ def page() -> None:
     _scene()
 
 
+# A fragment, so that an ask reruns this function alone, not the sidebar with its list of models.
 @st.fragment
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
@@ -60,6 +61,7 @@ def _scene() -> None:
         "session": link.token,
     }
     answers = SceneAnswers(lecture, static)
+    # The connection's thread may be at a step of this lecture: the page waits for its end.
     with link.lock:
         link.serve(answers)
         data = answers.answer(ask)
@@ -179,6 +181,7 @@ def _opened_room(fields: Mapping[str, Any]) -> OpenRoom | None:
     opened = classroom.open_room_now()
     if opened is None or not opened.asks_questions:
         return None
+    # The lecturer may have changed the app's language since the room was opened.
     opened.room.set_language(language())
     opened.choose_address(fields.get("address"))
     for name, do in (("reveal", opened.room.reveal), ("again", opened.room.ask_again)):
