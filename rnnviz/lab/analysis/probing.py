@@ -350,6 +350,7 @@ def probe_units(
     scores = Scores.of(np.column_stack(columns), values[second])
     scores = scores if split.blocks else replace(scores, sure=False)
     context, reached, lead = _beside(scores, len(around))
+    report.end()
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
     return Probe(
         target=target.name,
