@@ -58,6 +58,7 @@ def _render_text(context: ModelContext) -> str:
 
 def _render_layer(context: ModelContext) -> int:
     """Draw the choice of a layer, if there are several: at first the one of the card's clearest finding."""
+    # A layer in the address, or chosen before, wins over the card's.
     layers = int(context.network.config.layers)
     clearest = max(model_card.remembering(context.info.card), key=lambda finding: finding.lead, default=None)
     offered = {n: _("layer {n}").format(n=n) for n in range(layers)}
