@@ -27,7 +27,8 @@ def page(context: ModelContext) -> None:
         part = PARTS[PART.choose(_("What to look at"), labels, label_visibility="collapsed")]
         text = _render_text(context)
         layer = _render_layer(context)
-    st.markdown(f"**{_(part.question)}** {_(part.hint)}")
+    question, hint = _(part.question), _(part.hint)
+    st.markdown(f"**{question}** {hint}")
     if not text.strip():
         st.info(_("There is no text to look at: write one under **Text**."), icon=":material/edit:")
         return
