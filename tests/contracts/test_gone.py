@@ -25,10 +25,10 @@ def test_an_option_says_in_one_line_what_to_write_and_ends_with_2(
 ) -> None:
     with pytest.raises(SystemExit, match=r"^2$"):
         main(words.split())
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith(f"rnnviz: {OPTIONS[words]}")
-    assert_one_sentence(said.err.removesuffix("\n"))
+    sentence = capsys.readouterr()
+    assert sentence.out == ""
+    assert sentence.err.startswith(f"rnnviz: {OPTIONS[words]}")
+    assert_one_sentence(sentence.err.removesuffix("\n"))
 
 
 def test_matchs_folder_of_an_index() -> None:

@@ -40,11 +40,11 @@ def test_a_picture_is_far_from_one_in_which_a_button_is_missing_and_near_to_a_pa
 
 
 def test_every_picture_is_shown_or_the_other_scheme_of_one_that_is() -> None:
-    shown = {
+    referenced = {
         (page.parent / target).resolve().name
         for page in written.PAGES
         for target in written.links(page)
         if target.endswith((".png", ".webp"))
     }
-    there = {path.name for path in FOLDER.iterdir() if path.suffix in (".png", ".webp")}
-    assert {name.replace("-dark", "") for name in there} <= {name.replace("-dark", "") for name in shown}
+    files = {path.name for path in FOLDER.iterdir() if path.suffix in (".png", ".webp")}
+    assert {name.replace("-dark", "") for name in files} <= {name.replace("-dark", "") for name in referenced}

@@ -64,9 +64,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "A file may have 200 MB": [f"{HERE}::test_numbers_are_the_codes"],
     "**Nothing in them is run**": [f"{DAMAGED}::test_a_hostile_file_is_refused_unread"],
-    "no pickle is read from them, nor from any text, trace or run": [
-        f"{HERE}::test_nothing_that_is_read_is_run"
-    ],
+    "no pickle is read from them, nor from any text, trace or run": [f"{HERE}::test_no_reader_runs_code"],
     "numba, which compiles the training on a processor, keeps what it compiled as pickles": [
         f"{HERE}::test_the_one_pickle_that_is_read_lies_where_the_page_says"
     ],
@@ -103,7 +101,7 @@ PROMISES: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("promise", PROMISES)
-def test_each_promise_stands_there_and_has_its_tests(promise: str) -> None:
+def test_security_promises_have_tests(promise: str) -> None:
     assert promise in PAGE
     for test in PROMISES[promise]:
         path, _, name = test.partition("::")
@@ -125,29 +123,29 @@ UNPICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "s
 
 def runs_what_it_reads(code: str) -> list[str]:
     """What unpickles in a module, or runs a text as code."""
-    found = []
+    calls = []
     for node in ast.walk(ast.parse(code)):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        names += [one.name for one in node.names] if isinstance(node, ast.Import) else []
-        found += [name for name in names if name.split(".")[0] in UNPICKLES]
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        calls += [name for name in names if name.split(".")[0] in UNPICKLES]
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             allowed = any(
-                one.arg == "allow_pickle" and getattr(one.value, "value", True) is not False
-                for one in node.keywords
+                alias.arg == "allow_pickle" and getattr(alias.value, "value", True) is not False
+                for alias in node.keywords
             )
             if called in RUNS or called.endswith(("torch.load", "read_pickle")) or allowed:
-                found.append(ast.unparse(node))
-    return found
+                calls.append(ast.unparse(node))
+    return calls
 
 
-def test_nothing_that_is_read_is_run() -> None:
-    found = {
-        path.relative_to(ROOT).as_posix(): said
+def test_no_reader_runs_code() -> None:
+    calls = {
+        path.relative_to(ROOT).as_posix(): unsafe
         for path in (ROOT / "rnnviz").rglob("*.py")
-        if (said := runs_what_it_reads(path.read_text("utf-8")))
+        if (unsafe := runs_what_it_reads(path.read_text("utf-8")))
     }
-    assert found == {}
+    assert calls == {}
     for bad in (
         "import pickle",
         "from dill import load",
@@ -186,8 +184,8 @@ def test_the_container_and_the_unit_may_do_little() -> None:
     docker = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
     assert re.findall(r"^USER (\S+)$", docker, re.MULTILINE) == ["10001"]
     assert docker.index("\nUSER 10001\n") < docker.index("\nENTRYPOINT ")
-    said = re.findall(r"^(\w+)=(.*)$", SERVICE.read_text("utf-8"), re.MULTILINE)
-    assert [value for name, value in said if name == "StateDirectory"] == ["rnnviz"]
-    assert {("ProtectSystem", "strict"), ("ProtectHome", "yes"), ("CapabilityBoundingSet", "")} <= set(said)
-    more = {"ReadWritePaths", "BindPaths", "CacheDirectory", "LogsDirectory", "RuntimeDirectory"}
-    assert not more & {name for name, _ in said}
+    unsafe = re.findall(r"^(\w+)=(.*)$", SERVICE.read_text("utf-8"), re.MULTILINE)
+    assert [value for name, value in unsafe if name == "StateDirectory"] == ["rnnviz"]
+    assert {("ProtectSystem", "strict"), ("ProtectHome", "yes"), ("CapabilityBoundingSet", "")} <= set(unsafe)
+    settings = {"ReadWritePaths", "BindPaths", "CacheDirectory", "LogsDirectory", "RuntimeDirectory"}
+    assert not settings & {name for name, _ in unsafe}

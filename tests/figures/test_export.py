@@ -113,7 +113,7 @@ def test_a_file_object_gets_the_table_and_stays_open(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_is_stopped_leaves_what_was_there(
+def test_interrupted_export_keeps_old_file(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / f"out.{format}"

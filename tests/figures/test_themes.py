@@ -17,11 +17,11 @@ BLINDNESS = {
 
 
 @EACH
-def test_nothing_is_the_background_itself(theme: Theme) -> None:
+def test_neutral_value_has_background_colour(theme: Theme) -> None:
     background = [int(theme.background[i : i + 2], 16) for i in (1, 3, 5)]
     assert theme.bands[0] == theme.background
-    for one in (theme.sequential, theme.surprisal):
-        assert palette(one)[0].tolist() == background
+    for first in (theme.sequential, theme.surprisal):
+        assert palette(first)[0].tolist() == background
     for both in (theme.diverging, theme.reason, theme.versus):
         assert palette(both)[COLOUR_LEVELS // 2].tolist() == background
 
@@ -52,18 +52,18 @@ def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
 @EACH
 @pytest.mark.parametrize("kind", BLINDNESS)
 def test_minus_and_plus_are_told_apart_with_any_colour_blindness(theme: Theme, kind: str) -> None:
-    seen = np.array(BLINDNESS[kind].split(), float).reshape(3, 3)
+    simulation = np.array(BLINDNESS[kind].split(), float).reshape(3, 3)
     for step in (0.25, 0.5, 0.75, 1.0):
         at = round((COLOUR_LEVELS - 1) / 2 * step)
         minus, plus = (palette(theme.diverging)[COLOUR_LEVELS // 2 + side * at] for side in (-1, 1))
-        assert apart(seen, minus, plus) > 0.15
+        assert apart(simulation, minus, plus) > 0.15
     # Behind a text the ends are paler, and still told apart.
     for both in (theme.reason, theme.versus):
-        assert apart(seen, palette(both)[0], palette(both)[-1]) > 0.15
+        assert apart(simulation, palette(both)[0], palette(both)[-1]) > 0.15
 
 
-def apart(seen: np.ndarray, one: np.ndarray, other: np.ndarray) -> float:
-    colours = [seen @ themes.linear("#{:02x}{:02x}{:02x}".format(*c)) for c in (one, other)]
+def apart(simulation: np.ndarray, first: np.ndarray, other: np.ndarray) -> float:
+    colours = [simulation @ themes.linear("#{:02x}{:02x}{:02x}".format(*c)) for c in (first, other)]
     return float(np.abs(np.cbrt(np.clip(colours[0], 0, 1)) - np.cbrt(np.clip(colours[1], 0, 1))).max())
 
 

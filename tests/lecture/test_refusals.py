@@ -20,5 +20,5 @@ REFUSED: Refusals = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_one_sentence(name: str) -> None:
+def test_wrong_argument_is_refused_in_one_sentence(name: str) -> None:
     assert_refused(*REFUSED[name])

@@ -22,12 +22,12 @@ def matrices(picture: Node) -> dict[str, Node]:
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
 def test_every_row_of_the_layer_is_a_row_of_weights_and_the_bias_bent(seed: int) -> None:
-    shown = matrices(scene.hidden(seed)[0])
-    pairs = shown["X"]["rows"]
+    numbers = matrices(scene.hidden(seed)[0])
+    pairs = numbers["X"]["rows"]
     assert len(set(pairs)) == 3
     assert all(pair.replace("→", "") in WORD for pair in pairs)
     by_hand = np.tanh([NET.W_xh[SYMBOLS.index(pair[0])] + NET.b_h for pair in pairs])
-    np.testing.assert_allclose(shown["H"]["values"], by_hand, atol=1e-4)
+    np.testing.assert_allclose(numbers["H"]["values"], by_hand, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])

@@ -16,7 +16,7 @@ from tests.support.lecture import nodes
 
 def shown(picture: Node, **want: Any) -> np.ndarray:
     """The values of the part that has all that is wanted."""
-    return np.array(next(one["values"] for one in nodes(picture) if want.items() <= one.items()))
+    return np.array(next(part["values"] for part in nodes(picture) if want.items() <= part.items()))
 
 
 @pytest.mark.parametrize("t", [1, 2, 6])
@@ -56,6 +56,6 @@ def test_a_real_units_parts_add_up_to_what_the_model_computes() -> None:
 
 
 def test_all_parameters_are_counted_once() -> None:
-    assert "28 + 16 + 4 + 28 + 7 = 83" in [one.get("words") for one in nodes(parameters(6)[0])]
-    (table,) = [one for one in nodes(parameters(6)[0]) if one["kind"] == "table"]
+    assert "28 + 16 + 4 + 28 + 7 = 83" in [part.get("words") for part in nodes(parameters(6)[0])]
+    (table,) = [part for part in nodes(parameters(6)[0]) if part["kind"] == "table"]
     assert table["rows"][0][1:] == ["83", "83"], "ten times the text, exactly as many"

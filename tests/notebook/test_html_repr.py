@@ -49,18 +49,18 @@ def test_a_picture_is_well_formed_html_without_scripts(name: str) -> None:
 
 
 def test_the_heat_map_holds_the_states_of_the_last_characters_in_their_colours() -> None:
-    drawn = READ._repr_html_()
-    encoded = re.search(r"data:image/png;base64,([^\"]+)", drawn)
+    picture = READ._repr_html_()
+    encoded = re.search(r"data:image/png;base64,([^\"]+)", picture)
     assert encoded
     pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(encoded[1]))))
     assert pixels.shape == (40, 120, 3)
     np.testing.assert_array_equal(pixels, palette(TANH.anchors(LIGHT))[TANH.levels(READ.hidden[-120:, -1].T)])
-    characters = re.findall(r'font-family="monospace"[^>]*>([^<]*)<', drawn)
+    characters = re.findall(r'font-family="monospace"[^>]*>([^<]*)<', picture)
     assert html.unescape("".join(characters)) == TEXT[-120:].replace(" ", "·").replace("\n", "⏎")
-    assert f"the last 120 of {len(TEXT):,}" in drawn
-    assert f"perplexity {READ.perplexity[-1]:.3f}" in drawn
-    assert "Look for" in drawn
-    assert "does not tell" in drawn
+    assert f"the last 120 of {len(TEXT):,}" in picture
+    assert f"perplexity {READ.perplexity[-1]:.3f}" in picture
+    assert "Look for" in picture
+    assert "does not tell" in picture
 
 
 def test_a_score_says_itself_and_shows_its_figures() -> None:
@@ -70,7 +70,7 @@ def test_a_score_says_itself_and_shows_its_figures() -> None:
 
 
 def test_a_model_shows_its_card() -> None:
-    drawn = MODEL._repr_html_()
-    assert "40 hidden units" in drawn
-    assert "4.325" in drawn
-    assert "&lt;script&gt;x&lt;/script&gt;" in drawn
+    html = MODEL._repr_html_()
+    assert "40 hidden units" in html
+    assert "4.325" in html
+    assert "&lt;script&gt;x&lt;/script&gt;" in html

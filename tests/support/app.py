@@ -66,8 +66,8 @@ def _no_run_goes_wrong(request: pytest.FixtureRequest) -> Iterator[None]:
     """No run of a script ends in an exception, nor shows an error but where it is to: see `troubled`."""
     run, shows_errors = AppTest._run, "troubled" in request.fixturenames
 
-    def looked_at(self: AppTest, *given: Any, **more: Any) -> AppTest:
-        app = run(self, *given, **more)
+    def looked_at(self: AppTest, *arguments: Any, **keywords: Any) -> AppTest:
+        app = run(self, *arguments, **keywords)
         assert not app.exception
         assert shows_errors or not app.error, [error.value for error in app.error]
         return app

@@ -41,19 +41,27 @@ def run_until_settled(app: AppTest, page: str) -> AppTest:
 
 def components(app: AppTest) -> list[Any]:
     """What is on the page of our own, but for what every page has: the address."""
-    return [found for found in app.get("bidi_component") if found.proto.component_name != "rnnviz.address"]
+    return [
+        component
+        for component in app.get("bidi_component")
+        if component.proto.component_name != "rnnviz.address"
+    ]
 
 
 def address_fields(app: AppTest) -> dict[str, str | None]:
     """What the page says belongs in its address."""
-    (found,) = [one for one in app.get("bidi_component") if one.proto.component_name == "rnnviz.address"]
-    fields: dict[str, str | None] = unpack(found.proto.bytes)[0]["fields"]
+    (component,) = [
+        component
+        for component in app.get("bidi_component")
+        if component.proto.component_name == "rnnviz.address"
+    ]
+    fields: dict[str, str | None] = unpack(component.proto.bytes)[0]["fields"]
     return fields
 
 
 def component_data(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What the first component on the page was given."""
-    component, *_others = components(app)
+    component, *_rest = components(app)
     return unpack(component.proto.bytes)
 
 

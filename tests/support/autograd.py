@@ -40,10 +40,10 @@ def by_autograd(model: CharModel, text: str, target: str | None = None) -> Doubl
     rows = []
     for t in range(1, len(text) + 1):
         if target is not None:
-            of = int(model.vocabulary.encode(target)[0])
+            symbol = int(model.vocabulary.encode(target)[0])
         else:
-            of = int(ids[0, t + 1]) if t < len(text) else int(predictions[t].argmax())
-        (gradient,) = torch.autograd.grad(predictions[t, of], x, retain_graph=True)
+            symbol = int(ids[0, t + 1]) if t < len(text) else int(predictions[t].argmax())
+        (gradient,) = torch.autograd.grad(predictions[t, symbol], x, retain_graph=True)
         rows.append(gradient[0].norm(dim=-1).numpy())
     return np.array(rows)
 

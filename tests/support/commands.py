@@ -46,8 +46,8 @@ def run(
     monkeypatch.delenv("RNNVIZ_RUNS", raising=False)
 
     def run(command: str, *arguments: str, data: bytes | None = b"") -> Done:
-        given = None if data is None else io.TextIOWrapper(io.BytesIO(data), "utf-8")
-        monkeypatch.setattr("sys.stdin", given)
+        standard_input = None if data is None else io.TextIOWrapper(io.BytesIO(data), "utf-8")
+        monkeypatch.setattr("sys.stdin", standard_input)
         monkeypatch.setattr("sys.argv", ["rnnviz", *command.split(), *arguments])  # a card's command
         capfdbinary.readouterr()
         try:

@@ -15,9 +15,9 @@ def choose_way(app: AppTest, way: str) -> AppTest:
     return run_until_settled(app.segmented_control(key="inside.way").set_value(way).run(), "inside")
 
 
-def ask_board(app: AppTest, key: str, **what: Any) -> AppTest:
+def ask_board(app: AppTest, key: str, **action: Any) -> AppTest:
     """As if a board's browser had asked this."""
-    app.session_state[f"{key}.ask"] = {"client": "me", "seq": 1, **what}
+    app.session_state[f"{key}.ask"] = {"client": "me", "seq": 1, **action}
     return app.run()
 
 

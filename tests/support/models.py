@@ -39,12 +39,12 @@ def network(
 
 def with_tensors(model: NumpyModel, **tensors: npt.ArrayLike) -> NumpyModel:
     """The network with other weights: `readout_bias` is its tensor "readout.bias"."""
-    found = dict(model.tensors)
-    for name in found:
+    tensors_by_name = dict(model.tensors)
+    for name in tensors_by_name:
         if (value := tensors.pop(name.replace(".", "_"), None)) is not None:
-            found[name] = np.broadcast_to(value, found[name].shape).astype(np.float32)
+            tensors_by_name[name] = np.broadcast_to(value, tensors_by_name[name].shape).astype(np.float32)
     assert not tensors, "it has no such weights"
-    return replace(model, weights=weights_from(model.config, found), tensors=found)
+    return replace(model, weights=weights_from(model.config, tensors_by_name), tensors=tensors_by_name)
 
 
 def tiny(cell: str, *, name: str = "", card: dict[str, Any] | None = None, **options: Any) -> NumpyModel:

@@ -12,13 +12,13 @@ from rnnviz.scoring.perplexity import Piece, score
 
 def pieces(model: LanguageModel, text: str, **options: Any) -> list[Piece]:
     """The pieces of a text, with rank and entropy."""
-    found: list[Piece] = []
-    run(score(model, text=text, each=found.append, **options))
-    return found
+    parts: list[Piece] = []
+    run(score(model, text=text, each=parts.append, **options))
+    return parts
 
 
 def costs(model: LanguageModel, text: str, **options: Any) -> Doubles:
     """The nats of each character, (n,), read without rank and entropy."""
-    found: list[Doubles] = []
-    run(score(model, text=text, costs=found.append, **options))
-    return np.concatenate(found)
+    parts: list[Doubles] = []
+    run(score(model, text=text, costs=parts.append, **options))
+    return np.concatenate(parts)

@@ -63,5 +63,5 @@ def noise(n: int, seed: int, exponent: float) -> np.ndarray:
     waves = np.fft.rfft(np.random.default_rng(seed).standard_normal(16 * n))
     waves[1:] *= power
     waves[0] = 0
-    drawn = np.fft.irfft(waves, 16 * n)
-    return drawn[:n] / drawn.std()
+    signal = np.fft.irfft(waves, 16 * n)
+    return signal[:n] / signal.std()

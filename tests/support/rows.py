@@ -24,9 +24,9 @@ def row_file(rows: Sequence[Any], **options: Any) -> row_files.RowFile:
 def score_file_rows(
     model: LanguageModel, file: row_files.RowFile, **options: Any
 ) -> tuple[list[RowScore], RowsScore]:
-    found: list[RowScore] = []
-    score = run(score_rows(model, file, each=lambda batch: found.extend(batch.scores), **options))
-    return found, score
+    scores: list[RowScore] = []
+    score = run(score_rows(model, file, each=lambda batch: scores.extend(batch.scores), **options))
+    return scores, score
 
 
 ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]

@@ -23,15 +23,15 @@ def spread_network(cell: str = "gru", **options: Any) -> NumpyModel:
     return network(config, VOCABULARY, tensors, name=f"tiny-{cell}")
 
 
-def assert_same_trace(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:
-    assert one.text == other.text
+def assert_same_trace(trace: Trace, other: Trace, tolerance: float = 1e-5) -> None:
+    assert trace.text == other.text
     for name in ARRAYS:
-        left, right = getattr(one, name), getattr(other, name)
+        left, right = getattr(trace, name), getattr(other, name)
         if left is None:
             assert right is None
         else:
             assert left.shape == right.shape
             np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance, err_msg=name)
-    np.testing.assert_allclose(one.log_probs, other.log_probs, rtol=0, atol=tolerance)
-    for name, values in one.gates.items():
+    np.testing.assert_allclose(trace.log_probs, other.log_probs, rtol=0, atol=tolerance)
+    for name, values in trace.gates.items():
         np.testing.assert_allclose(values, other.gates[name], rtol=0, atol=tolerance, err_msg=name)

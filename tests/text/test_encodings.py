@@ -191,7 +191,7 @@ def test_a_short_text_is_read_as_what_is_common(text: str, codec: str) -> None:
 def test_model_characters_make_encoding_likelier() -> None:
     data = "缪".encode("gb18030") * 2
     assert decode(data).text != "缪缪"
-    assert decode(data, known="缪").text == "缪缪"
+    assert decode(data, model_characters="缪").text == "缪缪"
 
 
 @pytest.mark.parametrize("text", [*TEXTS.values(), "plain ASCII", ""], ids=[*TEXTS, "ascii", "empty"])
