@@ -51,7 +51,7 @@ PROMISES: dict[str, list[str]] = {
         "browser/test_viewer.py::test_text_is_shown_unchanged",
         "browser/test_address.py::test_markup_stays_text_and_damaged_text_is_noted",
     ],
-    "Archives and documents are refused": ["text/test_filetypes.py::test_what_is_no_text_is_refused_by_name"],
+    "Archives and documents are refused": ["text/test_filetypes.py::test_binary_file_is_refused_by_format"],
     "can't fill the memory": ["text/test_row_files.py::test_a_decompression_bomb_is_noticed_early"],
     "by the app's user only (0600)": [
         "ui/jobs/test_clear_data.py::test_only_the_owner_can_read_what_is_kept"
