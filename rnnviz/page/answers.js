@@ -16,7 +16,7 @@ const BRANCH_CHARS = 80; // of each of several continuations
 export class Answers {
   revision = 0;
   /** @type {number[]} the symbols of the last answer's text */
-  told = [];
+  lastIds = [];
   /** @type {Float32Array} the n-gram model's costs, in nats */
   counted = new Float32Array();
   /** @type {Selection | null} what the last answer showed */
@@ -61,10 +61,10 @@ export class Answers {
   tell(ask, { text, ids, why }) {
     const { made, reading } = this;
     const { fixed } = made;
-    const unchanged = commonPrefix(ids, this.told);
+    const unchanged = commonPrefix(ids, this.lastIds);
     const base = this.revision;
-    this.told = ids;
-    this.revision += 1;
+    this.lastIds = ids;
+    this.revision += 1; // the view names the revision that it holds (`base`), as on the server
     if (this.counts) this.count(this.counts, ids, unchanged);
     const selection = this.select(ask, ids.length);
     const { length, start, stop, quantity, layer, order, unit } = selection;
@@ -162,7 +162,7 @@ export class Answers {
     const listed = places.map((t) => largest(reading.logs(t), Math.min(made.fixed.listed, network.V)));
     /** @type {Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>} */
     const arrays = {
-      ids: Uint32Array.from(this.told.slice(viewRows.textRows)),
+      ids: Uint32Array.from(this.lastIds.slice(viewRows.textRows)),
       nll: reading.nll.slice(viewRows.textRows, length),
       states: this.levels(joined(states), quantity, layer),
       next: Uint32Array.from(listed.flatMap((best) => best.ids)),

@@ -21,11 +21,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from rnnviz.arrays import Array, Arrays, Doubles
+from rnnviz.arrays import Array, Arrays
 from rnnviz.figures import live
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page import shown_units
 from rnnviz.scoring.sampling import PLAIN, Shape, sampling_distribution
+from rnnviz.scoring.text_reader import TextRead
 from rnnviz.scoring.trace import Trace
 
 
@@ -88,27 +89,6 @@ def difference(browser_selection: Selection | None, selection: Selection, unchan
     return Difference(
         unchanged, unchanged if same_plane and browser_selection.unit == selection.unit else 0, low, high
     )
-
-
-@dataclass(frozen=True)
-class TextRead:
-    """A text, read for one answer.
-
-    It lives no longer than the answer takes: while a Trace lives, its Tracer may not overwrite its rows and
-    goes on in a copy.
-
-    unchanged   characters at the beginning that are as in the text read before
-    ngram       (T,) nats, the n-gram model's costs; None without such a model
-    memoryless  the Trace by the network without memory, None unless it is shown
-    memoryless_unchanged  characters at the beginning that are as when this network read before
-    """
-
-    model: Network
-    trace: Trace
-    unchanged: int
-    ngram: Doubles | None = None
-    memoryless: Trace | None = None
-    memoryless_unchanged: int = 0
 
 
 def content(

@@ -161,14 +161,16 @@ class Tracer:
     def extend(self, text: str) -> Trace:
         """The Trace of the whole `text`; TextError for half a surrogate pair leaves the Tracer as it was."""
         text = normalise(text, self._normaliser)
-        return self._update(text, common_prefix(self._text, text))
+        prefix = common_prefix(self._text, text)
+        return self._update(text, self._vocabulary.encode(text[prefix:]), prefix)
 
     def adopt(self, text: str, hidden: Floats, cell: Floats | None) -> Trace:
         """The Trace of a normalised `text` whose states (T, L, H) were computed elsewhere."""
-        return self._update(text, 0, (hidden, cell))
+        return self._update(text, self._vocabulary.encode(text), 0, (hidden, cell))
 
-    def _update(self, text: str, prefix: int, states: tuple[Floats, Floats | None] | None = None) -> Trace:
-        ids = self._vocabulary.encode(text[prefix:])
+    def _update(
+        self, text: str, ids: Ids, prefix: int, states: tuple[Floats, Floats | None] | None = None
+    ) -> Trace:
         self._make_room(prefix, len(text))
         # The part that stays valid if reading is interrupted, as by Ctrl-C: the next call goes on from there.
         self._text = text[:prefix]

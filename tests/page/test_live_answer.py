@@ -12,7 +12,6 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.page.live_answer import (
     Difference,
     Selection,
-    TextRead,
     WindowPredictions,
     colour_levels,
     content,
@@ -21,6 +20,7 @@ from rnnviz.page.live_answer import (
 from rnnviz.page.shown_units import unit_reach
 from rnnviz.page.text_numbers import TEXT_NUMBERS, number_values
 from rnnviz.scoring.sampling import Shape
+from rnnviz.scoring.text_reader import TextRead
 from tests.support.models import TEXT, tiny
 
 GRU = tiny("gru", layers=2)
@@ -60,7 +60,7 @@ def test_difference_names_rows_the_browser_holds(
 def test_content_of_a_new_view_equals_the_trace(cell: str) -> None:
     model = tiny(cell)
     trace, memoryless = rnnviz.trace(model, TEXT[:20]), rnnviz.trace(MLP, TEXT[:20])
-    read = TextRead(model, trace, 0, ngram=np.arange(20.0), memoryless=memoryless)
+    read = TextRead(model, TEXT[:20], trace, 0, ngram=np.arange(20.0), memoryless=memoryless)
     predictions = WindowPredictions()
     predictions.reshape(Shape(0.5, top_k=9))
     arrays = content(read, WINDOW, Difference(0, 0, 8, 8), predictions)
@@ -100,7 +100,9 @@ def test_colours_of_a_cell_state_end_at_the_units_reach(unit: int | None) -> Non
 
 def test_content_leaves_out_exactly_the_rows_that_are_held() -> None:
     trace = rnnviz.trace(GRU, TEXT[:20])
-    read = TextRead(GRU, trace, 20, memoryless=rnnviz.trace(MLP, TEXT[:20]), memoryless_unchanged=20)
+    read = TextRead(
+        GRU, TEXT[:20], trace, 20, memoryless=rnnviz.trace(MLP, TEXT[:20]), memoryless_unchanged=20
+    )
     selection = replace(WINDOW, memoryless=True)
     whole = content(read, selection, Difference(0, 0, 8, 8), WindowPredictions())
     rest = content(read, selection, Difference(12, 15, 10, 13), WindowPredictions())

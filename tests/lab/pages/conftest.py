@@ -20,20 +20,20 @@ def started(
 ) -> list[runs.Description]:
     """Runs have a folder of their own and no processes, as have kept models. Returns what was started."""
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept, only_tiny_models])
+    kept_folder = tmp_path / "kept"
+    kept_folder.mkdir()
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept_folder, only_tiny_models])
     monkeypatch.setattr(estimate, "measured", lambda config, symbols, check: 20_000.0)
     monkeypatch.setattr("rnnviz.lab.pages.train.forecast.QUIET", 0.0)
-    asked: list[runs.Description] = []
+    descriptions: list[runs.Description] = []
 
     def start(description: runs.Description) -> str:
-        asked.append(description)
+        descriptions.append(description)
         make_run(description.name)
         return description.name
 
     monkeypatch.setattr(runs, "start", start)
-    return asked
+    return descriptions
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def values(board: dict[str, Any], n: int) -> Any:
     return board["arrays"][board["texts"][n]["values"]]
 
 
-def test_a_row_within_the_picture_and_beyond_it(
+def test_shares_are_those_of_connectivity(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "PICTURE_CHARS", 60)
@@ -44,7 +44,7 @@ def test_a_row_within_the_picture_and_beyond_it(
 
 
 @pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm"])
-def test_gates_and_the_eigenvalues_stand_there_before_any_click(
+def test_gates_and_eigenvalues_are_drawn_before_any_click(
     open_app: Open, boards: dict[str, Any], model: str
 ) -> None:
     app = run_until_settled(open_app("inside", part="memory", model=model), "inside")
@@ -54,15 +54,15 @@ def test_gates_and_the_eigenvalues_stand_there_before_any_click(
         "constants",
     ]
     network = tiny(model.removeprefix("tiny-"), card=tiny_card())
-    found = gradients.spectrum(network)
-    assert render_finding.join_sentences(found.sentences()) in page_words(app)
+    spectrum = gradients.spectrum(network)
+    assert render_finding.join_sentences(spectrum.sentences()) in page_words(app)
     sent = boards["inside.spectrum"]
     trained, untrained = sent["panels"][0]["figures"]["light"]["data"]
-    np.testing.assert_allclose(sent["arrays"][trained["x"]["$"]], found.trained.real, atol=1e-6)
-    np.testing.assert_allclose(sent["arrays"][untrained["y"]["$"]], found.untrained.imag, atol=1e-6)
+    np.testing.assert_allclose(sent["arrays"][trained["x"]["$"]], spectrum.trained.real, atol=1e-6)
+    np.testing.assert_allclose(sent["arrays"][untrained["y"]["$"]], spectrum.untrained.imag, atol=1e-6)
 
 
-def test_what_takes_long_shows_progress_and_can_be_cancelled(
+def test_long_computation_can_be_cancelled(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
@@ -76,21 +76,23 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
     assert "cancelled" in page_words(app)
 
 
-def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
+def test_attribution_draws_three_rows_for_the_character_in_view(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
     app = run_until_settled(
         write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside"
     )
     assert memory.ATTRIBUTION_KEY not in boards
     run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
     run_until_settled(ask_board(app, memory.ATTRIBUTION_KEY, what="at", value=41), "inside")
-    found = run(attribution.contributions(GRU, TEXT[:90], at=41))
+    contributions = run(attribution.contributions(GRU, TEXT[:90], at=41))
     sent = boards[memory.ATTRIBUTION_KEY]
     assert len(sent["texts"]) == 3
     np.testing.assert_allclose(np.nansum(values(sent, 0)), 100, atol=1e-2)
-    np.testing.assert_allclose(values(sent, 1)[:41], found.integrated.values, atol=1e-5)
-    np.testing.assert_allclose(values(sent, 2)[:41], found.occluded.values, atol=1e-5)
+    np.testing.assert_allclose(values(sent, 1)[:41], contributions.integrated.values, atol=1e-5)
+    np.testing.assert_allclose(values(sent, 2)[:41], contributions.occluded.values, atol=1e-5)
     assert np.isnan(values(sent, 1)[41:]).all()
-    assert render_finding.join_sentences(found.sentences()) in page_words(app)
+    assert render_finding.join_sentences(contributions.sentences()) in page_words(app)
     # Another baseline gives other numbers.
     run_until_settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
-    assert not np.array_equal(values(boards[memory.ATTRIBUTION_KEY], 2)[:41], found.occluded.values)
+    assert not np.array_equal(values(boards[memory.ATTRIBUTION_KEY], 2)[:41], contributions.occluded.values)

@@ -40,19 +40,22 @@ def choose(app: AppTest, name: str, value: str) -> AppTest:
     )
 
 
-def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dict[str, Any]) -> None:
+def test_patch_puts_a_state_into_another_text(open_app: Open, boards: dict[str, Any]) -> None:
     app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "patch")
     done = units.patch(GRU, SOURCE, AT, TARGET, TO)
     sent = boards[KEY]
     shows(sent, done)
-    texts = [bytes(sent["arrays"][one["codes"]].astype("<u4")).decode("utf-32-le") for one in sent["texts"]]
+    texts = [
+        bytes(sent["arrays"][board_text["codes"]].astype("<u4")).decode("utf-32-le")
+        for board_text in sent["texts"]
+    ]
     assert texts[0] == TARGET
     assert texts[2] == done.continuation(
         unit_changes.CONTINUATION_CHARS, temperature=0.8, seed=unit_changes.CONTINUATION_SEED
     )
     unrelated = app.text_area(key="inside.text").value
-    said = done.controls(GRU, unrelated).sentences()
-    assert render_finding.join_sentences(said, "said", "hint") in page_words(app)
+    sentences = done.controls(GRU, unrelated).sentences()
+    assert render_finding.join_sentences(sentences, "said", "hint") in page_words(app)
     # A click in each text moves its place.
     ask_board(app, f"{KEY}.source", what="at", value=3)
     ask_board(app, f"{KEY}.target", what="at", value=7)
@@ -61,7 +64,7 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
 
 
-def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, Any]) -> None:
+def test_patch_of_units_takes_texts_of_the_reader(open_app: Open, boards: dict[str, Any]) -> None:
     app = choose_way(open_app("inside", part="cause", model="tiny-lstm"), "patch")
     app.text_area(key=f"{KEY}.source.text").set_value("a machine").run()
     app.text_area(key=f"{KEY}.target.text").set_value("his voice was quiet").run()
@@ -73,15 +76,11 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     shows(boards[KEY], units.patch(model, **texts, units=[2, 3, 4], quantity="cell"))
     app.text_input(key=f"{KEY}.units").set_value("99").run()
     assert "Write the numbers of units" in app.info[0].value
-    app.text_input(key=f"{KEY}.units").set_value("0").run()
-    app.selectbox(key="inside.patch.what").set_value("random").run()
-    run_until_settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
-    shows(boards[KEY], units.patch(model, **texts, units=directions.random_direction(12, 3)))
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
 
 
-def test_a_random_direction_lies_in_the_layer_in_view(
+def test_random_direction_lies_in_the_layer_in_view(
     open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = tiny("gru", layers=2, card=tiny_card())
@@ -91,13 +90,13 @@ def test_a_random_direction_lies_in_the_layer_in_view(
         choose_way(open_app("inside", part="cause", model="deep", layer="1"), "patch"), "part", "part"
     )
     assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
-    run_until_settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
-    shows(
-        boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random_direction(12, layer=1))
-    )
+    app.selectbox(key="inside.patch.what").set_value("random").run()
+    run_until_settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
+    direction = directions.random_direction(12, 3, layer=1)
+    shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=direction))
 
 
 @pytest.mark.parametrize("texts", [OTHER_PATCH_EXAMPLE, *PATCH_EXAMPLES.values()])
-def test_each_example_has_one_place(texts: tuple[str, str]) -> None:
+def test_patch_examples_have_one_place(texts: tuple[str, str]) -> None:
     assert all(text.count("|") == 1 and len(text) <= MAX_PATCH_CHARS for text in texts)
     assert all(trace(tiny("gru"), text).text for text in texts)

@@ -69,7 +69,7 @@ SLIDER_REST_S = 0.5  # before the job begins, while a reader moves the slider
 UNITS = Field[str | None]("inside.units")
 ACTION = Field[Action]("inside.action", "clamp")
 VALUE = Field("inside.value", 1.0)
-HELD = Field("inside.to", "mean")
+HELD_VALUE = Field("inside.to", "mean")
 TARGET = Field("inside.effect.target", "quotes")
 
 
@@ -145,20 +145,22 @@ class ChangeUnits(ChangeWay):
         if action == "scale":
             return st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
         view, along = self.view, None if named is None else named.direction.along(self.view.trace)
-        far, usual, help_text = 1.0, 1.0, None
+        # A unit that tanh bounds lies between −1 and 1. Otherwise the largest value on the text is the bound.
+        bound, usual, help_text = 1.0, 1.0, None
         if along is not None or view.model.config.span != "tanh":
             values = np.nan_to_num(view.trace.hidden[:, view.layer] if along is None else along)
-            far = float(np.ceil(max(0.1, np.abs(values).max(initial=0)) * 10) / 10)
+            bound = float(np.ceil(max(0.1, np.abs(values).max(initial=0)) * 10) / 10)
             usual = 1.0 if along is None else round(float(values.max(initial=0)), 1)
             help_text = _("On this text the largest value is {n}.").format(n=f"{values.max(initial=0):.2f}")
-        value = VALUE.resolve(usual=min(usual, far), subject=(along is None, far))
-        st.slider(_("value"), -far, far, step=far / 20, help=help_text, **VALUE.widget)
+        value = VALUE.resolve(usual=min(usual, bound), subject=(along is None, bound))
+        st.slider(_("value"), -bound, bound, step=bound / 20, help=help_text, **VALUE.widget)
         return value
 
     def _render_longer_text(self, change: Intervention) -> None:
         """Draw the intervention's cost on a longer text: on all of it, and where a target holds."""
         view = self.view
         st.subheader(_("On a longer text, and on a part of it"), anchor=False)
+        # A pattern and a selection need fields of their own; a graded target has no inside to compare.
         unfit = (PATTERN, SPAN, *GRADED)
         names = {name: words for name, words in target_words(view.python).items() if name not in unfit}
         usual = "py-string" if view.python else "quotes"
@@ -237,6 +239,7 @@ class InterventionText:
             view.key("on", at, view.context.temperature),
             lambda: sampling.resume(view.trace, at + 1, **options),
         )
+        # The continuation, too, reads on under the intervention.
         changes = combined(self.changed_trace.weights, self.change)
         changed = remember(
             view.key("on", at, view.context.temperature, self.change),
@@ -270,7 +273,8 @@ def _effect(
 ) -> Any:
     """An intervention's cost beside random ones; without a target, on the text in view."""
     if not target:
-        time.sleep(SLIDER_REST_S)  # a slider that moves on meanwhile cancels the job before any work
+        # A slider that moves on meanwhile asks for another change, which cancels this job before any work.
+        time.sleep(SLIDER_REST_S)
         progress(Share(0.0))
     inside = units.target(target, text, unclosed=unclosed) if target else None
     return effects.costing(model, text, change, target=inside)
@@ -297,8 +301,8 @@ class AblateUnits(ChangeWay):
         with left:
             source = SourcePicker(self.view, "inside.ablate.source").render()
         with right:
-            held = {"zero": "0", "mean": _("its own mean")}
-            held_value = HELD.choose(_("An ablated unit is held at"), held)
+            value_names = {"zero": "0", "mean": _("its own mean")}
+            held_value = HELD_VALUE.choose(_("An ablated unit is held at"), value_names)
         ablation = ABLATION.render(
             self.view, source, self._make_button(), layer=self.view.layer, to=held_value
         )
@@ -322,6 +326,7 @@ class AblateUnits(ChangeWay):
 
 def _change_unit(unit: int) -> None:
     """Show this unit under "Change units"."""
+    # The reader's own list of units is dropped for the one just picked.
     UNIT.request(unit)
     UNITS.request(None)
     WAY.request("change")
@@ -389,6 +394,7 @@ class PatchState(ChangeWay):
         if state_part is None:
             show_units_hint(self.view)
             return
+        # As a control, states of another text are patched in: the page's, whose trace is there already.
         unrelated = IdentifiedValue(self.view.mark, self.view.trace)
         patch = PATCH.render(self.view, places=places, unrelated=unrelated, **state_part)
         if patch is not None:
@@ -453,6 +459,7 @@ class PatchState(ChangeWay):
         ChangedText(
             PATCH_KEY,
             patched.into.text,
+            # Bits lost, with the other sign: gains are blue everywhere on this page.
             0.0 - patched.loss / np.log(2),
             (sampling.resume(patched.into, patched.to, **options), patched.continuation(**options)),
             (
@@ -501,6 +508,7 @@ class PatchedPlace:
         text = self._render_field()
         at = self._find_place(text)
         if text:
+            # A pale band behind what the network has read when its state is taken, or replaced.
             before = np.where(np.arange(len(text)) < at, 0.6, 0.0)
             levels = Scale("sequential", 0.0, 4.0).levels(before)
             painted = dashboard.Text(text, levels, "sequential", self.label)

@@ -41,9 +41,11 @@ MIDDLE_LEVEL = 127  # of a diverging palette: the colour of no difference
 
 
 def _compare(_model: object, text: str, networks: IdentifiedValue, progress: Progress) -> Comparison:
-    found = units.compare(list(networks.value.values()), text)
-    named = (replace(read, model_name=name) for name, read in zip(networks.value, found.traces, strict=True))
-    return replace(found, traces=tuple(named))
+    comparison = units.compare(list(networks.value.values()), text)
+    named = (
+        replace(read, model_name=name) for name, read in zip(networks.value, comparison.traces, strict=True)
+    )
+    return replace(comparison, traces=tuple(named))
 
 
 COMPARE = Computation[Comparison]("compare", lambda: _("Reading with each network"), _compare)
@@ -52,10 +54,10 @@ COMPARE = Computation[Comparison]("compare", lambda: _("Reading with each networ
 def _perturb(
     _model: object, text: str, networks: IdentifiedValue, at: int, letter: str, progress: Progress
 ) -> list[Perturbation]:
-    found = [units.perturb(model, text, at, letter) for model in networks.value.values()]
+    perturbations = [units.perturb(model, text, at, letter) for model in networks.value.values()]
     return [
-        replace(one, before=replace(one.before, model_name=name))
-        for name, one in zip(networks.value, found, strict=True)
+        replace(perturbation, before=replace(perturbation.before, model_name=name))
+        for name, perturbation in zip(networks.value, perturbations, strict=True)
     ]
 
 
@@ -137,6 +139,7 @@ class ComparedText:
     def render(self) -> None:
         at = cursor(dashboard.asked(KEY), self.view, len(self.view.text) - 1)
         running, *expected = self.comparison.panels(at)
+        # Sixths of the dashboard: the networks' predictions stand side by side.
         width = 6 // len(expected)
         dashboard.mount(
             KEY,
@@ -164,6 +167,7 @@ class ComparedText:
             )
             for trace in traces
         ]
+        # A difference is of two: three would need three rows more.
         if len(traces) == 2:
             label = _("difference, bits; blue: {first} expected it more; orange: {second} did")
             label = label.format(first=traces[0].model_name, second=traces[1].model_name)
@@ -175,6 +179,7 @@ class ComparedText:
         st.markdown(
             _("**Continuations after character {n}**, from the same random numbers").format(n=f"{at + 1:,}")
         )
+        # No character of a continuation is compared, so all have the palette's middle colour.
         uncoloured = np.full(CONTINUATION_CHARS, MIDDLE_LEVEL, np.uint8)
         texts = [
             dashboard.Text(
@@ -222,10 +227,11 @@ class ChangeLetter(ChangeWay):
             placeholder=usual,
             help=_("Click another character in the text to change that one."),
         )
+        # The same letter would change nothing: it counts as none.
         return usual if letter in ("", text_letter) else letter
 
     def _render_perturbations(self, letter: str, perturbations: list[Perturbation]) -> None:
-        first, *others = perturbations
+        first, *other_perturbations = perturbations
         lines = [render_finding.join_sentences(perturbation.sentences()) for perturbation in perturbations]
         st.markdown("  \n".join(lines))
         label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(
@@ -237,7 +243,8 @@ class ChangeLetter(ChangeWay):
             LETTER_KEY,
             texts=[dashboard.painted(self.view.text, bits, BITS, label, said=_("difference in bits"))],
             panels=[
-                render_finding.finding_panel(panel, height=300, width=3) for panel in first.panels(others)
+                render_finding.finding_panel(panel, height=300, width=3)
+                for panel in first.panels(other_perturbations)
             ],
             at=first.at,
             scale=("sequential", _("0 bits"), _("{n} bits").format(n=f"≥ {BITS.high:g}")),

@@ -107,9 +107,11 @@ class Computation(Generic[R]):
 
         `run` gets only `arguments`, all of which are in the key: so no result is shown for another request.
         """
+        # Sorted: the key must not depend on the order in which a caller names its arguments.
         key = source.key(view, self.name, *sorted(arguments.items()))
         started = button is None or st.session_state.get(started_key(self.name)) == key
 
+        # In the job's thread, which has no session: what the session holds is in `view` and `source`.
         def run(progress: Progress) -> Any:
             text = (
                 normalise(source.read(view, self.max_chars), view.model.normaliser) if self.max_chars else ""

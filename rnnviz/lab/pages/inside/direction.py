@@ -14,7 +14,7 @@ from rnnviz.lab.pages.inside.page_view import PageView
 from rnnviz.page.shown_units import target_name
 from rnnviz.ui.shell.fields import Field
 
-_FOUND = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
+_FOUND_KEY = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"
 MAX_RANDOM_SEED = 9999
 
@@ -28,7 +28,7 @@ class NamedDirection(NamedTuple):
 
 def keep(view: PageView, kind: str, target: str, direction: Direction) -> None:
     """Offer the direction found for `target` in all parts of the page; `kind` is MEANS or PROBE."""
-    st.session_state.setdefault(_FOUND, {})[view.mark, view.layer, direction.quantity, kind] = (
+    st.session_state.setdefault(_FOUND_KEY, {})[view.mark, view.layer, direction.quantity, kind] = (
         target,
         direction,
     )
@@ -53,10 +53,13 @@ class DirectionChoice:
 
     def render(self) -> NamedDirection | None:
         """Draw the choice. None if the reader chooses the unit, or if there is no direction to choose."""
-        found = self._list_found()
-        names = {kind: _direction_name(kind, target) for kind, (target, _direction) in found.items()}
+        found_directions = self._list_found()
+        names = {
+            kind: _direction_name(kind, target) for kind, (target, _direction) in found_directions.items()
+        }
         if self.with_random:
             names[RANDOM] = _("a random direction")
+        # With the unit alone there is nothing to choose.
         if not names:
             return None
         chosen = Field(f"inside.{self.key}.what", UNIT).choose(
@@ -68,15 +71,16 @@ class DirectionChoice:
                 "offered here once a search under Units has found them."
             ),
         )
-        if chosen in found:
-            return NamedDirection(names[chosen], found[chosen][1])
+        if chosen in found_directions:
+            return NamedDirection(names[chosen], found_directions[chosen][1])
         return self._render_seed() if chosen == RANDOM else None
 
     def _list_found(self) -> dict[str, tuple[str, Direction]]:
         """Target and direction by kind, of those found in this network, layer and quantity."""
-        kept = st.session_state.get(_FOUND, {})
+        # By network, layer and quantity: a direction means nothing among other units.
+        kept_directions = st.session_state.get(_FOUND_KEY, {})
         keys = {kind: (self.view.mark, self.view.layer, self.quantity, kind) for kind in (MEANS, PROBE)}
-        return {kind: kept[key] for kind, key in keys.items() if key in kept}
+        return {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
 
     def _render_seed(self) -> NamedDirection:
         view, key = self.view, f"inside.{self.key}.random"
@@ -94,7 +98,8 @@ def centred_values(view: PageView, direction: Direction) -> tuple[np.ndarray[Any
     """A direction's values along the page's text minus their mean, (T,), and the scale that holds them."""
     values = direction.along(view.trace)
     values = values - values.mean() if len(values) else values
-    far = float(np.nan_to_num(np.abs(values)).max(initial=0)) or 1.0
-    step = 10.0 ** np.floor(np.log10(far) - 1)  # two digits
-    far = float(np.ceil(far / step) * step)
-    return values, Scale("diverging", -far, far)
+    bound = float(np.nan_to_num(np.abs(values)).max(initial=0)) or 1.0
+    # The scale ends at a round number: 1.234 becomes 1.3, and 0.0567 becomes 0.057.
+    step = 10.0 ** np.floor(np.log10(bound) - 1)  # two digits
+    bound = float(np.ceil(bound / step) * step)
+    return values, Scale("diverging", -bound, bound)

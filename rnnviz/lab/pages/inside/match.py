@@ -98,6 +98,7 @@ class MatchPart(PagePart):
         counts = Counter(word[0] for word in words_found)
         spans = [word.span() for word in words_found if counts[word[0]] > 1]
         spans = spans or [word.span() for word in words_found]
+        # The last one: the network has read the others before it.
         usual = spans[-1] if spans else (len(text) - 1, len(text))
         return SPAN.resolve(usual=usual, subject=text)
 
@@ -159,6 +160,7 @@ class MatchPart(PagePart):
         """Draw the text coloured by the share of the passage's units that are on; without one, of all."""
         view, columns = self.view, [unit.unit for unit in pattern.units]
         states = units.activations(view.trace, layer=view.layer)
+        # Without units of its own the passage still shows where the network as a whole is on.
         if columns:
             on_shares = matching.shares(states[:, columns], pattern)
             label = _("share of these units that are on")
@@ -235,9 +237,12 @@ class MatchSearch:
     def _make_button(self) -> StartButton | None:
         """The button that starts a search which reads a long text; None for a search that takes a moment."""
         searched = self.searched
+        # Kept states are compared in memory, without the network.
         if searched.kept or len(searched.text) <= MAX_CHARS_AT_ONCE:
             return None
-        size, most = (f"{count_bytes / 1e6:,.0f}" for count_bytes in (searched.bytes, places.MAX_KEPT_BYTES))
+        size, max_size = (
+            f"{count_bytes / 1e6:,.0f}" for count_bytes in (searched.bytes, places.MAX_KEPT_BYTES)
+        )
         if searched.bytes <= places.MAX_KEPT_BYTES:
             cost = _(
                 "Reads {n} characters. Their states take {size} MB of memory, and the next search a moment."
@@ -247,7 +252,7 @@ class MatchSearch:
                 "Reads {n} characters, in each search anew: their states would take {size} MB, more than the "
                 "{most} MB that are kept. A million characters take from half a minute to a few minutes."
             )
-        cost = cost.format(n=f"{len(searched.text):,}", size=size, most=most)
+        cost = cost.format(n=f"{len(searched.text):,}", size=size, most=max_size)
         return StartButton(_("Search the text"), ":material/search:", cost)
 
     def _compare_copies(self, matches: Matches) -> Matches | None:
@@ -260,6 +265,7 @@ class MatchSearch:
         def compare(
             _model: Network, _text: object, passage: tuple[int, int], progress: Progress, **arguments: Any
         ) -> Matches:
+            # What defines the pattern is in `matches` already; these decide what counts as a match of it.
             options = {name: arguments[name] for name in ("layer", "share", "most")}
             return self.searched.beside(matches, trace, *passage, copies, **options)
 
@@ -317,6 +323,7 @@ def _match_row(matches: Matches, match: Match, number: int) -> dashboard.Text:
 
 def _look_at(text: str, match: Match) -> None:
     """Make a match, with the text around it, the text in view, and select the match."""
+    # The text in view is cut from the source: shifted back where the source ends too soon after the match.
     start = max(0, min(match.start - CHARS_BEFORE_MATCH, len(text) - MAX_TEXT_CHARS))
     stop = min(len(text), start + MAX_TEXT_CHARS)
     span = match.start - start, min(match.stop, stop) - start

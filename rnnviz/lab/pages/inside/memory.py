@@ -75,53 +75,56 @@ class NetworkGradients:
         """Each earlier character's share of the gradient of log P of character `at`, (at,). `target` is the
         predicted character; None: the actual one.
         """
-        if at < len(self.square):  # any other row costs a backward sweep, for each network and click
+        # The picture has this row already. Any other costs a backward sweep, for each network and click.
+        if at < len(self.square):
             return self.square.normalised[at - 1, :at]
         return self.rows.row(at, character=target).shares
 
 
-def _connected(
+def _measure_connectivity(
     model: Any, text: str, networks: IdentifiedValue, target: str | None, progress: Progress
 ) -> Any:
-    made = {}
-    for number, (name, one) in enumerate(networks.value.items()):
+    gradients = {}
+    for number, (name, network) in enumerate(networks.value.items()):
         progress(Share(number / len(networks.value)))
-        square = connectivity(one, text[:PICTURE_CHARS], character=target)
+        square = connectivity(network, text[:PICTURE_CHARS], character=target)
+        # Only predictions with so many characters before them count: two thirds of the text are left.
         lags = min(LAGS, len(square) // 3)
         reach = square_reach(square, lags) if lags >= 2 else None
-        made[name] = NetworkGradients(square, reach, Rows(one, text))
-    return made
+        gradients[name] = NetworkGradients(square, reach, Rows(network, text))
+    return gradients
 
 
-def _reaching(model: Any, text: str, networks: IdentifiedValue, progress: Progress) -> Any:
-    made = {}
-    for number, (name, one) in enumerate(networks.value.items()):
-        steps = reach(one, text, lags=min(LAGS, len(text) // 3))
-        made[name] = yield from mapped(steps, partial(_of_all, number, len(networks.value)))
-    return made
+def _measure_reach(model: Any, text: str, networks: IdentifiedValue, progress: Progress) -> Any:
+    reaches = {}
+    for number, (name, network) in enumerate(networks.value.items()):
+        steps = reach(network, text, lags=min(LAGS, len(text) // 3))
+        reaches[name] = yield from mapped(steps, partial(_overall_share, number, len(networks.value)))
+    return reaches
 
 
-def _of_all(number: int, count: int, now: Share) -> Share:
+def _overall_share(number: int, count: int, now: Share) -> Share:
     return Share((number + now.fraction) / count)
 
 
-def _gates(model: Any, text: str, layer: int, progress: Progress) -> Any:
+def _measure_gates(model: Any, text: str, layer: int, progress: Progress) -> Any:
     traced = yield from mapped(tracing(model, text), Share)
     return units.gates(traced, layer=layer)
 
 
 CONNECTIVITY = Computation[dict[str, NetworkGradients]](
-    "square", lambda: _("Following the gradient back from each character"), _connected
+    "square", lambda: _("Following the gradient back from each character"), _measure_connectivity
 )
+# 5,000 characters: the finding's interval needs about a thousand.
 REACH = Computation[dict[str, Reach]](
-    "reach", lambda: _("Following the gradient back from each character"), _reaching, max_chars=5_000
-)  # the finding's interval needs about a thousand characters
+    "reach", lambda: _("Following the gradient back from each character"), _measure_reach, max_chars=5_000
+)
 ADDING = Computation[Contributions](
     "attribution",
     lambda: _("Attribution"),
-    lambda model, text, progress, **asked: contributions(model, text, **asked),
+    lambda model, text, progress, **arguments: contributions(model, text, **arguments),
 )
-GATES = Computation[Gates]("gates", lambda: _("Reading a longer text"), _gates, max_chars=20_000)
+GATES = Computation[Gates]("gates", lambda: _("Reading a longer text"), _measure_gates, max_chars=20_000)
 SPECTRUM = Computation[Spectrum](
     "spectrum",
     lambda: _("The eigenvalues of W_hh"),
@@ -162,6 +165,7 @@ def find_chosen_character(view: PageView, *keys: str) -> int:
     """The index of the chosen character, after any asks of the dashboards `keys`."""
     for key in keys:
         cursor(dashboard.asked(key), view, None)
+    # Without one: two thirds into the picture, where much can be seen to its left.
     return AT.get() or min(len(view.text), PICTURE_CHARS) * 2 // 3
 
 
@@ -185,6 +189,7 @@ class PredictionMemory:
             )
         target = character or None
         with right:
+            # An MLP sees a fixed window: beside it, a memory's length says nothing.
             usual = list_same_corpus_names(view) if view.cell != "mlp" else []
             networks = NetworkChoice(view, _("Compare with"), "beside", usual).render()
         gradients = CONNECTIVITY.render(view, networks=networks, target=target)
@@ -208,6 +213,7 @@ class PredictionMemory:
                 view.key("left", view.layer),
                 lambda: remaining(view.model, view.text[:PICTURE_CHARS], layer=view.layer).panels(),
             )
+        # Sixths of the dashboard: one or two pictures take half of it each, three a third each.
         square_width = 3 if len(pictures) < 3 else 2
         reach_width = 3 if len(pictures) == 1 else 6
         squares = [
@@ -303,6 +309,7 @@ class ConnectedText:
 def _contribution_texts(view: PageView, contributions: Contributions) -> list[Text]:
     label = _("gradient, %: each character's share, without a sign")
     texts = [_paint_shares(view, contributions.row.shares, label, _("gradient, %"))]
+    # Where the integral's steps were too coarse to add up, its numbers would mislead.
     if contributions.integrated.adds_up:
         label = _("integrated gradients, nats: all characters change together from the baseline to the text")
         texts.append(_paint_attribution(view, contributions.integrated, label, _("integrated")))
@@ -314,6 +321,7 @@ def _contribution_texts(view: PageView, contributions: Contributions) -> list[Te
 def _paint_shares(view: PageView, found_shares: Array, label: str, values_name: str) -> Text:
     """The text coloured by each character's share in one prediction."""
     shares = _pad(view, found_shares)
+    # The logarithm of a share of 0 is −∞, which gets the lowest colour.
     with np.errstate(divide="ignore"):
         levels = CONNECTED.levels(np.log10(np.nan_to_num(shares)))
     return Text(view.text, levels, "sequential", label, 100 * shares, said=values_name)

@@ -65,6 +65,7 @@ class NetworkChoice:
     def render(self) -> IdentifiedValue:
         """Draw the choice. Returns the network in view and those chosen, by name."""
         view = self.view
+        # By file names: the titles, which are shown, may be alike.
         files = {info.path.stem: info for info in list_other_networks(view)}
         names = titles(files.values())
         chosen = Field[tuple[str, ...]](f"inside.{self.key}.with", ()).choose(
@@ -82,6 +83,7 @@ class NetworkChoice:
             if name in chosen:
                 networks[names[name]] = model_cache.digest(info), model_cache.load(info, to_read=True)
         networks |= {name: make() for name, make in self.unsaved.items() if name in chosen}
+        # A result depends on which networks, under which names: both are in the mark.
         marks = tuple((name, mark) for name, (mark, _model) in networks.items())
         return IdentifiedValue(marks, {name: model for name, (_mark, model) in networks.items()})
 

@@ -59,9 +59,9 @@ def _render_text(context: ModelContext) -> str:
 def _render_layer(context: ModelContext) -> int:
     """Draw the choice of a layer, if there are several: at first the one of the card's clearest finding."""
     layers = int(context.network.config.layers)
-    known = max(model_card.remembering(context.info.card), key=lambda finding: finding.lead, default=None)
+    clearest = max(model_card.remembering(context.info.card), key=lambda finding: finding.lead, default=None)
     offered = {n: _("layer {n}").format(n=n) for n in range(layers)}
-    usual = known.layer if known else 0
+    usual = clearest.layer if clearest else 0
     if layers == 1:
         return LAYER.resolve(offered)
     return LAYER.choose(_("Layer"), offered, usual, draw=st.selectbox, width=140)

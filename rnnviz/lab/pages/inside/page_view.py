@@ -102,6 +102,7 @@ class PageView:
 
 def page_view(context: ModelContext, text: str, layer: int) -> PageView:
     """The view of a text, normalised as the model reads it and cut to MAX_TEXT_CHARS."""
+    # Cut afterwards: normalising may change the number of characters.
     text = normalise(text, context.network.normaliser)[:MAX_TEXT_CHARS]
     return PageView(context, text, model_cache.digest(context.info), layer)
 
@@ -134,6 +135,7 @@ def cursor(ask: Ask, view: PageView, otherwise: T) -> int | T:
 
     `otherwise` if none has been chosen.
     """
+    # The cursor is one field for all boards: a click in one is seen in all at their next drawing.
     asked_position = ask.position(len(view.text))
     if asked_position is not None:
         AT.request(asked_position)
@@ -148,12 +150,14 @@ def fragment(section: Callable[P, None]) -> Callable[P, None]:
     fragment's fields must be among these.
     """
 
+    # Streamlit tells fragments apart by their qualified name, which `wraps` takes over from the section.
     @st.fragment
     @functools.wraps(section)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         with working("inside", fragment_name(section)):
             try:
                 section(*args, **kwargs)
+            # Inside the fragment: an error leaves the rest of the page standing.
             except Exception as error:
                 error_messages.show_error(error)
 
@@ -169,7 +173,8 @@ def remember(key: Key, make: Callable[[], T]) -> T:
     """The result of `make`, computed once and kept in the session while among the newest."""
     results: dict[Key, Any] = st.session_state.setdefault("inside.kept", {})
     result: T = results.pop(key) if key in results else make()
-    results[key] = result  # last: the dict is in the order of use
+    # A dict keeps the order of insertion: taken out and put in again, a result is the newest.
+    results[key] = result
     if len(results) > MAX_REMEMBERED_RESULTS:
         del results[next(iter(results))]
     return result
@@ -186,6 +191,7 @@ def heat_panel(
     **options: Any,
 ) -> Panel:
     """A heat map of `values` (T, H), similar units side by side; that order is cached by the key `order`."""
+    # The order compares all pairs of units: it is made once, not at each drawing.
     values = values[:, remember(order, lambda: live.seriate(values))]
     x, y = _("character"), _("units, similar ones side by side")
     return Panel(

@@ -43,6 +43,7 @@ class Source:
     def key(self, view: PageView, result_name: str, *rest: Hashable) -> store.Key:
         """The key of a result on this text and the network in view."""
         text = view.text if self.kind == OWN else ""
+        # The page's text is part of the key only where it is what is read.
         content = store.checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
         return store.Key(result_name, content, (view.mark, *rest))
 
@@ -60,6 +61,7 @@ class Source:
             return "".join(open_text(io.BytesIO(self.data or b"")))[:max_chars]
         if self.kind == SAMPLED:
             return _sample_text(view, max_chars)
+        # Held-out text first: on what it was trained on, a network may only remember.
         split = corpora.read(self.name).split()
         text = split.held_out
         if len(text) < max_chars:
@@ -197,6 +199,7 @@ def _choose_and_search(key: str, kind: str) -> None:
 def _sample_text(view: PageView, max_chars: int) -> str:
     """Sample text of the network, always the same (seed 0), shared by all requests and sessions."""
     length = min(max_chars, SAMPLE_CHARS)
+    # Writing 40,000 characters takes seconds, and every part that reads them needs the same ones.
     key = store.Key("written", rest=(view.mark, length))
     sample: str | None = store.shared().get(key)
     if sample is None:

@@ -67,6 +67,7 @@ def show_units_hint(view: PageView) -> None:
 
 def read_numbers(written: str, H: int) -> tuple[int, ...]:
     """The units in a reader's text, such as "3, 10-19", sorted, each once; () if any is not below `H`."""
+    # Chinese commas too: an input method types them.
     numbers: set[int] = set()
     for part in filter(None, re.split(r"[\s,;，、]+", written)):
         match = re.fullmatch(r"(\d{1,6})(?:[-–](\d{1,6}))?", part)
@@ -126,6 +127,7 @@ class ChangedText:
 
 def mark_difference(continuation: str, other: str) -> Array:
     """Colour levels of a continuation: marked from the first character that differs from `other`."""
+    # Both come from the same random numbers: up to the first difference they are the same text.
     pairs = zip(continuation, other, strict=False)
     same = next((index for index, (a, b) in enumerate(pairs) if a != b), len(continuation))
     return MARKED.levels(np.where(np.arange(len(continuation)) < same, 0.0, 1.0))

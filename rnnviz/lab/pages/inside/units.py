@@ -51,6 +51,7 @@ from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.fields import Field
 
 PATTERN, SPAN = "pattern", "span"
+# Targets that are numbers: they are correlated with units, and have no inside whose edges could be compared.
 GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks")
 
 
@@ -99,13 +100,13 @@ class SearchAnswer(NamedTuple):
     means: units.Direction | None
 
 
-def _finding(
+def _search_text(
     model: Network,
     text: str,
     *,
     layer: int,
     quantity: str,
-    asked: tuple[UnitQuestion, ...],
+    questions: tuple[UnitQuestion, ...],
     unclosed: str,
     progress: Progress,
 ) -> Generator[Step, None, list[SearchAnswer]]:
@@ -114,18 +115,19 @@ def _finding(
     """
     steps = tracing(model, text)
     traced = yield from mapped(steps, lambda share: Step(READING_SHARE * share))
-    targets = [_target(one, unclosed, traced.text) for one in asked]
-    edges = asked[0].edges
+    targets = [_target(question, unclosed, traced.text) for question in questions]
+    edges = questions[0].edges
     if len(traced) < MIN_VERDICT_CHARS:
         searcher = Searcher(traced, layer=layer, quantity=quantity)
-        searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
+        searched = [searcher.search(target, edges=edges) if target.varies else None for target in targets]
     else:
         weighing = controls.controlled(model, traced, targets, layer=layer, quantity=quantity, edges=edges)
         searched = yield from mapped(
             weighing, lambda now: Step(READING_SHARE + (1 - READING_SHARE) * now.fraction)
         )
-        family = iter(holm([one for one in searched if one is not None]))
-        searched = [one and next(family) for one in searched]
+        # The more targets are tried, the more of them a unit follows by chance: Holm asks more of each.
+        family = iter(holm([search for search in searched if search is not None]))
+        searched = [search and next(family) for search in searched]
     return [
         SearchAnswer(search or search_result.Unanswered(target), _means(traced, target, layer, quantity))
         for target, search in zip(targets, searched, strict=True)
@@ -139,52 +141,56 @@ def _means(traced: Trace, target: Target, layer: int, quantity: str) -> units.Di
     return None
 
 
-def _probing(
+def _probe_text(
     model: Network,
     text: str,
     *,
     layer: int,
     quantity: str,
-    asked: UnitQuestion,
+    question: UnitQuestion,
     unclosed: str,
     progress: Progress,
 ) -> Generator[Step, None, Probe]:
     """The steps of a linear probe on all units of the network, and of untrained copies."""
     networks = [model, *units.untrained(model)]
     searchers = []
-    for number, one in enumerate(networks):
+    for number, network in enumerate(networks):
         share = 0.4 / len(networks)
-        steps = tracing(one, text)
-        traced = yield from mapped(steps, lambda now, done=number, each=share: Step(each * (done + now)))  # type: ignore[misc]
+        steps = tracing(network, text)
+        traced = yield from mapped(
+            steps,
+            lambda now, done=number, network_share=share: Step(network_share * (done + now)),  # type: ignore[misc]
+        )
         searchers.append(Searcher(traced, layer=layer, quantity=quantity))
-    target = _target(asked, unclosed, traced.text)
-    own, *copies = searchers
-    probed = probing.steps(own, target, untrained=copies, copies=len(copies))
+    target = _target(question, unclosed, traced.text)
+    searcher, *copies = searchers
+    probed = probing.steps(searcher, target, untrained=copies, copies=len(copies))
     return (yield from mapped(probed, lambda now: Step(0.4 + 0.6 * now.fraction)))
 
 
 SEARCH = Computation[list[SearchAnswer]](
     "search",
     lambda: _("Searching the text, beside untrained copies of the network"),
-    _finding,
+    _search_text,
     max_chars=search_texts.MAX_SEARCH_CHARS,
     shared=True,
 )
 PROBE = Computation[Probe](
     "probe",
     lambda: _("Probing the units of the network and of untrained copies"),
-    _probing,
+    _probe_text,
     max_chars=search_texts.MAX_SEARCH_CHARS,
 )
 SCAN = Computation[ScanReport](
     "scan",
     lambda: _("Reading the text"),
-    lambda model, text, progress, **given: scanning.scanning(
-        model, text=text, contexts=4, before=40, after=20, **given
+    lambda model, text, progress, **arguments: scanning.scanning(
+        model, text=text, contexts=4, before=40, after=20, **arguments
     ),
     max_chars=300_000,
     shared=True,
 )
+# Not shared: it reads what the reader has chosen, perhaps a file of their own.
 LONGER = replace(SCAN, name="longer", shared=False)
 
 
@@ -212,9 +218,11 @@ class UnitsPart(PagePart):
             self._render_named_units()
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 quantity = self._render_quantity()
+                # The controls are drawn further down, but what they hold is known from the session.
                 search = TargetSearch(self.view, TargetControls(self.view, spans), quantity)
                 unit = self._render_unit(search)
-                search.keep_directions()  # so that they are among the choices
+                # Before the choice is drawn: the directions just found are among its entries.
+                search.keep_directions()
                 colouring = DirectionChoice(
                     self.view, quantity, "finding", _("Colour the text by"), _("this unit")
                 ).render()
@@ -235,6 +243,7 @@ class UnitsPart(PagePart):
 
     def _render_named_units(self) -> None:
         """Draw a button for each unit that the model's card names."""
+        # Only findings that stand after all comparisons are remembered: a card may hold others.
         named = model_card.remembering(self.view.context.info.card)
         if not named:
             return
@@ -260,6 +269,7 @@ class UnitsPart(PagePart):
     def _render_unit(self, search: "TargetSearch") -> int:
         """Draw the unit's number: what the reader, a click or the address names, else what is known best."""
         view, question = self.view, search.controls.question
+        # Another question, layer or quantity drops the reader's unit for the best one there.
         subject = (view.mark, view.layer, question, search.quantity)
         unit = UNIT.resolve(range(view.H), search.find_usual_unit(), subject=subject)
         label = _("The unit, 0 to {last}").format(last=view.H - 1)
@@ -406,6 +416,7 @@ class TargetSearch:
         source = self.controls.source
         if source is None or not self._questions:
             return None
+        # The page's own text is short and searched at once; so is a text that a proposal's button has named.
         button: StartButton | None = None
         if source.kind != OWN and not st.session_state.pop(search_texts.SEARCH_NOW, False):
             cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
@@ -418,7 +429,7 @@ class TargetSearch:
             self.view,
             source,
             button,
-            asked=self._questions,
+            questions=self._questions,
             layer=self.view.layer,
             quantity=self.quantity,
             unclosed=self.view.unclosed,
@@ -450,7 +461,7 @@ class TargetSearch:
             self.view,
             source,
             StartButton(_("One unit, or many?"), ":material/join:", cost.format(n=self.view.H)),
-            asked=question,
+            question=question,
             unclosed=self.view.unclosed,
             layer=self.view.layer,
             quantity=self.quantity,
@@ -506,6 +517,7 @@ class TargetSearch:
             with suppress(RnnvizError):
                 target = _target(question, view.unclosed, view.text)
                 searcher = Searcher(view.trace, layer=view.layer, quantity=self.quantity)
+                # No shifts: they are for the verdict, and here only the best unit counts.
                 return searcher.search(target, shifts=0).best.unit.unit
             return 0
 
@@ -545,6 +557,7 @@ def _select_passage(passage: tuple[int, int]) -> None:
     """Add a passage to the selected ones, merged where they overlap, and make them the target."""
     merged: list[tuple[int, int]] = []
     for start, stop in sorted([*SPANS.get(), passage]):
+        # Sorted by their starts, a passage can only run into the last one.
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(stop, merged[-1][1])
         else:
@@ -646,6 +659,7 @@ class UnitCard:
 
         At the cursor for the value there, else for a value of 1.
         """
+        # Words are translated where they are drawn; a direction's name is in the session's language.
         name: object = words("unit", n=self.unit) if self.colouring is None else self.colouring.name
         pushing = self.unit if self.colouring is None else self.colouring.direction
         value = 1.0
@@ -671,7 +685,7 @@ class UnitCard:
             palette=scale.kind,
             label=signed(place.value),
             at=place.at,
-            linked=False,
+            linked=False,  # it is another text: the page's cursor has no place in it
         )
 
 
