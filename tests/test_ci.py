@@ -31,7 +31,7 @@ def run(steps: str) -> tuple[int, list[str], Path]:
 
 
 NO = 'no() { skipped "nobody is there"; }\n'
-MORE = """work() {
+STEPS_PROGRAM = """work() {
 cd /nowhere && true
 echo not here
 false | cat
@@ -49,7 +49,7 @@ PROGRAMS = {
         ["done      the first", "SKIPPED   asking (nobody is there)", "done      last"],
     ),
     "what comes after a failure is tried too": (
-        MORE,
+        STEPS_PROGRAM,
         1,
         ["done      fine", "FAILED    work", "FAILED    worse", "FAILED    went on", "done      last"],
     ),

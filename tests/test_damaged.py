@@ -53,15 +53,15 @@ resource = pytest.importorskip("resource", reason="needs pipes, devices and boun
 # ---- what reads ------------------------------------------------------------------------------------------
 
 
-SAID = "The Time Traveller"
+SENTENCE = "The Time Traveller"
 SOUND = tiny("rnn", card=tiny_card())
 
 
 def total(model: Any) -> float:
     """Nats of a sentence; whatever the weights are, the probabilities of a character sum to one."""
     with np.errstate(all="ignore"):
-        content = rnnviz.trace(model, SAID)
-        assert content.log_probs.shape == (len(SAID) + 1, model.vocabulary.size)
+        content = rnnviz.trace(model, SENTENCE)
+        assert content.log_probs.shape == (len(SENTENCE) + 1, model.vocabulary.size)
         sums = np.exp(content.log_probs).sum(axis=1)
     assert np.isnan(sums).any() or np.abs(sums - 1).max() < 1e-3
     return round(float(content.nll.sum()), 3)
@@ -95,7 +95,7 @@ def read_model(folder: Path) -> float:
 
 
 def make_trace(folder: Path) -> str:
-    content = rnnviz.trace(tiny("lstm", layers=2), SAID)
+    content = rnnviz.trace(tiny("lstm", layers=2), SENTENCE)
     (folder / "a.npz").write_bytes(content.to_bytes("forget"))
     return content.text
 
@@ -190,20 +190,20 @@ READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
 }
 
 Files = dict[str, bytes]
-_made: dict[str, tuple[Files, Any]] = {}
+_cached_files: dict[str, tuple[Files, Any]] = {}
 
 
 def whole(name: str, folder: Path) -> tuple[Files, Any]:
     """The sound files of a reader, made once, by their paths in its folder; what it answers of them."""
-    if name not in _made:
+    if name not in _cached_files:
         folder.mkdir()
         answer = READERS[name][0](folder)
         content = {
             str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
         }
         shutil.rmtree(folder)
-        _made[name] = content, answer
-    return _made[name]
+        _cached_files[name] = content, answer
+    return _cached_files[name]
 
 
 def written(contents: Files, folder: Path) -> Path:
@@ -395,7 +395,7 @@ def sparse(path: Path) -> None:
         file.truncate(1 << 40)
 
 
-THINGS: dict[str, Callable[[Path], object]] = {
+NO_FILES: dict[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
     "a device": lambda path: path.symlink_to("/dev/zero"),
     "a terabyte of nothing": sparse,
@@ -409,13 +409,13 @@ THINGS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("replacement", THINGS)
+@pytest.mark.parametrize("replacement", NO_FILES)
 @pytest.mark.parametrize("name", READERS)
 def test_no_file_is_one_sentence(name: str, replacement: str, place: Path) -> None:
     contents, _ = whole(name, place)
     for file_name in contents:
         (written(contents, place) / file_name).unlink()
-        THINGS[replacement](place / file_name)
+        NO_FILES[replacement](place / file_name)
         answer = a_sentence_or_an_answer(name, place)
         assert len(contents) > 1 or isinstance(answer, RnnvizError)
 

@@ -201,8 +201,8 @@ def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
             length=len(encoded),
             limit=MAX_CARD,
         )
-    shown: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", encoded), object_pairs_hook=_displayable)
-    return shown
+    displayed: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", encoded), object_pairs_hook=_displayable)
+    return displayed
 
 
 def _displayable(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

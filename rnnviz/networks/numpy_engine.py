@@ -195,7 +195,7 @@ class _StandIn:
         self.recorder.calls.append(partial(function, *arrays, out))
         return _StandIn(out, self.recorder, recycled=True)
 
-    def __del__(self) -> None:  # nothing refers to this result any longer: a later one takes its memory
+    def __del__(self) -> None:  # unreferenced: its buffer is recycled
         if self.recycled:
             self.recorder.free[self.buffer.shape].append(self.buffer)
 

@@ -29,7 +29,7 @@ TRY_S, RETRY_S, WATCH_S = 0.05, 0.2, 0.5
 up are slow; and from one look at the speed to the next."""
 
 MIN_PAUSE_S, MAX_PAUSE_S = 10.0, 80.0
-"""Seconds of work until other numbers are tried again: at first, and at most if the best stays the same."""
+"""Seconds of work before the numbers are tried again: the first time, and at most while the choice stands."""
 
 GOOD_SHARE = 0.97
 """The share of the best speed that is good enough: fewer threads leave more to other programs."""

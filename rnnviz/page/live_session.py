@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,9 +89,10 @@ class LiveAsk:
         """The ask in any JSON value; missing or mistyped fields become defaults."""
         ask = payload.valid(cls, value, **_VALID_FIELDS)
         # JavaScript strings may end in half a surrogate pair, which can't be encoded: it becomes "?".
-        return replace(ask, text=ask.text[:MAX_TEXT_CHARS].encode("utf-8", "replace").decode())
+        text = ask.text[:MAX_TEXT_CHARS].encode("utf-8", "replace").decode()
+        return ask if text == ask.text else replace(ask, text=text)
 
-    @property
+    @cached_property  # a key needs it twice, and `replace` checks all fields
     def looks(self) -> LiveAsk:
         """The ask without the text, the window and the numbering: two equal ones show the same of a text."""
         return replace(self, text="", start=None, client="", seq=0, base=0, static="", at=0)
@@ -178,6 +180,7 @@ class LiveSession:
         if ask.write or ask.why or self._sent is None or ask.looks != self._looks:
             return False
         start, stop = ask.window(len(ask.text))
+        # Columns that the window moves by are new ones too, with a prediction each.
         if max(abs(start - self._sent.start), abs(stop - self._sent.stop)) > QUICK_CHARS:
             return False
         # The texts differ in the last QUICK_CHARS characters of the new one, at most.
@@ -219,6 +222,7 @@ class LiveSession:
             "digest": digest,
             **extra,
         }
+        # The reach of units is found by reading a text, so not before a browser needs the unchanging part.
         if ask.static != digest:
             reach = {name: values.tolist() for name, values in shown_units.unit_reach(self.model).items()}
             header["static"] = {**static, "reach": reach}
@@ -249,7 +253,7 @@ class LiveSession:
 
     def _foreign(self, trace: Trace, bits: float | None) -> str:
         """The reason why the model's numbers say little of this text, see `contamination.why`."""
-        unknown = int(np.count_nonzero(~trace.known))
+        unknown = len(trace) - int(np.count_nonzero(trace.known))
         return contamination.why(self.model.card, len(trace), unknown, bits)
 
     def _left_out(self, trace: Trace, t: int) -> Floats:
@@ -266,4 +270,5 @@ class LiveSession:
         length = max(0, min(limit, MAX_TEXT_CHARS - len(trace)))
         at, settings = min(ask.at, len(trace)), asdict(shape)
         texts = (resume(trace, at, length, **settings) for _ in range(ask.write if length else 0))
+        # At temperature 0 all are the same: a dict keeps the first of each, in order.
         return list(dict.fromkeys(texts))

@@ -46,7 +46,7 @@ scanned = cache(manifest_scanner.scan_component_manifests)
 
 
 @pytest.fixture
-def own(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def my_run(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks, and a run, of this test."""
     monkeypatch.setenv("RNNVIZ_MODELS", str(networks))
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
@@ -58,7 +58,7 @@ def test_no_address_has_left_the_table() -> None:
     assert (len(PAGES), len(LECTURE), len(FILES)) == (22, 51, 2)
 
 
-@pytest.mark.usefixtures("own")
+@pytest.mark.usefixtures("my_run")
 @pytest.mark.parametrize("row", PAGES, ids=itemgetter(0))
 def test_a_page(row: list[str]) -> None:
     """It shows what its address asks for, as the address that it gives itself says, or says why not."""
@@ -97,7 +97,7 @@ def test_a_step_of_the_lecture(row: list[str]) -> None:
     assert dict(parse_qsl("".join(values))).items() <= app_values["query"].items()
 
 
-@pytest.mark.usefixtures("own")
+@pytest.mark.usefixtures("my_run")
 @pytest.mark.parametrize("row", FILES, ids=itemgetter(0))
 def test_an_address_beside_the_pages(row: list[str]) -> None:
     address, kind, widgets = row

@@ -17,8 +17,8 @@ from rnnviz.networks import checkpoint
 from rnnviz.scoring.compression import decompress
 from tests.support.processes import train_to_its_end
 
-HERE = Path(__file__).parent
-OLDEST, OLD = HERE / "made_by_0_1_0", HERE / "made_by_1_0_0"
+FOLDER = Path(__file__).parent
+OLDEST, OLD = FOLDER / "made_by_0_1_0", FOLDER / "made_by_1_0_0"
 
 SENTENCE = "the wet lamp – ß"
 PERPLEXITY = {  # of SENTENCE, in float32, by the version that wrote the file
@@ -32,7 +32,7 @@ PERPLEXITY = {  # of SENTENCE, in float32, by the version that wrote the file
     "made_by_1_0_0/rnn": 42.721494164,
     "made_by_1_0_0/whole": 51.303620254,
 }
-GONE = ("minlstm", "rglru", "s6")
+REMOVED_CELLS = ("minlstm", "rglru", "s6")
 KIND = {"3gram": "ngram", "whole": "gru"}
 CARD = {
     "characters command corpus example held_out language licence name parameters recipe seed sha256",
@@ -46,19 +46,19 @@ timemachine-mlp timemachine-rnn"""
 @pytest.mark.parametrize("name", PERPLEXITY)
 def test_a_model_predicts_what_it_predicted(name: str) -> None:
     for load in (rnnviz.load, checkpoint.load_numpy):
-        predictions = rnnviz.perplexity(load(HERE / f"{name}.safetensors"), text=SENTENCE)
+        predictions = rnnviz.perplexity(load(FOLDER / f"{name}.safetensors"), text=SENTENCE)
         assert predictions.perplexity == pytest.approx(PERPLEXITY[name], rel=1e-5)
 
 
 @pytest.mark.parametrize("name", [name for name in PERPLEXITY if name.startswith("made_by_1")])
 def test_a_card_has_what_it_had(name: str) -> None:
-    model = rnnviz.load(HERE / f"{name}.safetensors")
+    model = rnnviz.load(FOLDER / f"{name}.safetensors")
     kind = Path(name).name
     expected = set(" ".join(CARD).split()) | (set() if kind == "3gram" else {"engine"})
     assert expected <= model.card.keys()
     assert (model.card["name"], model.card["title"]) == (kind, "A lamp and a coat")
     assert model.vocabulary.size == 41
-    assert checkpoint.read_info(HERE / f"{name}.safetensors").kind == KIND.get(kind, kind)
+    assert checkpoint.read_info(FOLDER / f"{name}.safetensors").kind == KIND.get(kind, kind)
 
 
 def test_the_shipped_models_have_their_names() -> None:
@@ -131,7 +131,7 @@ def test_a_run_that_2_0_0_began_in_bfloat16_on_a_processor_is_shown_and_says_wha
 
 
 def test_removed_model_kind_is_refused() -> None:
-    for cell in GONE:
+    for cell in REMOVED_CELLS:
         with pytest.raises(
             CheckpointError, match=rf"no longer reads .*{cell}; rnnviz 1\.0\.0 does; get it from"
         ):

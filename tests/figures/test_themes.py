@@ -6,7 +6,7 @@ import pytest
 from rnnviz.figures import live, themes
 from rnnviz.figures.themes import CELL, COLOUR_LEVELS, GATE, TANH, THEMES, Theme, contrast, palette, ramp
 
-EACH = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+in_both_themes = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
 
 # Machado, Oliveira & Fernandes (2009), severity 1: what the colour-blind see of linear RGB.
 BLINDNESS = {
@@ -16,7 +16,7 @@ BLINDNESS = {
 }
 
 
-@EACH
+@in_both_themes
 def test_neutral_value_has_background_colour(theme: Theme) -> None:
     background = [int(theme.background[i : i + 2], 16) for i in (1, 3, 5)]
     assert theme.bands[0] == theme.background
@@ -26,7 +26,7 @@ def test_neutral_value_has_background_colour(theme: Theme) -> None:
         assert palette(both)[COLOUR_LEVELS // 2].tolist() == background
 
 
-@EACH
+@in_both_themes
 def test_every_text_is_readable(theme: Theme) -> None:
     scales = (theme.surprisal, theme.reason, theme.versus)
     for behind in (*theme.bands, *(colour for anchors in scales for colour in ramp(anchors, 15))):
@@ -37,7 +37,7 @@ def test_every_text_is_readable(theme: Theme) -> None:
         assert contrast(mark, theme.background) >= 3
 
 
-@EACH
+@in_both_themes
 def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
     scales = (theme.surprisal, theme.reason, theme.versus, theme.diverging, theme.sequential, theme.bands)
     ends = {anchors[end] for anchors in scales for end in (0, -1)} - {theme.background}
@@ -49,7 +49,7 @@ def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
         assert contrast(colour, theme.background) >= 3, colour
 
 
-@EACH
+@in_both_themes
 @pytest.mark.parametrize("kind", BLINDNESS)
 def test_minus_and_plus_are_told_apart_with_any_colour_blindness(theme: Theme, kind: str) -> None:
     simulation = np.array(BLINDNESS[kind].split(), float).reshape(3, 3)
@@ -67,7 +67,7 @@ def apart(simulation: np.ndarray, first: np.ndarray, other: np.ndarray) -> float
     return float(np.abs(np.cbrt(np.clip(colours[0], 0, 1)) - np.cbrt(np.clip(colours[1], 0, 1))).max())
 
 
-@EACH
+@in_both_themes
 def test_more_is_always_stronger(theme: Theme) -> None:
     for anchors in (theme.diverging[3:], theme.diverging[3::-1], theme.sequential):
         strength = [contrast(colour, theme.background) for colour in ramp(anchors, 9)]

@@ -14,7 +14,7 @@ from rnnviz.lecture.controls import Control
 from rnnviz.lecture.steps import PICK, Step
 from tests.support.lecture import STEPS, nodes, unexplained, usual_values
 
-each = pytest.mark.parametrize(("module", "step"), STEPS, ids=lambda part: getattr(part, "name", part))
+every_step = pytest.mark.parametrize(("module", "step"), STEPS, ids=lambda part: getattr(part, "name", part))
 
 
 def ends(control: Control, value: Any) -> list[Any]:
@@ -41,7 +41,7 @@ def settings(step: Step) -> Iterator[dict[str, Any]]:
             yield from ({**first, name: end} for end in ends(control, first[name]))
 
 
-@each
+@every_step
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_step_answers_wherever_its_controls_stand(module: str, step: Step, language: str) -> None:
     with i18n.speaking(language):
@@ -53,7 +53,7 @@ def test_a_step_answers_wherever_its_controls_stand(module: str, step: Step, lan
             assert any(part["kind"] not in ("row", "column", "inline") for part in nodes(picture))
 
 
-@each
+@every_step
 def test_a_steps_code_runs_by_itself_and_gives_its_numbers(module: str, step: Step) -> None:
     for now in list(settings(step))[:3]:
         code = step.code(now)
@@ -63,7 +63,7 @@ def test_a_steps_code_runs_by_itself_and_gives_its_numbers(module: str, step: St
             assert len(max(code.splitlines(), key=len)) <= 110
 
 
-@each
+@every_step
 def test_a_steps_symbols_are_explained_and_light_something(module: str, step: Step) -> None:
     now = usual_values(step)
     formula = step.formula_at(now)
@@ -74,7 +74,7 @@ def test_a_steps_symbols_are_explained_and_light_something(module: str, step: St
     assert not lit or lit & set(symbols.names(formula)), "nothing of the formula is in the picture"
 
 
-@each
+@every_step
 def test_a_step_says_what_to_say_and_what_to_ask(module: str, step: Step) -> None:
     question = step.question.text if step.question else str(step.ask)
     assert "?" in question or step.question  # whose options may end its sentence

@@ -31,7 +31,7 @@ def tasks(text: str) -> dict[int, str]:
 def numbers(text: str) -> list[str]:
     """All numbers of a text, without those that count its questions."""
     text = re.sub(r"^\d+\. |`[^`]*`", "", text, flags=re.M)
-    return [numbers_found.replace("-", "−").rstrip(",") for numbers_found in NUMBER.findall(text)]
+    return [number.replace("-", "−").rstrip(",") for number in NUMBER.findall(text)]
 
 
 # ---- what is given -----------------------------------------------------------------------------------
@@ -50,25 +50,29 @@ def test_the_given_weights_are_the_network_s(language: str) -> None:
     assert f"b_h = {vector(net.b_h, 1)}" in sheet
 
 
-def given(text: str, name: str) -> list[float]:
+def task_vector(text: str, name: str) -> list[float]:
     """The vector that a task calls `name`."""
-    (numbers_found,) = re.findall(rf"{name} = \(([^)]*)\)", text)
-    return [float(value) for value in numbers_found.replace("−", "-").split(", ")]
+    (vector_text,) = re.findall(rf"{name} = \(([^)]*)\)", text)
+    return [float(value) for value in vector_text.replace("−", "-").split(", ")]
 
 
 @pytest.mark.parametrize("language", SHEETS)
 def test_the_given_vectors_are_the_network_s(language: str) -> None:
-    numbers_found, mac = tasks(SHEETS[language]), Machine(steps=3)
-    assert f"O₃ = {vector(mac.forward.output[2])}" in numbers_found[4]
+    sheet_tasks, mac = tasks(SHEETS[language]), Machine(steps=3)
+    assert f"O₃ = {vector(mac.forward.output[2])}" in sheet_tasks[4]
     delta = deltas(mac.net, mac.forward)
     state = mac.forward.state
     for name, values in (("H₁", state[0]), ("H₂", state[1]), ("δ₂", delta[1]), ("δ₃", delta[2])):
-        assert f"{name} = {vector(values, 3)}" in numbers_found[7]
-    assert fixed(norm(mac)) in numbers(numbers_found[8])
-    assert str(sum(array.shape[1] for array in mac.cached().values())) in numbers(numbers_found[9])
+        assert f"{name} = {vector(values, 3)}" in sheet_tasks[7]
+    assert fixed(norm(mac)) in numbers(sheet_tasks[8])
+    assert str(sum(array.shape[1] for array in mac.cached().values())) in numbers(sheet_tasks[9])
     # What is given is exact enough: it leads to the answers' digits.
-    o, h1, h2 = given(numbers_found[4], "O₃"), given(numbers_found[7], "H₁"), given(numbers_found[7], "H₂")
-    d2, d3 = given(numbers_found[7], "δ₂"), given(numbers_found[7], "δ₃")
+    o, h1, h2 = (
+        task_vector(sheet_tasks[4], "O₃"),
+        task_vector(sheet_tasks[7], "H₁"),
+        task_vector(sheet_tasks[7], "H₂"),
+    )
+    h2, d2, d3 = (task_vector(sheet_tasks[7], name) for name in ("H₂", "δ₂", "δ₃"))
     p = np.exp(o)[SYMBOLS.index("h")] / np.exp(o).sum()
     assert [fixed(p), fixed(-math.log(p))] == answers()[4][1:]
     assert [fixed(h[3] * d[2]) for h, d in ((h1, d2), (h2, d3))] == answers()[7][1:3]

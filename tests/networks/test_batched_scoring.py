@@ -116,7 +116,7 @@ def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> Non
 
 
 @pytest.mark.parametrize("cell", [name for name, kind in CELLS.items() if kind.mixes])
-def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
+def test_cuts_leave_costs_unchanged(cell: str) -> None:
     network = reader(cell=cell, scale=8.0)
     ids = np.random.default_rng(2).integers(0, VOCABULARY.size, 2 * LENGTH)
     whole = network.scorer().advance(ids)

@@ -77,7 +77,7 @@ def test_how_lines_are_wrapped_makes_no_difference() -> None:
 
 
 @given(cuts=st.lists(st.integers(0, 800), max_size=12), text=st.text(" \n\tab行😀", max_size=100))
-def test_where_a_text_is_cut_changes_nothing(cuts: list[int], text: str) -> None:
+def test_cuts_leave_share_unchanged(cuts: list[int], text: str) -> None:
     text = TRAINING[:400] + text + OTHER[:400]
     places = [0, *sorted(cuts), len(text)]
     pieces = [text[a:b] for a, b in pairwise(places)]
@@ -98,7 +98,7 @@ def test_the_sketch_is_small_whatever_the_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "x" * 23, " " * 100])
-def test_of_a_text_shorter_than_an_ngram_nothing_is_known(text: str) -> None:
+def test_text_shorter_than_ngram_has_no_share(text: str) -> None:
     assert contamination.share(text, contamination.sketch(TRAINING)) == contamination.Contamination(0.0, 0)
     assert contamination.share(text, contamination.sketch(TRAINING)).error == 1
     empty = contamination.sketch(text)

@@ -128,7 +128,7 @@ def test_a_vocabulary_too_large_to_pack_six_symbols_in_64_bits() -> None:
 
 
 @given(cuts=st.lists(st.integers(0, len(SEA_SHELLS)), max_size=6), order=st.integers(1, 6))
-def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
+def test_chunks_leave_scores_unchanged(cuts: list[int], order: int) -> None:
     model = fitted(order)
     ids = model.vocabulary.encode(SEA_SHELLS)
     scorer = model.scorer()
@@ -136,7 +136,7 @@ def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
     np.testing.assert_array_equal(np.concatenate(pieces), model.score(ids))
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_leave_scores_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(5)
     ids = np.tile(model.vocabulary.encode(SEA_SHELLS), 400)
     scorer = model.scorer()
@@ -155,7 +155,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("edit", [0, 1, 3, 30])
-def test_after_an_edit_only_the_rest_is_scored(order: int, edit: int) -> None:
+def test_edited_text_is_scored_from_the_edit(order: int, edit: int) -> None:
     model = fitted(order)
     ids = model.vocabulary.encode(SEA_SHELLS[:edit] + "shore is sure")
     rest = model.score(ids[edit:], ids[max(0, edit - order + 1) : edit])

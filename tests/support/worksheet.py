@@ -251,7 +251,7 @@ def exercises() -> list[str]:
     ]
 
 
-FOUND: tuple[Callable[[], list[str]], ...] = (
+TASK_ANSWERS: tuple[Callable[[], list[str]], ...] = (
     table_or_network,
     two_steps,
     one_product,
@@ -273,4 +273,4 @@ FOUND: tuple[Callable[[], list[str]], ...] = (
 @cache
 def answers() -> dict[int, list[str]]:
     """The key's numbers by task, in their order."""
-    return {n: find() for n, find in enumerate(FOUND, start=1)}
+    return {n: find() for n, find in enumerate(TASK_ANSWERS, start=1)}

@@ -119,13 +119,13 @@ def test_final_run_trains_on_first_nine_tenths() -> None:
     assert corpora.from_text("a" * 199).split() == Split("a" * 199, "", ""), "too short"
 
 
-def test_a_text_of_ones_own() -> None:
+def test_own_text_becomes_corpus() -> None:
     corpus = corpora.from_text("one\r\ntwo 道", "mine", language="en")
     assert (corpus.name, corpus.title, corpus.text, corpus.language) == ("mine", "mine", "one\ntwo 道", "en")
     assert corpus.sha256 == hashlib.sha256("one\ntwo 道".encode()).hexdigest()
 
 
-def test_a_file_of_ones_own(tmp_path: Path) -> None:
+def test_own_file_becomes_corpus(tmp_path: Path) -> None:
     path = tmp_path / "西游记.txt"
     path.write_bytes("行者道\r\n".encode("utf-16"))
     corpus = corpora.from_file(path, language="zh")
@@ -138,7 +138,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     assert str(tmp_path) not in repr(corpus), "a model's card must not tell where a file was"
 
 
-def test_a_name_or_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_wins_over_file_unless_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "machine").write_text("not the word", encoding="utf-8")
     assert corpora.open_corpus("machine").text == "machine"

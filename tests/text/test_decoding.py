@@ -91,12 +91,12 @@ def test_a_file_that_changes_while_it_is_read_is_an_error_and_not_a_wrong_text(t
         list(stream)
 
 
-def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:
+def test_too_long_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TextError, match="can't be opened"):
         open_text(tmp_path / ("long" * 100))
 
 
-def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_without_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The refusal is the test's own: root may read everything, and Windows has no mode that forbids it."""
 
     def refuse(*_: object) -> None:
@@ -156,7 +156,7 @@ def test_a_packed_text_is_unpacked(tmp_path: Path, ending: str) -> None:
         open_text(path)
 
 
-def test_a_file_that_cannot_be_rewound() -> None:
+def test_unseekable_file_is_refused() -> None:
     reader, writer = os.pipe()
     os.close(writer)
     with os.fdopen(reader, "rb") as file, pytest.raises(TextError, match="pass a seekable file"):

@@ -34,10 +34,10 @@ SENT: dict[str, tuple[Any, ...]] = {
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     ended: threading.Event
-    seen: list[str]
+    requests: list[str]
 
     def do_GET(self) -> None:
-        self.seen.append(self.path)
+        self.requests.append(self.path)
         page = self.path.rsplit("/")[-1].removesuffix(".txt")
         self._send(*SENT.get(page, (0, b"", 404)))
         if page == "stalling":
@@ -68,12 +68,12 @@ class _QuietServer(http.server.ThreadingHTTPServer):
 def server() -> Iterator[SimpleNamespace]:
     """A web server on this machine whose every address fails in its own way, and what was asked of it."""
     ended = threading.Event()
-    seen: list[str] = []
-    handler = type("Handler", (_Handler,), {"ended": ended, "seen": seen})
+    requests: list[str] = []
+    handler = type("Handler", (_Handler,), {"ended": ended, "requests": requests})
     with _QuietServer(("127.0.0.1", 0), handler) as http_server:
         thread = threading.Thread(target=http_server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield SimpleNamespace(url=f"http://127.0.0.1:{http_server.server_port}", requests=seen)
+        yield SimpleNamespace(url=f"http://127.0.0.1:{http_server.server_port}", requests=requests)
         ended.set()
         http_server.shutdown()
         thread.join()
@@ -158,12 +158,12 @@ def test_a_slow_download_ends_at_the_limit(server: SimpleNamespace, monkeypatch:
         corpora.fetch("right", base_url=server.url)
 
 
-def test_nobody_listens() -> None:
+def test_unreachable_server_is_refused() -> None:
     with pytest.raises(DownloadError, match=r"needs a connection to 127\.0\.0\.1: are you offline\?"):
         corpora.fetch("right", base_url="http://127.0.0.1:1")
 
 
-def test_stopping_a_download_keeps_nothing(server: SimpleNamespace, tmp_path: Path) -> None:
+def test_stopped_download_keeps_nothing(server: SimpleNamespace, tmp_path: Path) -> None:
     def stop(received: int, size: int) -> None:
         raise KeyboardInterrupt
 
@@ -172,7 +172,7 @@ def test_stopping_a_download_keeps_nothing(server: SimpleNamespace, tmp_path: Pa
     assert cached_files(tmp_path) == []
 
 
-def test_a_cache_that_cannot_be_written(server: SimpleNamespace, tmp_path: Path) -> None:
+def test_unwritable_cache_is_refused(server: SimpleNamespace, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("in the way", encoding="utf-8")
     with pytest.raises(DownloadError, match=r"can't be written .*set RNNVIZ_CACHE"):
         corpora.fetch("right", base_url=server.url)

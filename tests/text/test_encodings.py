@@ -188,7 +188,7 @@ def test_a_short_text_is_read_as_what_is_common(text: str, codec: str) -> None:
     assert (result.text, result.certainty) == (text, "guessed")
 
 
-def test_a_models_characters_are_likelier() -> None:
+def test_model_characters_make_encoding_likelier() -> None:
     data = "缪".encode("gb18030") * 2
     assert decode(data).text != "缪缪"
     assert decode(data, model_characters="缪").text == "缪缪"

@@ -155,7 +155,7 @@ def test_line_ends_are_found_wherever_a_file_is_cut(monkeypatch: pytest.MonkeyPa
             assert texts(opened_rows(data, "a.csv", column="text")) == ["one two", f"a{end}b", ""]
 
 
-def test_columns_of_one_name_are_told_apart() -> None:
+def test_columns_of_one_name_get_numbers() -> None:
     file = opened_rows(b"text,text, text \na b,c d,e f\n", "a.csv", column="text (2)")
     assert (file.columns, texts(file)) == (("text", "text (2)", "text (3)"), ["c d"])
 
@@ -236,7 +236,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         ("a.csv.gz", gzip.compress(b"text\n\xff\xff", mtime=0), "is not utf-8"),
     ],
 )
-def test_a_damaged_file_is_a_sentence(name: str, data: bytes, message: str) -> None:
+def test_damaged_file_is_refused_in_one_line(name: str, data: bytes, message: str) -> None:
     with pytest.raises((TextError, DecodingError), match=message) as error:
         texts(opened_rows(data, name))
     assert str(error.value).startswith(name)

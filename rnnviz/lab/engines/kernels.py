@@ -179,7 +179,7 @@ def execute(operation, a, b, to):
 
 @jit
 def run_tape(tape, memory, at, H):
-    """Do a tape's instructions for one row; `at` has the beginning of each place in `memory`."""
+    """Run the tape for one row; `at` has the beginning of each place in `memory`."""
     for k in range(len(tape)):
         # The operands' beginnings in memory: that of the place for this row and step, plus the vector's
         # number times H.

@@ -68,7 +68,7 @@ def test_a_wrapped_network_is_the_network(
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_with_a_start_it_is_the_network_after_that_character(kind: type[nn.RNNBase], layers: int) -> None:
+def test_start_character_is_read_first(kind: type[nn.RNNBase], layers: int) -> None:
     same(layers_of(kind, N, num_layers=layers), indices("\n"), start="\n")
 
 
@@ -160,7 +160,7 @@ def test_a_check_is_of_the_networks_own_predictions() -> None:
         checked(lambda ids: 0.99 * run_alone(parts, ids)[1][1:])
 
 
-def test_where_a_check_differs_first_is_said() -> None:
+def test_refusal_names_first_difference_from_check() -> None:
     parts = layers_of(nn.GRU, N)
 
     def late(ids: list[int]) -> np.ndarray:
@@ -178,7 +178,7 @@ def test_where_a_check_differs_first_is_said() -> None:
     assert theirs > ours
 
 
-def test_what_is_wrapped_is_a_copy() -> None:
+def test_adapted_weights_are_copies() -> None:
     parts = layers_of(nn.GRU, N)
     model = adapted(parts)
     before = rnnviz.trace(model, ASCII).nll.copy()
@@ -220,7 +220,7 @@ def test_a_check_takes_what_a_network_of_torch_takes_and_returns(first: bool, re
         adapted(parts, check=another)
 
 
-def test_a_check_that_reads_no_indices_is_told_so() -> None:
+def test_check_without_indices_is_refused() -> None:
     with pytest.raises(
         ConfigError, match=r"check reads no tensor of indices, .*: .*'input2'; give a function"
     ):
@@ -257,7 +257,7 @@ def test_an_entry_that_no_text_has_is_left_out_and_the_others_add_up_to_1(entry:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 @pytest.mark.parametrize("part", ["rnn", "decoder", "encoder"])
-def test_weights_that_are_no_numbers_are_told_at_once(part: str, value: float) -> None:
+def test_weights_not_finite_are_refused(part: str, value: float) -> None:
     parts = layers_of(nn.GRU, N)
     with torch.no_grad():
         next(parts[part].parameters())[1, 2] = value

@@ -141,12 +141,12 @@ def test_a_worker_that_is_killed_costs_time_alone(
     local, ours = score_file_rows(model, rows_file(8000))
     batches: list[list[RowScore]] = []
 
-    def take(batch: Any) -> None:
+    def keep_batch(batch: Any) -> None:
         batches.append(batch.scores)
         if len(batches) == 2:  # while other rows are under way
             machines.kill()
 
-    theirs = score_rows(connected.model(model), rows_file(8000), on_batch=take)
+    theirs = score_rows(connected.model(model), rows_file(8000), on_batch=keep_batch)
     assert (len(batches), len(machines.workers)) == (8, 1)
     afar = [row.nll for scores in batches for row in scores]
     assert afar == pytest.approx([row.nll for row in local], rel=1e-5, nan_ok=True)
@@ -158,9 +158,7 @@ def test_a_worker_that_is_killed_costs_time_alone(
 
 
 @pytest.mark.slow
-def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cluster_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "WORKER_CHECK_S", 1.0)
     machines = Machines(tmp_path)
     try:
@@ -179,7 +177,7 @@ def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
 @pytest.mark.parametrize(
     "address", ["tcp://127.0.0.1:1", "127.0.0.1:1", "nothing://here", "", "not an address"]
 )
-def test_no_scheduler_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_scheduler_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT_TIMEOUT_S", 0.5)
     with (
         pytest.raises(
@@ -192,12 +190,12 @@ def test_no_scheduler_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatc
     assert "connecting" not in states, "collected while another one starts, it would wait for that one"
 
 
-def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dask_is_named_with_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ConfigError, match=r'pip install ".*\[cluster\]"'), cluster("tcp://127.0.0.1:1"):
         pass
 
 
-def test_what_cannot_travel_is_refused(connected: Cluster) -> None:
+def test_model_that_cannot_be_saved_is_refused(connected: Cluster) -> None:
     with pytest.raises(ConfigError, match="a cluster reads models that can be saved; 'uniform' can't"):
         connected.model(UniformModel(Vocabulary(("a",))))

@@ -89,7 +89,7 @@ class Case:
     ids: Tensor  # (B, T)
     state: list[Tensor]  # (L, B, H) each
     change: tuple[int, str, int] | None = None
-    made: dict[str, Weights] = field(default_factory=dict)  # once for all pieces
+    weights: dict[str, Weights] = field(default_factory=dict)  # once for all pieces
 
     def changed(self, t: int, layer: int, name: str, value: Tensor) -> Tensor:
         return value / 2 + 0.25 if (layer, name, t) == self.change else value
@@ -160,10 +160,10 @@ def numpy_abreast(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], 
 
 
 def numpy_weights(case: Case, dtype: str) -> Weights:
-    if dtype not in case.made:
+    if dtype not in case.weights:
         tensors = {name: tensor.numpy() for name, tensor in case.tensors.items()}
-        case.made[dtype] = weights_from(case.config, tensors, dtype)
-    return case.made[dtype]
+        case.weights[dtype] = weights_from(case.config, tensors, dtype)
+    return case.weights[dtype]
 
 
 def stepped(hidden: Floats, cell: Floats | None) -> dict[str, Any]:
@@ -412,7 +412,7 @@ def test_gradients_of_a_batch(cell: str, name: str, shape: Shape) -> None:
     leaves = [tensor.requires_grad_() for tensor in (*case.tensors.values(), *case.state)]
     arrays, state = engine.run(engine.dtype, case, case.ids, case.state, 0)
     right = expected(case)
-    ends = [right.part(what)[-1] for what, _ in zip(STATES, case.state, strict=False)]
+    ends = [right.part(state_name)[-1] for state_name, _ in zip(STATES, case.state, strict=False)]
     gradients = []
     for logits, last in ((arrays["logits"], state), (right.part("logits"), ends)):
         weights = torch.linspace(-1, 1, logits.numel()).view(logits.shape)
@@ -420,7 +420,7 @@ def test_gradients_of_a_batch(cell: str, name: str, shape: Shape) -> None:
         gradients.append(torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True))
     near(arrays["logits"], right.part("logits"), engine)
     scale = max(float(gradient.abs().max()) for gradient in gradients[1])
-    names = (*case.tensors, *(f"first {what}" for what in STATES))
+    names = (*case.tensors, *(f"first {state_name}" for state_name in STATES))
     for name, ours, theirs in zip(names, *gradients, strict=False):
         near(ours.to(getattr(torch, engine.dtype)), theirs, engine, name, scale)
 

@@ -127,14 +127,14 @@ def test_function_answers_as_torch_layers_do(task: str) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=2e-5)
 
 
-def test_after_an_edit_a_tracer_holds_a_fresh_trace() -> None:
+def test_edited_text_is_traced_afresh() -> None:
     custom, _ = pair()
     tracer = Tracer(custom)
     tracer.extend(KNOWN_TEXT[:9] + "x")
     same(tracer.extend(KNOWN_TEXT), rnnviz.trace(custom, KNOWN_TEXT))
 
 
-def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_come_last() -> None:
+def test_parts_of_any_width_and_start_end_with_outputs() -> None:
     W = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
 
     def step(ids: np.ndarray, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -80,7 +80,7 @@ def test_gradient_of_loss_and_step_equals_torch(steps: int) -> None:
 
 
 @pytest.mark.parametrize("steps", [3, 6])
-def test_without_a_state_nothing_flows_from_step_to_step(steps: int) -> None:
+def test_machine_without_state_passes_nothing_on(steps: int) -> None:
     word = Machine(steps=steps, recurrent=False)
     assert not word.net.W_hh.any()
     assert not word.pairs()[~word.heard(cut=1)].any(), "there is nothing to cut"

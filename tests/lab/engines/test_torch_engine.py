@@ -58,7 +58,7 @@ def test_a_gate_of_exactly_one_has_finite_gradients() -> None:
         assert gradient.isfinite().all()
 
 
-def test_under_autocast_the_recurrence_stays_in_float32() -> None:
+def test_recurrence_stays_float32_under_autocast() -> None:
     """σ(8) would be 1 in bfloat16, and nothing ever forgotten."""
     with torch.autocast("cpu", torch.bfloat16):
         h, _ = shut(8.0).hidden(torch.zeros(1, 4000, 6))

@@ -57,7 +57,7 @@ def test_a_tracer_keeps_the_weights_it_began_with() -> None:
     assert np.abs(trace(model, "abc").log_probs - before.log_probs).max() > 0.1
 
 
-def test_on_a_processor_torchs_networks_are_read_by_numpy_too() -> None:
+def test_numpy_reads_torch_networks_on_processor() -> None:
     texts = ["a cab", "", TEXT * 3]
     for cell in CELLS:
         ours, theirs = (rnnviz.trace(model, texts) for model in (torch_network(cell), spread_network(cell)))
@@ -95,7 +95,7 @@ def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.Monke
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("name", ["timemachine-gru", "shakespeare-lstm"])
-def test_on_a_gpu_they_are_those_of_the_processor(name: str) -> None:
+def test_gpu_trace_equals_processor_trace(name: str) -> None:
     text = "The traveller put his hand upon the lever, and nobody spoke. "
     on_gpu = rnnviz.trace(rnnviz.load(name, device="cuda"), [text, text * 4])
     for traced, text_read in zip(on_gpu, [text, text * 4], strict=True):

@@ -59,7 +59,7 @@ def counter(seed: int) -> CustomModel:
 
 
 @pytest.mark.parametrize("fresh", [long_memory, counter])
-def test_a_network_of_ones_own_is_controlled_by_copies_that_begin_as_it_did(
+def test_own_network_is_compared_with_fresh_copies(
     fresh: Callable[[int], Any],
 ) -> None:
     text = "ab c ba cab " * 20

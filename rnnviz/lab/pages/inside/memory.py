@@ -151,6 +151,7 @@ class MemoryPart(PagePart):
             return
         cell = CELLS[self.view.cell]
         PredictionMemory(self.view).render()
+        # Gates are shown where one of them decides what is kept; W_hh where the cell mixes its units.
         if cell.keeps is not None:
             GateSection(self.view).render()
         if cell.mixes:
@@ -205,6 +206,7 @@ class PredictionMemory:
             (panel,) = network.square.panels()
             pictures.append(_name_panel(name, panel) if len(gradients) > 1 else panel)
         if view.cell in CELLS and CELLS[view.cell].linear:
+            # A linear recurrence can be written as a sum over characters: each one's part is exact.
             pictures += remember(
                 view.key("left", view.layer),
                 lambda: remaining(view.model, view.text[:PICTURE_CHARS], layer=view.layer).panels(),
@@ -331,6 +333,7 @@ def _paint_attribution(view: PageView, attribution: Attribution, label: str, val
 
 def _pad(view: PageView, values: Array, first: int = 0) -> Array:
     """`values` from index `first` on, padded with NaN to the length of the text, (T,)."""
+    # NaN, not 0: a character that the prediction hasn't read has no share in it.
     padded = np.full(len(view.text), np.nan)
     padded[first : len(values)] = values[first:]
     return padded
