@@ -39,7 +39,7 @@ from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lab.reports import training
 from rnnviz.lab.run import queue, replay, runs, training_state
 from rnnviz.lab.run.folder import RunFolder
-from rnnviz.networks import checkpoint, modelfile, progress
+from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
@@ -706,9 +706,7 @@ def test_a_model_that_is_cut_off_while_it_is_read_does_not_end_the_server(
 SAVES: dict[str, Callable[[Path], object]] = {
     "a model": lambda path: checkpoint.save(tiny("gru", card=tiny_card()), path / MODEL),
     "a trace": lambda path: rnnviz.trace(tiny("gru"), TEXT).save(path / "trace.npz"),
-    "a record": lambda path: progress.run(
-        record(NgramModel.fit(TEXT, order=3), None, path / "record", text=TEXT * 9)
-    ),
+    "a record": lambda path: record(NgramModel.fit(TEXT, order=3), None, path / "record", text=TEXT * 9),
 }
 
 

@@ -32,18 +32,17 @@ Shape letters: B rows (stretches or texts), T time steps, L layers, H hidden uni
 # into a second reading. 256 of at least 2,048 characters are an eighth of a reading more at the worst, and a
 # GRU that keeps 97 % of its state at each step still has 4e-4 of a difference after them (tests/networks).
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cache
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NO_CHANGES, Changes, Weights
-from rnnviz.networks.prediction import Scores, Stepwise, entropy, normalised, rank
-from rnnviz.networks.progress import mapped, run
+from rnnviz.networks.prediction import OnRead, Scores, Stepwise, entropy, ignore_read, normalised, rank
 from rnnviz.networks.threads import Threads, blas, cores, single_blas_thread, worth_trying_alone
 
 State: TypeAlias = "tuple[Floats, ...]"
@@ -141,22 +140,11 @@ class NumpyEngine:
         return top, tuple(part[-1].copy() for part in parts)
 
 
-class Done(NamedTuple):
-    """The progress of reading a piece: characters, and their cost."""
-
-    characters: int
-    nats: float
-
-    def plus(self, further: "Done") -> "Done":
-        """The sum with `more`."""
-        return Done(self.characters + further.characters, self.nats + further.nats)
-
-
 class _Out:
     """The results for n characters, laid out as (B, T): their Scores, or every prediction."""
 
     def __init__(self, shape: tuple[int, int], *, want: bool = False, predicted: int = 0) -> None:
-        self.want, self.done = want, Done(0, 0.0)
+        self.want = want
         self.log_p: Doubles = np.zeros(shape)
         self.rank, self.entropy = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
         self.predictions = np.empty((*shape, predicted)) if predicted else None
@@ -269,37 +257,33 @@ class CharScorer(Stepwise):
         """
         V = self._engine.size
         return np.concatenate(
-            [np.empty((0, V)), *(out.predictions.reshape(-1, V) for out in run(self._all(ids, predicted=V)))]
+            [np.empty((0, V)), *(out.predictions.reshape(-1, V) for out in self._all(ids, predicted=V))]
         )
 
-    def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
-        """`advance_details` step by step: yields its progress several times a second.
-
-        Rank and entropy are computed if `want`. A generator that isn't run to its end leaves the scorer
-        unusable.
+    def scores(self, ids: Ids, *, want: bool, on_read: OnRead = ignore_read) -> Scores:
+        """The Scores of `ids` (n,); rank and entropy are computed if `want`. An `on_read` that raises leaves
+        the scorer unusable.
         """
-        pieces = yield from self._all(ids, want=want)
+        pieces = self._all(ids, on_read, want=want)
         return Scores.joined([out.flat() for out in pieces])
 
-    def states(self, ids: Ids) -> Generator[Done, None, State]:
+    def states(self, ids: Ids, on_read: OnRead = ignore_read) -> State:
         """Every state after each of `ids` (n,), (n, L, H) each. The engine must be made with `whole`."""
-        pieces = yield from self._all(ids, whole=True)
+        pieces = self._all(ids, on_read, whole=True)
         by_piece = [[part.reshape(-1, *part.shape[2:]) for part in out.parts] for out in pieces]
         return tuple(np.concatenate(parts) for parts in zip(*by_piece, strict=True))
 
-    def _all(self, ids: Ids, **options: Any) -> Generator[Done, None, list[Any]]:
+    def _all(self, ids: Ids, on_read: OnRead = ignore_read, **options: Any) -> list[Any]:
         """The results of `_next` for all of `ids`, piece after piece."""
-        pieces, done = [], Done(0, 0.0)
-        while done.characters < len(ids):
-            out = yield from mapped(self._next(ids[done.characters :], **options), done.plus)
-            pieces.append(out)
-            done = done.plus(Done(out.log_p.size, -float(out.log_p.sum())))
-            yield done
+        pieces, done = [], 0
+        while done < len(ids):
+            pieces.append(self._next(ids[done:], on_read, **options))
+            done += pieces[-1].log_p.size
         return pieces
 
     def _next(
-        self, ids: Ids, *, want: bool = False, predicted: int = 0, whole: bool = False
-    ) -> Generator[Done, None, _Out]:
+        self, ids: Ids, on_read: OnRead, *, want: bool = False, predicted: int = 0, whole: bool = False
+    ) -> _Out:
         """Read the next piece of `ids`, in sequence or side by side."""
         # B rows of equal length: the rest of a piece that doesn't divide is left for the next one, which
         # begins in the exact state anyway.
@@ -313,17 +297,18 @@ class CharScorer(Stepwise):
         shape = B, targets.shape[1]
         out = _States(shape, self._state) if whole else _Out(shape, want=want, predicted=predicted)
         if B > 1:
-            self._state = yield from self._side_by_side(inputs, targets, out)
+            self._state = self._side_by_side(inputs, targets, out, on_read)
         else:
             when = slice(0, targets.shape[1])
             # Timed, so that the number of threads for a single row is found on real work.
             with self._engine.alone.piece(len(piece)):
                 self._state = _read(self._engine, inputs, self._state, out, np.arange(1), when, targets)
+            on_read(len(piece), -float(out.log_p.sum()))
         self._last = int(piece[-1])
         return out
 
-    def _side_by_side(self, x: Ids, y: Ids, out: _Out) -> Generator[Done, None, State]:
-        """Read stretches x (B, T); returns the state at the end. Yields progress every CHUNK_STEPS steps."""
+    def _side_by_side(self, x: Ids, y: Ids, out: _Out, on_read: OnRead) -> State:
+        """Read stretches x (B, T); returns the state at the end. Calls `on_read` every CHUNK_STEPS steps."""
         engine, (B, T) = self._engine, x.shape
         start, rows = self._warm_up(x), np.arange(B)
         # The states of all stretches after every CHUNK_STEPS: what a second reading is compared with.
@@ -334,10 +319,9 @@ class CharScorer(Stepwise):
             with engine.threads.piece(B * (steps.stop - begin)):
                 reading = _read(engine, x[:, steps], reading, out, rows, steps, y[:, steps])
             grid.append(tuple(part.copy() for part in reading))
-            out.done = out.done.plus(Done(B * (steps.stop - begin), -float(out.log_p[:, steps].sum())))
-            yield out.done
+            on_read(B * (steps.stop - begin), -float(out.log_p[:, steps].sum()))
         # The last stretch ends the piece, and its end is the next piece's exact first state.
-        yield from self._mend(x, y, out, start, grid)
+        self._mend(x, y, out, start, grid, on_read)
         return tuple(part[:, -1:].copy() for part in grid[-1])
 
     def _warm_up(self, x: Ids) -> State:
@@ -352,9 +336,7 @@ class CharScorer(Stepwise):
                 warm = _read(self._engine, x[:-1, steps], warm, None, none, steps, none)
         return tuple(np.concatenate(parts, axis=1) for parts in zip(self._state, warm, strict=True))
 
-    def _mend(
-        self, x: Ids, y: Ids, out: _Out, start: State, grid: list[State]
-    ) -> Generator[Done, None, None]:
+    def _mend(self, x: Ids, y: Ids, out: _Out, start: State, grid: list[State], on_read: OnRead) -> None:
         """Read again the stretches that did not begin in the state in which the stretch before ends.
 
         At first all are read together, as most meet their first reading. Once that has cost as much as the
@@ -392,7 +374,7 @@ class CharScorer(Stepwise):
                 going = _differ(reading, tuple(part[:, stretches] for part in first_reading))
                 _set_rows(first_reading, stretches, reading)
                 stretches, reading = stretches[going], tuple(part[:, going] for part in reading)
-                yield out.done
+                on_read(0, 0.0)  # no new characters, but whoever waits may want to stop
                 if not len(stretches):
                     break
             # A stretch that is read to its end without meeting: rounding grew along it. A later round may do

@@ -6,14 +6,13 @@ Shape letters: n predictions, V symbols.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
-from rnnviz.networks.progress import run
 
 Ranks = npt.NDArray[np.int32]
 
@@ -49,20 +48,30 @@ class Scorer(Protocol):
         """log P as by `advance`, the rank of each symbol, and the entropy of the prediction before each."""
 
 
+OnRead = Callable[[int, float], object]
+"""Called several times a second with the number of characters read since, and their cost in nats."""
+
+
+def ignore_read(characters: int, nats: float) -> None:
+    """Nobody follows the reading."""
+
+
 class Stepwise(ABC):
     """A Scorer that reports its progress within a long piece."""
 
     @abstractmethod
-    def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Scores]:
-        """`advance_details` step by step: yields its progress. Rank and entropy are computed if `want`."""
+    def scores(self, ids: Ids, *, want: bool, on_read: OnRead = ignore_read) -> Scores:
+        """The Scores of `ids` (n,); rank and entropy are computed if `want`. An `on_read` that raises leaves
+        the scorer unusable.
+        """
 
     def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
-        return run(self.advancing(ids, want=False)).log_p
+        return self.scores(ids, want=False).log_p
 
     def advance_details(self, ids: Ids) -> Scores:
         """log P, rank and entropy of each symbol of `ids` (n,)."""
-        return run(self.advancing(ids, want=True))
+        return self.scores(ids, want=True)
 
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: Integers) -> Ranks:

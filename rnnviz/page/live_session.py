@@ -180,6 +180,7 @@ class LiveSession:
         if ask.write or ask.why or self._sent is None or ask.looks != self._looks:
             return False
         start, stop = ask.window(len(ask.text))
+        # Columns that the window moves by are new ones too, with a prediction each.
         if max(abs(start - self._sent.start), abs(stop - self._sent.stop)) > QUICK_CHARS:
             return False
         # The texts differ in the last QUICK_CHARS characters of the new one, at most.
@@ -221,6 +222,7 @@ class LiveSession:
             "digest": digest,
             **extra,
         }
+        # The reach of units is found by reading a text, so not before a browser needs the unchanging part.
         if ask.static != digest:
             reach = {name: values.tolist() for name, values in shown_units.unit_reach(self.model).items()}
             header["static"] = {**static, "reach": reach}
@@ -268,4 +270,5 @@ class LiveSession:
         length = max(0, min(limit, MAX_TEXT_CHARS - len(trace)))
         at, settings = min(ask.at, len(trace)), asdict(shape)
         texts = (resume(trace, at, length, **settings) for _ in range(ask.write if length else 0))
+        # At temperature 0 all are the same: a dict keeps the first of each, in order.
         return list(dict.fromkeys(texts))

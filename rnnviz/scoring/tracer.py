@@ -15,8 +15,7 @@ Shape letters: B texts of a batch, T time steps of the longest, L layers, H hidd
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast, overload
 from weakref import ref
 
@@ -24,12 +23,12 @@ import numpy as np
 
 from rnnviz.arrays import Array, Arrays, Floats, Ids, Integers
 from rnnviz.checks import checked
-from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, CharScorer, Done, NumpyEngine
+from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NO_CHANGES, Changes, StateChange, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.prediction import entropy, rank
-from rnnviz.networks.progress import mapped
+from rnnviz.networks.prediction import OnRead, entropy, rank
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import TextOrPath, text_of
@@ -91,29 +90,36 @@ def trace(
     return Tracer(model, changes).extend(text_of(text, model.vocabulary.characters))
 
 
-def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
-    """`trace` as a generator that yields the share done, several times a second; closing cancels.
+def trace_long_text(model: Network, text: str, progress: Progress | None = None) -> Trace:
+    """`trace` of a text of any length, which reports its progress.
 
     A long text is read as stretches side by side, which moves a state by rounding alone: see
     `rnnviz.networks.batched_scoring`.
     """
-    tracer, weights = Tracer(model), weights_of(model)
+    tracer, weights, report = Tracer(model), weights_of(model), Reporter(progress)
     if len(text) >= MIN_SPLIT_CHARS and weights.cell in CELLS and CELLS[weights.cell].mixes:
         text = normalise(text, model.normaliser)
         scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
         ids = np.append(model.vocabulary.encode(text), 0)  # a scorer doesn't read the last symbol
-        share = partial(_share, len(text))
-        hidden, *cell = yield from mapped(scorer.states(ids), share)
+        hidden, *cell = scorer.states(ids, _counted(len(text), report))
         return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
     traced = tracer.extend("")
     for end in range(PROGRESS_CHARS, len(text) + PROGRESS_CHARS, PROGRESS_CHARS):
         traced = tracer.extend(text[:end])
-        yield min(1.0, end / max(1, len(text)))
+        report(end / max(1, len(text)))
     return traced
 
 
-def _share(count: int, done: Done) -> float:
-    return min(1.0, done.characters / count)
+def _counted(length: int, report: Reporter) -> OnRead:
+    """A callback of a scorer that reports the share of a text of `length` characters which has been read."""
+    read = 0
+
+    def on_read(characters: int, nats: float) -> None:
+        nonlocal read
+        read += characters
+        report(read / length)
+
+    return on_read
 
 
 class Tracer:

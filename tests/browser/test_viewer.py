@@ -14,7 +14,6 @@ from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import BLOCK, ColumnFiles
 from rnnviz.scoring.record import record
 from tests.support.driving import (
@@ -74,7 +73,7 @@ st.text(f"runs: {st.session_state.runs}")
 
 
 def keep(model: Any, text: str, folder: Path) -> None:
-    kept_record = run(record(model, None, folder, text=text, name=folder.name))
+    kept_record = record(model, None, folder, text=text, name=folder.name)
     folder.with_suffix(".json").write_text(json.dumps(kept_record.score.to_json()), "utf-8")
 
 

@@ -19,6 +19,7 @@ from rnnviz.networks.batched_scoring import (
 )
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.networks.progress import Share
 from rnnviz.scoring import perplexity as scoring
 from tests.support.long_texts import (
     LENGTH,
@@ -129,8 +130,8 @@ def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     # Unknown characters cost more than others, in what was read so far too.
     network, long = reader(cell="gru"), text(LENGTH).replace("a", "ß")
-    steps = list(scoring.score(network, text=long))
-    score = scoring.perplexity(network, text=long)
+    steps: list[Share] = []
+    score = scoring.perplexity(network, text=long, progress=steps.append)
     assert len(steps) > 20
     assert [s.characters for s in steps] == sorted(s.characters for s in steps)
     assert steps[-1].characters == LENGTH

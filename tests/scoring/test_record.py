@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
 from rnnviz.networks.checkpoint import load
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
 from rnnviz.scoring.perplexity import (
     LanguageModel,
@@ -28,7 +28,6 @@ from rnnviz.scoring.perplexity import (
     score,
 )
 from rnnviz.scoring.record import record
-from rnnviz.scoring.totals import Progress
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support import needs
 from tests.support.closeness import assert_states, close
@@ -68,17 +67,13 @@ def test_its_report_is_that_of_scoring(model: LanguageModel, tmp_path: Path) -> 
     assert close(ours, theirs)
 
 
-def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
+def test_record_reports_the_progress_of_its_score(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_bytes(OTHER.encode("gb18030"))
-    steps: list[Progress] = []
-    made = run(record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book"), steps.append)
-    (last,) = list(score(NGRAM, path, encoding="gb18030"))[-1:]
-    assert (steps[-1].characters, steps[-1].perplexity, steps[-1].fraction) == (
-        last.characters,
-        last.perplexity,
-        1,
-    )
+    steps: list[Share] = []
+    made = record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book", progress=steps.append)
+    expected = score(NGRAM, path, encoding="gb18030")
+    assert steps[-1] == Share(1.0, expected.characters, expected.perplexity)
     found = made.score
     assert (found.file, found.encoding, found.certainty) == ("Book", "gb18030", "declared")
 
@@ -112,9 +107,13 @@ def test_nothing_can_be_written_into_it(tmp_path: Path) -> None:
 
 def test_cancelled_midway_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)  # a step a piece
-    steps = record(NGRAM, None, tmp_path / "r", text=TEXT * 100)
-    assert next(steps).characters < len(TEXT) * 100
-    steps.close()
+
+    def cancel(share: Share) -> None:
+        assert share.characters < len(TEXT) * 100
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        record(NGRAM, None, tmp_path / "r", text=TEXT * 100, progress=cancel)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -122,11 +121,11 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes").write_text("mine", "utf-8")
     with pytest.raises(TextError, match="mine can't be written"):
-        list(record(NGRAM, None, tmp_path / "mine", text="a"))
+        record(NGRAM, None, tmp_path / "mine", text="a")
     assert (tmp_path / "mine" / "notes").read_text("utf-8") == "mine"
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(TextError, match="can't be written"):
-        list(record(NGRAM, None, tmp_path / "file" / "r", text="a"))
+        record(NGRAM, None, tmp_path / "file" / "r", text="a")
 
 
 def test_an_infinite_perplexity_survives(tmp_path: Path) -> None:
@@ -184,7 +183,6 @@ PEAK = """
 import resource, sys
 from pathlib import Path
 from rnnviz.scoring.breakdown import difference
-from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import ColumnFiles
 from rnnviz.scoring.record import record
 from rnnviz.scoring.perplexity import UniformModel
@@ -192,7 +190,7 @@ from rnnviz.scoring.interval import interval
 from rnnviz.text.vocabulary import Vocabulary
 path, folder = map(Path, sys.argv[1:])
 model = UniformModel(Vocabulary(tuple("\\n ab")))
-r = run(record(model, path, folder))
+r = record(model, path, folder)
 r.curve(); r.surprising_passages(); r.surprising_passages(least=True)
 r.lines()
 interval(r)
@@ -227,8 +225,8 @@ def test_memory_is_flat_whatever_is_asked(tmp_path: Path) -> None:
 def test_a_precise_record_has_ranks_and_entropies_of_every_cell(tmp_path: Path) -> None:
     for name in ("timemachine-mlp", "timemachine-rnn", "timemachine-gru", "timemachine-lstm"):
         model = load(name)
-        usual = run(record(model, None, tmp_path / f"{name}-usual", text=TEXT))
-        precise = run(record(model, None, tmp_path / name, text=TEXT, precise=True))
+        usual = record(model, None, tmp_path / f"{name}-usual", text=TEXT)
+        precise = record(model, None, tmp_path / name, text=TEXT, precise=True)
         for column in ("nll", "entropy"):
             np.testing.assert_allclose(
                 precise.read(column, 0, len(TEXT)), usual.read(column, 0, len(TEXT)), atol=1e-4

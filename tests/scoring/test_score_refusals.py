@@ -30,7 +30,7 @@ def closed(folder: Path) -> Record:
 
 
 def kept(folder: Path, model: Any = NGRAM, source: Any = None, **options: Any) -> Any:
-    return list(record(model, source, folder / "r", **options))
+    return record(model, source, folder / "r", **options)
 
 
 def cut(folder: Path, column: str) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.networks.progress import run
 from rnnviz.scoring.language_model import LanguageModel
 from rnnviz.scoring.perplexity import Piece, score
 
@@ -13,12 +12,12 @@ from rnnviz.scoring.perplexity import Piece, score
 def pieces(model: LanguageModel, text: str, **options: Any) -> list[Piece]:
     """The pieces of a text, with rank and entropy."""
     parts: list[Piece] = []
-    run(score(model, text=text, each=parts.append, **options))
+    score(model, text=text, on_piece=parts.append, **options)
     return parts
 
 
 def costs(model: LanguageModel, text: str, **options: Any) -> Doubles:
     """The nats of each character, (n,), read without rank and entropy."""
     parts: list[Doubles] = []
-    run(score(model, text=text, costs=parts.append, **options))
+    score(model, text=text, costs=parts.append, **options)
     return np.concatenate(parts)

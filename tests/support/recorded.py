@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel
 from rnnviz.scoring.record import Record, record
 from rnnviz.text.vocabulary import Vocabulary
@@ -48,7 +47,7 @@ class CostsScorer:
 
 def make_record(folder: Path, model: LanguageModel, text: str, name: str | None = None) -> Record:
     """The text's record in a new folder within `folder`."""
-    return run(record(model, None, folder / f"record-{len(list(folder.iterdir()))}", text=text, name=name))
+    return record(model, None, folder / f"record-{len(list(folder.iterdir()))}", text=text, name=name)
 
 
 def record_costs(folder: Path, text: str, costs: Sequence[float] | npt.NDArray[Any]) -> Record:

@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel
 from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import RowsScore
@@ -25,7 +24,7 @@ def score_file_rows(
     model: LanguageModel, file: row_files.RowFile, **options: Any
 ) -> tuple[list[RowScore], RowsScore]:
     scores: list[RowScore] = []
-    score = run(score_rows(model, file, each=lambda batch: scores.extend(batch.scores), **options))
+    score = score_rows(model, file, on_batch=lambda batch: scores.extend(batch.scores), **options)
     return scores, score
 
 

@@ -38,7 +38,7 @@ contexts.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,7 +53,7 @@ from rnnviz.lab.analysis.bootstrap import block_length, draw_starts, resampled_m
 from rnnviz.lab.analysis.search_result import Search
 from rnnviz.lab.analysis.searching import SHIFTS, Searcher, Split
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.progress import Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.threads import worth_trying_alone
 from rnnviz.networks.verdicts import Evidence, Report, Rival, Simpler
 from rnnviz.scoring.interval import OCTAVES, all_text
@@ -104,7 +104,8 @@ def weigh(
     *,
     edges: int = 0,
     resamples: int = STABILITY,
-) -> Generator[Share, None, Search]:
+    progress: Progress | None = None,
+) -> Search:
     """`search`, which `searcher` found for `target`, with its evidence.
 
     untrained  the values (T,) of each untrained copy's best unit, `Searcher.best_column`
@@ -119,11 +120,12 @@ def weigh(
     >>> states = np.random.default_rng(0).normal(size=(20_000, 4))
     >>> states[:, 2] += mask.values
     >>> searcher = Searcher(states)
-    >>> found = run(weigh(searcher, searcher.search(mask), mask))
+    >>> found = weigh(searcher, searcher.search(mask), mask)
     >>> found.evidence.stability, [round(end, 1) for end in found.evidence.report.interval]
     (1.0, [0.7, 0.8])
     """
     needs_fits()
+    report = Reporter(progress)
     split = searcher.split(target, edges)
     series = [searcher.columns(search, 1)[:, 0]]
     if not split.blocks:
@@ -138,11 +140,11 @@ def weigh(
         with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
             fits = [[pool.submit(one, ~part) for part in parts] for one in told]
             for place, halves in enumerate(fits):
-                yield Share(place / (len(LENGTHS) + 2))
+                report(place / (len(LENGTHS) + 2))
                 series.append(halves[0].result())
                 for part, fit in zip(parts[1:], halves[1:], strict=True):
                     series[-1][part] = fit.result()[part]  # each part is predicted by a fit on the rest
-    yield Share(1 - 1 / (len(LENGTHS) + 2))
+    report(1 - 1 / (len(LENGTHS) + 2))
     named += [("untrained", seed) for seed in range(len(untrained))]
     series += untrained
     scores = [_scores(series, target, split, part) for part in parts]
@@ -185,7 +187,7 @@ def search(
     if not copies:
         return result
     columns = [copy.best_column(target, edges) for copy in copies]
-    return run(weigh(searcher, result, target, columns, edges=edges))
+    return weigh(searcher, result, target, columns, edges=edges)
 
 
 def _scores(series: Sequence[Array], target: Target, split: Split, part: Mask) -> Scores:

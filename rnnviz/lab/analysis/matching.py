@@ -22,9 +22,7 @@ pattern, W windows.
 """
 
 import math
-from collections.abc import Generator
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import compress
 from typing import Literal, NamedTuple
 
@@ -35,14 +33,13 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis import controls
 from rnnviz.lab.analysis.activations import Unit, activations, unit_at_column
-from rnnviz.lab.analysis.controls import of_all
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Share, mapped
+from rnnviz.networks.progress import Progress, part
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 
 THRESHOLD = 0.5
 """The default distance from 0 at which a unit is on."""
@@ -488,15 +485,20 @@ def unit_column(unit: Unit, H: int) -> int:
     return unit.layer * H + unit.unit
 
 
-def copies(
-    model: Network, text: str, count: int = UNTRAINED_COPIES, *, fresh: Fresh | None = None
-) -> Generator[Share, None, tuple[Copy, ...]]:
+def untrained_copies(
+    model: Network,
+    text: str,
+    count: int = UNTRAINED_COPIES,
+    *,
+    fresh: Fresh | None = None,
+    progress: Progress | None = None,
+) -> tuple[Copy, ...]:
     """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
     same; `fresh` is that of `rnnviz.units.untrained`.
     """
     text, found = text[:BEGINNING], []
     for number, copy in enumerate(controls.untrained(model, count, fresh=fresh)):
-        read = yield from mapped(tracing(copy, text), partial(of_all, number, count))
+        read = trace_long_text(copy, text, part(progress, number / count, (number + 1) / count))
         flat = read.hidden.reshape(len(read), -1)
         found.append(Copy(copy, np.ascontiguousarray(flat.astype(np.float16).T)))
     return tuple(found)

@@ -4,7 +4,7 @@ Shape letters: N characters of the text, n of a piece, L layers, H units of each
 """
 
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,16 +27,16 @@ from rnnviz.lab.analysis.matching import (
     Matches,
     Pattern,
     Untrained,
-    copies,
     find,
     pattern,
     shares,
     unit_column,
+    untrained_copies,
 )
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share, mapped, run
+from rnnviz.networks.progress import Progress, Reporter, part
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
@@ -102,18 +102,22 @@ class SearchedText:
             yield self.states(n)[:, max(0, start - n * PIECE_CHARS) : stop - n * PIECE_CHARS]
 
     def search(
-        self, pattern: Pattern, stop: int | None = None, **asked: Any
-    ) -> Generator[Share, None, Matches]:
+        self,
+        pattern: Pattern,
+        stop: int | None = None,
+        *,
+        progress: Progress | None = None,
+        **asked: Any,
+    ) -> Matches:
         """The matches of a pattern in characters 0 .. stop - 1, without their context; `asked` are those of
         `rnnviz.lab.analysis.matching.find`.
         """
-        finder, clock, done = Finder(self._H, pattern, **asked), Clock(), 0
+        finder, report, done = Finder(self._H, pattern, **asked), Reporter(progress), 0
         stop = len(self.text) if stop is None else stop
         for piece in self.between(0, stop):
             finder.add(piece)
             done += piece.shape[1]
-            if clock.due():
-                yield Share(done / stop)
+            report(done / stop)
         return finder.matches()
 
     def elsewhere(
@@ -125,8 +129,9 @@ class SearchedText:
         threshold: float = THRESHOLD,
         edges: int = 0,
         layer: int | None = None,
+        progress: Progress | None = None,
         **asked: Any,
-    ) -> Generator[Share, None, Matches]:
+    ) -> Matches:
         """The matches of characters start .. stop - 1 of `read`, with their context.
 
         `threshold`, `edges` and `layer` are those of `pattern`, `asked` those of `find`. Raises ConfigError
@@ -134,17 +139,16 @@ class SearchedText:
 
         >>> import rnnviz
         >>> model, text = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"
-        >>> found = run(SearchedText(model, text).elsewhere(rnnviz.trace(model, "the time"), 4, 8))
+        >>> found = SearchedText(model, text).elsewhere(rnnviz.trace(model, "the time"), 4, 8)
         >>> found.passage.inside, [match.start for match in found.found]
         (2, [4, 25])
         """
         shape = pattern(read, start, stop, threshold=threshold, edges=edges, layer=layer)
-        found = yield from mapped(self.search(shape, **asked), lambda now: Share(READING * now.fraction))
-        placed, clock = list[Match](), Clock()
+        found = self.search(shape, progress=part(progress, 0.0, READING), **asked)
+        placed, report = list[Match](), Reporter(progress)
         for match in found.found:
             placed.append(self._context(shape, match))
-            if clock.due():
-                yield Share(READING + (1 - READING) * len(placed) / len(found.found))
+            report(READING + (1 - READING) * len(placed) / len(found.found))
         passage, ends = read.text[start:stop], _match_ends(found)
         whole, last = (
             Ending(text, _count_among(ends, places), len(ends), len(places) / len(self.text))
@@ -172,13 +176,13 @@ class SearchedText:
         most: int = 20,
     ) -> Matches:
         """What `elsewhere` has found, beside the matches of untrained `copies`; the other arguments are those
-        of that call. See `rnnviz.lab.analysis.matching.copies`.
+        of that call. See `rnnviz.lab.analysis.matching.untrained_copies`.
 
         >>> import rnnviz
         >>> model, text = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"
         >>> searched, read = SearchedText(model, text), rnnviz.trace(model, "the time")
-        >>> found = run(searched.elsewhere(read, 4, 8))
-        >>> searched.beside(found, read, 4, 8, run(copies(model, text))).untrained.shares[0]
+        >>> found = searched.elsewhere(read, 4, 8)
+        >>> searched.beside(found, read, 4, 8, untrained_copies(model, text)).untrained.shares[0]
         Compared(name='time', own=2, untrained=6)
         """
         assert found.passage
@@ -186,7 +190,7 @@ class SearchedText:
         asked: dict[str, Any] = {"share": share, "least": found.least, "most": most}
         characters, threshold = copies[0].states.shape[1], found.pattern.threshold
         on = float((abs(activations(read, layer=layer)) >= threshold).mean())
-        own = _match_ends(run(self.search(found.pattern, characters, **asked)))
+        own = _match_ends(self.search(found.pattern, characters, **asked))
         thresholds, units, theirs = [], [], []
         for copy in copies:
             there = trace(copy.model, read.text)
@@ -284,7 +288,7 @@ def match(
     copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
     folder: object = None,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Matches:
     """Places of `corpus` where the same units are on as in a passage, characters start .. stop - 1 of `text`.
 
@@ -313,39 +317,22 @@ def match(
     """
     if folder is not None:
         raise ConfigError("folder is gone: states stay in memory, and a longer text is read anew each time")
-    asked = {
-        "threshold": threshold,
-        "edges": edges,
-        "layer": layer,
-        "share": share,
-        "least": least,
-        "most": most,
-    }
-    steps = matches(model, trace(model, text), start, stop, corpus, untrained=copies, fresh=fresh, **asked)
-    return run(steps, progress)
-
-
-def matches(
-    model: Network,
-    read: Trace,
-    start: int,
-    stop: int,
-    corpus: str,
-    *,
-    untrained: int = UNTRAINED_COPIES,
-    fresh: Fresh | None = None,
-    **asked: Any,
-) -> Generator[Share, None, Matches]:
-    """`match` as a generator that yields the share done and returns the Matches; closing cancels. `asked` are
-    those of `SearchedText.elsewhere`.
-    """
-    searched = SearchedText(model, corpus)
-    search = searched.elsewhere(read, start, stop, **asked)
-    found = yield from mapped(search, lambda now: Share(SEARCHING * now.fraction))
-    if untrained and found.found:
-        reading = copies(model, searched.text, untrained, fresh=fresh)
-        beside = yield from mapped(reading, lambda now: Share(SEARCHING + (1 - SEARCHING) * now.fraction))
-        about = {name: asked[name] for name in ("layer", "share", "most")}
-        found = searched.beside(found, read, start, stop, beside, **about)
-    yield Share(1.0)
+    read, searched = trace(model, text), SearchedText(model, corpus)
+    found = searched.elsewhere(
+        read,
+        start,
+        stop,
+        threshold=threshold,
+        edges=edges,
+        layer=layer,
+        share=share,
+        least=least,
+        most=most,
+        progress=part(progress, 0.0, SEARCHING),
+    )
+    if copies and found.found:
+        reading = part(progress, SEARCHING, 1.0)
+        beside = untrained_copies(model, searched.text, copies, fresh=fresh, progress=reading)
+        found = searched.beside(found, read, start, stop, beside, layer=layer, share=share, most=most)
+    Reporter(progress).end()
     return found

@@ -23,7 +23,7 @@ units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sized
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -40,7 +40,7 @@ from rnnviz.lab.analysis.evidence import Scores
 from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.progress import Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.verdicts import MIN_LEAD, MIN_VERDICT_CHARS, Measure, Rival
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
@@ -258,7 +258,7 @@ def probe(
     untrained: Iterable[Trace | Array] = (),
     controls: int = CONTROLS,
     seed: int = 0,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Probe:
     """Fit a linear probe of all units on one part of the text, and score it on another.
 
@@ -294,11 +294,12 @@ def probe(
     target = targets.target(target, source.text if isinstance(source, Trace) else "")
     copies = (Searcher(copy, layer=layer, quantity=quantity) for copy in untrained)
     many = len(untrained) if isinstance(untrained, Sized) else 0
-    made = steps(searcher, target, untrained=copies, controls=controls, seed=seed, copies=many)
-    return run(made, progress)
+    return probe_units(
+        searcher, target, untrained=copies, controls=controls, seed=seed, copies=many, progress=progress
+    )
 
 
-def steps(
+def probe_units(
     searcher: Searcher,
     target: Target,
     *,
@@ -306,10 +307,9 @@ def steps(
     controls: int = CONTROLS,
     seed: int = 0,
     copies: int = 0,
-) -> Generator[Share, None, Probe]:
-    """`probe` as a generator, on units that a Searcher has ranked; yields the share done and returns the
-    Probe. `copies` is the number of `untrained`, for the progress.
-    """
+    progress: Progress | None = None,
+) -> Probe:
+    """`probe` on units that a Searcher has ranked. `copies` counts `untrained`, for the progress."""
     if not 0 <= controls <= 1000 or seed < 0:
         raise ConfigError(
             "controls is a number from 0 to 1,000 and seed at least 0; received {controls} and {seed}",
@@ -317,38 +317,40 @@ def steps(
             seed=seed,
         )
     evidence.needs_fits()
+    report = Reporter(progress)
     before = 4 + FEW[-1] + controls  # steps before the contexts
     total = 1 + before + len(evidence.LENGTHS) + 2 * copies
     search = searcher.search(target, shifts=0)
-    yield Share(1 / total)
+    report(1 / total)
     values = target.values
     split = searcher.split(target)
     first, second = split.learn, split.second
     parts = Parts(searcher.values, first, second)
     line = parts.line(values)
-    yield Share(3 / total)
+    report(3 / total)
     few = []
     for one in _few(searcher, search.best, parts, values):
         few.append(one)
-        yield Share((3 + len(one.units)) / total)
+        report((3 + len(one.units)) / total)
     control = []
     for number in range(controls):
         control += _control(parts, values, np.random.default_rng((seed, number)))
-        yield Share((4 + FEW[-1] + number) / total)
+        report((4 + FEW[-1] + number) / total)
     around: list[Doubles] = []
     for k in evidence.LENGTHS if split.blocks else ():
-        yield Share((before + len(around)) / total)
+        report((before + len(around)) / total)
         if searcher.ids is not None:
             around.append(evidence.predicted(searcher.ids, values, k, first)[second])
     columns = [parts.measured(line), *around]
     for number, copy in enumerate(untrained):
-        yield Share(min(1.0, (before + len(evidence.LENGTHS) + 2 * number) / total))
+        report((before + len(evidence.LENGTHS) + 2 * number) / total)
         theirs = Parts(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
-    yield Share(max(0.0, 1 - 2 / total))
+    report(1 - 2 / total)
     scores = Scores.of(np.column_stack(columns), values[second])
     scores = scores if split.blocks else replace(scores, sure=False)
     context, reached, lead = _beside(scores, len(around))
+    report.end()
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
     return Probe(
         target=target.name,
@@ -370,7 +372,7 @@ def steps(
     )
 
 
-def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Generator[Few, None, None]:
+def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Iterator[Few]:
     """The scores of FEW units, beginning with the `best`, as far as there are units."""
     units = searcher.units
     chosen = [units.index(best.unit)]

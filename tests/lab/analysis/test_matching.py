@@ -17,7 +17,6 @@ from rnnviz.lab.analysis import matching, places
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.matching import Finder, Match, Matches, Pattern
 from rnnviz.lab.analysis.places import SearchedText
-from rnnviz.networks.progress import run
 from rnnviz.sentences import describe
 from tests.support.built import built, quoted
 from tests.support.models import TEXT
@@ -184,7 +183,7 @@ def elsewhere(
 ) -> Matches:
     """The matches of a passage in the network that was built."""
     options = {"threshold": 0.9, **options}
-    return run(searched.elsewhere(rnnviz.trace(built(), text), start, stop, **options))
+    return searched.elsewhere(rnnviz.trace(built(), text), start, stop, **options)
 
 
 def test_endings_of_matches_are_counted_beside_those_of_all_places(
@@ -203,7 +202,7 @@ def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str,
     model, text, searched = two_layers
     for passage in ("q", "a machine"):
         read = rnnviz.trace(model, passage)
-        matches = run(searched.elsewhere(read, 0, len(passage), threshold=0.01, share=0.1))
+        matches = searched.elsewhere(read, 0, len(passage), threshold=0.01, share=0.1)
         assert passage.endswith(matches.ending.text)
         assert matches.ending.everywhere == len(searched.ends_with(matches.ending.text)) / len(text)
         often = matches.ending.everywhere * len(text) >= matching.MIN_OCCURRENCES
@@ -228,8 +227,8 @@ def test_untrained_copies_matches_are_counted(layer: int | None, monkeypatch: py
     options: dict[str, Any] = {"share": 0.6, "most": 7}
     searched = SearchedText(model, TEXT)
     read = rnnviz.trace(model, TEXT[3:60])
-    copies = run(matching.copies(model, TEXT, 2))
-    matches = run(searched.elsewhere(read, 20, 23, threshold=0.05, layer=layer, **options))
+    copies = matching.untrained_copies(model, TEXT, 2)
+    matches = searched.elsewhere(read, 20, 23, threshold=0.05, layer=layer, **options)
     matches = searched.beside(matches, read, 20, 23, copies, layer=layer, **options)
     control = matches.untrained
 
@@ -258,7 +257,7 @@ def test_untrained_copies_matches_are_counted(layer: int | None, monkeypatch: py
 
 def test_copies_may_have_no_unit_that_is_on_throughout(quotations: SearchedText) -> None:
     """A unit set by hand is on inside quotes and off beside them; no unit of random weights is."""
-    copies, read = run(matching.copies(built(), BOOK)), rnnviz.trace(built(), PASSAGE_TEXT)
+    copies, read = matching.untrained_copies(built(), BOOK), rnnviz.trace(built(), PASSAGE_TEXT)
     matches = quotations.beside(elsewhere(quotations, 3, 7, edges=1), read, 3, 7, copies)
     assert matches.untrained.own > 5
     assert (matches.untrained.units, matches.untrained.matches) == ((0, 0, 0), 0)
@@ -271,7 +270,7 @@ def test_match_equals_its_steps(quotations: SearchedText, copies: int) -> None:
     matches = units.match(built(), PASSAGE_TEXT, 3, 7, BOOK, threshold=0.9, copies=copies)
     expected = elsewhere(quotations, 3, 7)
     if copies:
-        beside = run(matching.copies(built(), BOOK, 1))
+        beside = matching.untrained_copies(built(), BOOK, 1)
         expected = quotations.beside(expected, rnnviz.trace(built(), PASSAGE_TEXT), 3, 7, beside)
     assert matches.facts() == expected.facts()
 

@@ -20,7 +20,6 @@ from rnnviz.lab.analysis.matching import Pattern
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.analysis.targets import Target, named_target, pattern_target, span_target, target
-from rnnviz.networks.progress import run
 from tests.support.built import built
 from tests.support.models import TEXT
 from tests.support.refused import Refusals, assert_refused
@@ -64,7 +63,7 @@ def probed(where: Any = None, **options: Any) -> Any:
 
 
 def matched(pattern: Pattern, **options: Any) -> Any:
-    return run(SearchedText(DEEP, TEXT[:60]).search(pattern, **options))
+    return SearchedText(DEEP, TEXT[:60]).search(pattern, **options)
 
 
 def a_picture() -> Any:

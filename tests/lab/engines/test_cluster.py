@@ -15,7 +15,6 @@ from rnnviz.errors import ClusterError, ConfigError
 from rnnviz.lab.engines import cluster as cluster_module
 from rnnviz.lab.engines.cluster import Cluster, cluster
 from rnnviz.networks.checkpoint import load
-from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import Score
@@ -147,7 +146,7 @@ def test_a_worker_that_is_killed_costs_time_alone(
         if len(batches) == 2:  # while other rows are under way
             machines.kill()
 
-    theirs = run(score_rows(connected.model(model), rows_file(8000), each=keep_batch))
+    theirs = score_rows(connected.model(model), rows_file(8000), on_batch=keep_batch)
     assert (len(batches), len(machines.workers)) == (8, 1)
     afar = [row.nll for scores in batches for row in scores]
     assert afar == pytest.approx([row.nll for row in local], rel=1e-5, nan_ok=True)

@@ -16,7 +16,6 @@ from rnnviz.lab.engines.custom import CustomModel
 from rnnviz.lab.engines.untrained import tensors
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.progress import run
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.foreign_networks import long_memory
 
@@ -69,8 +68,8 @@ def test_own_network_is_compared_with_fresh_copies(
     for model, hidden in zip(units.untrained(network, 2, fresh=fresh), theirs, strict=True):
         np.testing.assert_array_equal(rnnviz.trace(model, text).hidden, hidden)
     best = [Searcher(rnnviz.trace(fresh(seed), text)).best_column(aim) for seed in range(2)]
-    (echoes,) = run(controls.echoes(network, text, [aim], copies=2, fresh=fresh))
+    (echoes,) = controls.echoes(network, text, [aim], copies=2, fresh=fresh)
     np.testing.assert_allclose(echoes, best, atol=1e-6)
-    read = run(matching.copies(network, text, 2, fresh=fresh))
+    read = matching.untrained_copies(network, text, 2, fresh=fresh)
     for copy, hidden in zip(read, theirs, strict=True):
         np.testing.assert_allclose(copy.states.T, hidden[:, 0], atol=2e-3)  # float16

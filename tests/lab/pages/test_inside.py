@@ -63,6 +63,19 @@ def test_search_ranks_units_and_colours_the_text(open_app: Open, boards: dict[st
     assert values.tolist() == read.hidden[:, 0, result.best.unit.unit].tolist()
 
 
+def test_strict_toggle_searches_with_edges(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    edges = []
+
+    def note_edges(model: Any, text: str, *, questions: Any, **arguments: Any) -> Any:
+        edges.append(questions[0].edges)
+        return page_units._search_text(model, text, questions=questions, **arguments)
+
+    monkeypatch.setattr(page_units, "SEARCH", replace(page_units.SEARCH, run=note_edges, shared=False))
+    app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
+    run_until_settled(app.toggle(key="inside.strict").set_value(True).run(), "inside")
+    assert edges == [0, page_units.STRICT_EDGE_CHARS]
+
+
 def test_selection_becomes_the_question_until_cleared(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru")
     ask_board(app, "inside.finding", what="span", value=[2, 6])

@@ -9,7 +9,6 @@ import pytest
 from rnnviz import gradients
 from rnnviz.lab.analysis import attribution
 from rnnviz.lab.pages.inside import memory
-from rnnviz.networks.progress import run
 from rnnviz.ui.shell import render_finding
 from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.jobs import SOON, Endless
@@ -85,7 +84,7 @@ def test_attribution_draws_three_rows_for_the_character_in_view(
     assert memory.ATTRIBUTION_KEY not in boards
     run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
     run_until_settled(ask_board(app, memory.ATTRIBUTION_KEY, what="at", value=41), "inside")
-    contributions = run(attribution.contributions(GRU, TEXT[:90], at=41))
+    contributions = attribution.contributions(GRU, TEXT[:90], at=41)
     sent = boards[memory.ATTRIBUTION_KEY]
     assert len(sent["texts"]) == 3
     np.testing.assert_allclose(np.nansum(values(sent, 0)), 100, atol=1e-2)

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.lab.analysis import matching, places
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.lab.pages.inside import match, search_texts
-from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.shell import render_finding
@@ -57,8 +56,8 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     assert "**Control**" not in page_words(app)
     app = run_until_settled(app.button(key="inside.match-copies.start").click().run(), "inside")
     searched, read, max_shown = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.MAX_SHOWN_MATCHES
-    matches = run(searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=max_shown))
-    copies = run(matching.copies(GRU, TEXT[:600]))
+    matches = searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=max_shown)
+    copies = matching.untrained_copies(GRU, TEXT[:600])
     matches = searched.beside(matches, read, *SPAN, copies, layer=0, most=max_shown)
     assert matches.untrained is not None
     assert render_finding.join_sentences(matches.sentences()) in page_words(app)

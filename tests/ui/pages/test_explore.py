@@ -182,6 +182,15 @@ def test_why_follows_a_changed_text(text: str) -> None:
     np.testing.assert_allclose(bits, left_out(rnnviz.trace(LSTM, text), 119), atol=1e-5)
 
 
+def test_memoryless_network_follows_text_typed_while_hidden() -> None:
+    session, ask = LiveSession(GRU, None, MLP), {"text": "The Time T", "memoryless": True}
+    answered(session, text="The", memoryless=True)
+    answered(session, text="The Time")
+    beside = answered(session, **ask)[1]["beside"]
+    expected = answered(LiveSession(GRU, None, MLP), **ask)[1]["beside"]
+    np.testing.assert_allclose(beside, expected, rtol=1e-3, atol=1e-6)
+
+
 def test_session_without_memoryless_network_sends_none() -> None:
     _, arrays = answered(LiveSession(GRU), text=TEXT, memoryless=True)
     assert not {"memoryless", "beside"} & arrays.keys()

@@ -2,11 +2,13 @@
 
 import json
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import urlencode
 
 import pytest
 
 from rnnviz import i18n
+from rnnviz.errors import ConfigError
 from rnnviz.lecture import controls
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
@@ -123,6 +125,14 @@ def test_scene_keeps_values_and_its_steps_share_them() -> None:
     back = answered(lecture, {"scene": 4})
     assert back["query"] == {"step": "joined", "seed": "9"}
     assert answered(lecture, {"go": "one"})["query"]["seed"] == "9"
+
+
+def test_values_that_raise_an_error_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    lecture = Lecture({"step": "joined"})
+    with monkeypatch.context() as patch:
+        patch.setattr(Lecture, "_picture_data", Mock(side_effect=ConfigError("no picture")))
+        assert "no picture" in json.loads(lecture.answer({"ask": {"seed": 9}}, {}, str))["error"]
+    assert "seed" not in answered(lecture)["query"]
 
 
 def test_unchanged_value_resets_no_other() -> None:

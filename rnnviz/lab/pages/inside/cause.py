@@ -132,6 +132,7 @@ class ChangeUnits(ChangeWay):
         if (requested := address.requested_number("unit")) is not None and requested < view.H:
             UNIT.request(requested)
         unit = UNIT.get()
+        # A number from another network may be beyond this one's last unit.
         usual = find_loudest_unit(view) if unit is None else min(unit, view.H - 1)
         UNITS.resolve(usual=str(usual), subject=view.mark)
 
@@ -187,6 +188,7 @@ def find_loudest_unit(view: PageView) -> int:
     0 for any layer but the last, whose states alone W_hq reads.
     """
     weights = weights_of(view.model).readout
+    # A lower layer reaches the output only through the layers above it, of which a row of W_hq says nothing.
     if view.layer != view.trace.hidden.shape[1] - 1:
         return 0
     loudness = np.linalg.norm(weights, axis=0) * np.abs(view.trace.hidden[:, -1]).mean(axis=0)
@@ -235,6 +237,7 @@ class InterventionText:
     def _continue_both(self, at: int) -> tuple[str, str]:
         """The continuations after character `at`, without and with the change."""
         view, options = self.view, continuation_options(self.view)
+        # Remembered: moving the cursor back and forth writes no continuation twice.
         plain = remember(
             view.key("on", at, view.context.temperature),
             lambda: sampling.resume(view.trace, at + 1, **options),
@@ -277,7 +280,7 @@ def _effect(
         time.sleep(SLIDER_REST_S)
         progress(Share(0.0))
     inside = units.target(target, text, unclosed=unclosed) if target else None
-    return effects.costing(model, text, change, target=inside)
+    return effects.effect(model, text, change, target=inside, progress=progress)
 
 
 EFFECT = Computation[Effect](
@@ -436,6 +439,7 @@ class PatchState(ChangeWay):
         left, middle, right = st.columns([5, 5, 2], vertical_alignment="bottom")
         with left:
             name = PATCH_PART.choose(_("What is put in"), names)
+        # Without a layer, `units.patch` takes the states of all layers.
         state_part: dict[str, Any] = {} if name == "all" else {"layer": view.layer}
         if name == "part":
             with middle, st.container(horizontal=True, vertical_alignment="bottom"):

@@ -138,6 +138,7 @@ class ComparedText:
     @fragment
     def render(self) -> None:
         at = cursor(dashboard.asked(KEY), self.view, len(self.view.text) - 1)
+        # The first panel has the running perplexities; the others a network's predictions each.
         running, *expected = self.comparison.panels(at)
         # Sixths of the dashboard: the networks' predictions stand side by side.
         width = 6 // len(expected)

@@ -14,15 +14,13 @@ result is needed higher up on the page than that, `request` asks for it first an
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from types import GeneratorType
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
 from rnnviz.lab.pages.inside.page_view import MAX_TEXT_CHARS, PageView
 from rnnviz.lab.pages.inside.search_texts import PAGE, Source
-from rnnviz.networks import progress as progress_module
-from rnnviz.networks.progress import Progress, Share
+from rnnviz.networks.progress import Progress
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs.pending import PATIENCE, Pending, ask
 from rnnviz.ui.jobs.store import Key
@@ -116,12 +114,7 @@ class Computation(Generic[R]):
             text = (
                 normalise(source.read(view, self.max_chars), view.model.normaliser) if self.max_chars else ""
             )
-            result = self.run(view.model, text, progress=progress, **arguments)
-            if isinstance(result, GeneratorType):
-                return progress_module.run(
-                    result, lambda now: progress(now if isinstance(now, Share) else Share(now.fraction))
-                )
-            return result
+            return self.run(view.model, text, progress=progress, **arguments)
 
         pending: Pending[R] = ask(
             key,

@@ -73,6 +73,7 @@ class DirectionChoice:
         )
         if chosen in found_directions:
             return NamedDirection(names[chosen], found_directions[chosen][1])
+        # A seed makes the direction again, so none needs to be kept.
         return self._render_seed() if chosen == RANDOM else None
 
     def _list_found(self) -> dict[str, tuple[str, Direction]]:

@@ -139,6 +139,7 @@ class MatchPart(PagePart):
             key="inside.match.share",
             persist_state="session",
         )
+        # Another passage brings its own length: a match is at least as long as what was selected.
         least = LEAST.resolve(usual=length, subject=length)
         fourth.number_input(_("Shortest match, in characters"), 1, MAX_TEXT_CHARS, **LEAST.widget)
         return {
@@ -216,7 +217,7 @@ class MatchSearch:
     def _arguments(self) -> dict[str, Any]:
         """What the matches depend on, beside the network and the source."""
         text_mark = store.checksum(self.view.text)
-        return {"of": text_mark, "passage": self.passage, "layer": self.view.layer, **self.controls}
+        return {"text_mark": text_mark, "passage": self.passage, "layer": self.view.layer, **self.controls}
 
     def _search(self) -> Matches | None:
         trace = self.view.trace  # computed here: it is cached in the session, which a job's thread lacks
@@ -224,12 +225,12 @@ class MatchSearch:
         def search(
             _model: Network,
             _text: object,
-            of: str,
+            text_mark: str,
             passage: tuple[int, int],
             progress: Progress,
             **controls: Any,
         ) -> Any:
-            return self.searched.elsewhere(trace, *passage, **controls)
+            return self.searched.elsewhere(trace, *passage, progress=progress, **controls)
 
         computation = Computation[Matches]("matches", lambda: _("Searching the text"), search, max_chars=0)
         return computation.render(self.view, self.source, self._make_button(), **self._arguments)
@@ -283,7 +284,9 @@ class MatchSearch:
         computation = Computation[Sequence[matching.Copy]](
             "match-copies",
             lambda: _("Reading the text with {n} untrained copies of the network").format(n=UNTRAINED_COPIES),
-            lambda model, _text, progress: matching.copies(model, self.searched.text),
+            lambda model, _text, progress: matching.untrained_copies(
+                model, self.searched.text, progress=progress
+            ),
             max_chars=0,
         )
         button = StartButton(
@@ -294,6 +297,7 @@ class MatchSearch:
         return computation.render(self.view, self.source, button)
 
     def _render_matches(self, matches: Matches) -> None:
+        # Looking at a match changes the text in view and reruns the page, before the rows are drawn.
         picked = dashboard.asked(ROWS).pick(len(matches.found), "text")
         if picked is not None:
             _look_at(self.searched.text, matches.found[picked])

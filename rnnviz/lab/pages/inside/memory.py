@@ -1,7 +1,6 @@
 """Memory: connectivity and memory length, attribution, gates, and the eigenvalues of W_hh."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, square_reach
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, memory_length, square_reach
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.lab.pages.inside.computation import Computation, StartButton
@@ -40,9 +39,9 @@ from rnnviz.lab.pages.inside.page_view import (
 from rnnviz.lab.pages.inside.search_texts import Source, SourcePicker
 from rnnviz.lab.reports.memory_length import fading_panels
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.progress import Progress, Share, mapped
+from rnnviz.networks.progress import Progress, Share, part
 from rnnviz.page.formatting import quantity_names, spoken
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.characters import visible
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import dashboard, render_finding
@@ -98,17 +97,14 @@ def _measure_connectivity(
 def _measure_reach(model: Any, text: str, networks: IdentifiedValue, progress: Progress) -> Any:
     reaches = {}
     for number, (name, network) in enumerate(networks.value.items()):
-        steps = reach(network, text, lags=min(LAGS, len(text) // 3))
-        reaches[name] = yield from mapped(steps, partial(_overall_share, number, len(networks.value)))
+        count = len(networks.value)
+        share = part(progress, number / count, (number + 1) / count)
+        reaches[name] = memory_length(network, text, lags=min(LAGS, len(text) // 3), progress=share)
     return reaches
 
 
-def _overall_share(number: int, count: int, now: Share) -> Share:
-    return Share((number + now.fraction) / count)
-
-
 def _measure_gates(model: Any, text: str, layer: int, progress: Progress) -> Any:
-    traced = yield from mapped(tracing(model, text), Share)
+    traced = trace_long_text(model, text, progress)
     return units.gates(traced, layer=layer)
 
 
@@ -122,7 +118,7 @@ REACH = Computation[dict[str, Reach]](
 ADDING = Computation[Contributions](
     "attribution",
     lambda: _("Attribution"),
-    lambda model, text, progress, **arguments: contributions(model, text, **arguments),
+    contributions,
 )
 GATES = Computation[Gates]("gates", lambda: _("Reading a longer text"), _measure_gates, max_chars=20_000)
 SPECTRUM = Computation[Spectrum](
@@ -155,6 +151,7 @@ class MemoryPart(PagePart):
             return
         cell = CELLS[self.view.cell]
         PredictionMemory(self.view).render()
+        # Gates are shown where one of them decides what is kept; W_hh where the cell mixes its units.
         if cell.keeps is not None:
             GateSection(self.view).render()
         if cell.mixes:
@@ -209,6 +206,7 @@ class PredictionMemory:
             (panel,) = network.square.panels()
             pictures.append(_name_panel(name, panel) if len(gradients) > 1 else panel)
         if view.cell in CELLS and CELLS[view.cell].linear:
+            # A linear recurrence can be written as a sum over characters: each one's part is exact.
             pictures += remember(
                 view.key("left", view.layer),
                 lambda: remaining(view.model, view.text[:PICTURE_CHARS], layer=view.layer).panels(),
@@ -335,6 +333,7 @@ def _paint_attribution(view: PageView, attribution: Attribution, label: str, val
 
 def _pad(view: PageView, values: Array, first: int = 0) -> Array:
     """`values` from index `first` on, padded with NaN to the length of the text, (T,)."""
+    # NaN, not 0: a character that the prediction hasn't read has no share in it.
     padded = np.full(len(view.text), np.nan)
     padded[first : len(values)] = values[first:]
     return padded

@@ -22,6 +22,7 @@ MAX_SEED = 2**63 - 1
 def list_other_networks(view: PageView) -> list[ModelInfo]:
     """The other networks on this machine, those of the same corpus first."""
     corpus = view.context.info.card.get("corpus")
+    # Counts of an n-gram have no states to compare.
     networks = [
         info
         for info in model_cache.list_models()[0]

@@ -27,7 +27,8 @@ def page(context: ModelContext) -> None:
         part = PARTS[PART.choose(_("What to look at"), labels, label_visibility="collapsed")]
         text = _render_text(context)
         layer = _render_layer(context)
-    st.markdown(f"**{_(part.question)}** {_(part.hint)}")
+    question, hint = _(part.question), _(part.hint)
+    st.markdown(f"**{question}** {hint}")
     if not text.strip():
         st.info(_("There is no text to look at: write one under **Text**."), icon=":material/edit:")
         return
@@ -58,6 +59,7 @@ def _render_text(context: ModelContext) -> str:
 
 def _render_layer(context: ModelContext) -> int:
     """Draw the choice of a layer, if there are several: at first the one of the card's clearest finding."""
+    # A layer in the address, or chosen before, wins over the card's.
     layers = int(context.network.config.layers)
     clearest = max(model_card.remembering(context.info.card), key=lambda finding: finding.lead, default=None)
     offered = {n: _("layer {n}").format(n=n) for n in range(layers)}

@@ -92,6 +92,7 @@ def seen_text_sentence(card: Mapping[str, Any], name: str) -> str | None:
     if name != card.get("corpus"):
         return None
     held_out_chars, digest = _held_out(name)
+    # Another digest: the network was trained on another split, and what it has seen is not known.
     if held_out_chars >= MAX_SEARCH_CHARS or digest != card.get("sha256_held_out"):
         return None
     words = _("The first {n} characters are new to the network. The rest it has seen.")
@@ -180,6 +181,7 @@ def render_proposals(view: PageView, source: Source, key: str) -> None:
         offered[SAMPLED] = words, ":material/casino:"
     with st.container(horizontal=True):
         for kind, (label, icon) in offered.items():
+            # The corpus, where it is here: real text says more than what the network writes itself.
             first = kind == next(iter(offered))
             st.button(
                 label,

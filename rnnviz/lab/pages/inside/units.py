@@ -1,6 +1,6 @@
 """Units: a single unit's card, and the search for units that follow a target, with its controls."""
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +15,7 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Number, Panel, Sentence, words
 from rnnviz.i18n import N_, _
-from rnnviz.lab.analysis import controls, directions, probing, scanning, search_result, targets
+from rnnviz.lab.analysis import controls, directions, probing, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
 from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes
 from rnnviz.lab.analysis.search_result import Search, holm
@@ -41,12 +41,11 @@ from rnnviz.lab.reports.scanning import pushes_panel
 from rnnviz.networks import model_card
 from rnnviz.networks.model_card import Recorded, described
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Progress, mapped
-from rnnviz.networks.progress import Share as Step
+from rnnviz.networks.progress import Progress, part
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, UNTRAINED_COPIES
 from rnnviz.page.formatting import quantity_names, signed, spoken
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.fields import Field
 
@@ -109,21 +108,26 @@ def _search_text(
     questions: tuple[UnitQuestion, ...],
     unclosed: str,
     progress: Progress,
-) -> Generator[Step, None, list[SearchAnswer]]:
-    """The steps of a search of one text for all questions. A text long enough for a verdict is read with
+) -> list[SearchAnswer]:
+    """The search of one text for all questions. A text long enough for a verdict is read with
     untrained copies too, and Holm's correction covers all questions.
     """
-    steps = tracing(model, text)
-    traced = yield from mapped(steps, lambda share: Step(READING_SHARE * share))
+    traced = trace_long_text(model, text, part(progress, 0.0, READING_SHARE))
     targets = [_target(question, unclosed, traced.text) for question in questions]
     edges = questions[0].edges
+    # A short text allows no verdict, so it isn't read with untrained copies either.
     if len(traced) < MIN_VERDICT_CHARS:
         searcher = Searcher(traced, layer=layer, quantity=quantity)
         searched = [searcher.search(target, edges=edges) if target.varies else None for target in targets]
     else:
-        weighing = controls.controlled(model, traced, targets, layer=layer, quantity=quantity, edges=edges)
-        searched = yield from mapped(
-            weighing, lambda now: Step(READING_SHARE + (1 - READING_SHARE) * now.fraction)
+        searched = controls.controlled(
+            model,
+            traced,
+            targets,
+            layer=layer,
+            quantity=quantity,
+            edges=edges,
+            progress=part(progress, READING_SHARE, 1.0),
         )
         # The more targets are tried, the more of them a unit follows by chance: Holm asks more of each.
         family = iter(holm([search for search in searched if search is not None]))
@@ -150,22 +154,19 @@ def _probe_text(
     question: UnitQuestion,
     unclosed: str,
     progress: Progress,
-) -> Generator[Step, None, Probe]:
-    """The steps of a linear probe on all units of the network, and of untrained copies."""
+) -> Probe:
+    """A linear probe on all units of the network, and of untrained copies."""
+    # Untrained copies have units and a probe too: what theirs reach is no merit of the training.
     networks = [model, *units.untrained(model)]
     searchers = []
     for number, network in enumerate(networks):
         share = 0.4 / len(networks)
-        steps = tracing(network, text)
-        traced = yield from mapped(
-            steps,
-            lambda now, done=number, network_share=share: Step(network_share * (done + now)),  # type: ignore[misc]
-        )
+        traced = trace_long_text(network, text, part(progress, share * number, share * (number + 1)))
         searchers.append(Searcher(traced, layer=layer, quantity=quantity))
     target = _target(question, unclosed, traced.text)
     searcher, *copies = searchers
-    probed = probing.steps(searcher, target, untrained=copies, copies=len(copies))
-    return (yield from mapped(probed, lambda now: Step(0.4 + 0.6 * now.fraction)))
+    rest = part(progress, 0.4, 1.0)
+    return probing.probe_units(searcher, target, untrained=copies, copies=len(copies), progress=rest)
 
 
 SEARCH = Computation[list[SearchAnswer]](
@@ -184,7 +185,7 @@ PROBE = Computation[Probe](
 SCAN = Computation[ScanReport](
     "scan",
     lambda: _("Reading the text"),
-    lambda model, text, progress, **arguments: scanning.scanning(
+    lambda model, text, **arguments: units.scan(
         model, text=text, contexts=4, before=40, after=20, **arguments
     ),
     max_chars=300_000,
@@ -261,6 +262,7 @@ class UnitsPart(PagePart):
         """Draw the choice of a quantity, if the cell has several."""
         offered = {name: quantity_names()[name] for name in live.quantities(self.view.cell)}
         first = choose_card_finding(self.view)
+        # The quantity of the finding that the page opens with; else H, where the cell has one.
         usual = first.quantity if first else "hidden" if "hidden" in offered else next(iter(offered))
         if len(offered) == 1:
             return QUANTITY.resolve(offered, usual)
@@ -440,10 +442,11 @@ class TargetSearch:
         """The answer to the reader's question, once it is there."""
         if self._request is None or self._request.result is None or self.controls.question is None:
             return None
+        # One search has answered all questions, in their order.
         return self._request.result[self._questions.index(self.controls.question)]
 
     @property
-    def found(self) -> Search | None:
+    def ranking(self) -> Search | None:
         """The ranking of units; None before it is there, and for a target that the text doesn't have."""
         finding = self.answer.finding if self.answer else None
         return finding if isinstance(finding, Search) else None
@@ -452,7 +455,11 @@ class TargetSearch:
     def _probe_request(self) -> ResultRequest[Probe] | None:
         """The request for a probe; None where the text can't settle whether units follow the target."""
         question, source = self.controls.question, self.controls.source
-        if self.found is None or self.found.verdict in ("short", "same text") or not (question and source):
+        if (
+            self.ranking is None
+            or self.ranking.verdict in ("short", "same text")
+            or not (question and source)
+        ):
             return None
         cost = _(
             "Fits a linear probe on all {n} units, and on the best 1, 2, 4 and 8: half a minute, or more."
@@ -471,7 +478,7 @@ class TargetSearch:
     def _scan_request(self) -> ResultRequest[ScanReport] | None:
         """The request for a scan of the searched text; the page's own text has the usual card."""
         source = self.controls.source
-        if self.found is None or source is None or source.kind == OWN:
+        if self.ranking is None or source is None or source.kind == OWN:
             return None
         cost = _("Reads up to {n} characters, for all units at once. It takes about ten seconds.")
         button = StartButton(
@@ -489,7 +496,7 @@ class TargetSearch:
     def keep_directions(self) -> None:
         """Offer the directions that the search and the probe have found, in all parts of the page."""
         question = self.controls.question
-        if question is None or self.answer is None or self.found is None:
+        if question is None or self.answer is None or self.ranking is None:
             return
         if self.answer.means is not None:
             direction.keep(self.view, direction.MEANS, question.target, self.answer.means)
@@ -505,7 +512,7 @@ class TargetSearch:
         named = choose_card_finding(self.view, (question.target,) if question else None, self.quantity)
         if named:
             return named.unit
-        return self.found.best.unit.unit if self.found else self._find_best_here()
+        return self.ranking.best.unit.unit if self.ranking else self._find_best_here()
 
     def _find_best_here(self) -> int:
         """The best unit on the page's text, for the time before a search on a longer one."""
@@ -531,8 +538,8 @@ class TargetSearch:
             self._request.render()
         if self.answer is not None:
             render_finding.show_finding(self.answer.finding)
-        if self.found is not None:
-            self._render_found(self.found, unit)
+        if self.ranking is not None:
+            self._render_found(self.ranking, unit)
 
     def _render_found(self, search: Search, unit: int) -> None:
         """Draw what stands beside a ranking, the buttons that lead on, and the panels."""
@@ -625,6 +632,7 @@ class UnitCard:
         """Draw the text coloured by the unit or direction, its card's panels, and a heat map of all units."""
         view = self.view
         ask = dashboard.asked(CARD_KEY)
+        # A selection reruns the whole page, and nothing below is drawn in this run.
         if (passage := ask.span(len(view.text))) is not None:
             _select_passage(passage)
         at = cursor(ask, view, None)
@@ -702,6 +710,7 @@ def choose_card_finding(
         for finding in model_card.remembering(view.context.info.card)
         if finding.layer == view.layer and finding.target in names and quantity in (None, finding.quantity)
     ]
+    # `max` takes the first of equals: the card's first finding, unless the address names a unit.
     return max(findings, key=lambda finding: str(finding.unit) == named, default=None)
 
 

@@ -174,6 +174,7 @@ class Lecture:
             query["present"] = "1"
         if self.code:
             query["code"] = "1"
+        # Only values other than the default, and each only if the address stays short enough to be shared.
         for name, control in self.step.controls.items():
             value = self.state[name]
             longer = query | {name: str(value)}

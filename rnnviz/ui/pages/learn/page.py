@@ -39,6 +39,7 @@ _LECTURE, _LINK = "learn.lecture", "learn.link"
 
 
 def page() -> None:
+    # Once a session: later the lecture writes the address, and a rerun must not read it back.
     if _LECTURE not in st.session_state:
         st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
         st.session_state[_LINK] = ViewSocket()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.networks import contamination
 from rnnviz.networks.modelfile import read_sketch
-from rnnviz.networks.progress import Progress, Share, part, run
+from rnnviz.networks.progress import Progress, Share, part
 from rnnviz.scoring import baselines, compression
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import score
@@ -90,8 +90,8 @@ class ScoringProgress:
     progress: Progress
     share: Share = field(default=Share(0.0), init=False)
 
-    def __call__(self, share: Any) -> None:
-        self.share = Share(share.fraction, share.characters, share.perplexity)
+    def __call__(self, share: Share) -> None:
+        self.share = share
         store.shared().make_room()
         self.progress(self.share)
 
@@ -117,8 +117,10 @@ def score_text(info: ModelInfo, text: Text, stop: Event, progress: Progress) -> 
     report = ScoringProgress(progress)
     folder, source = store.shared().folder(), _reading(info, text, report.repeat, stop)
     try:
-        steps = record(model_cache.load_scorer(info), source.pop("path"), folder, **source)
-        with closing(run(steps, report)) as made:  # Windows removes no file that is open
+        scorer, path = model_cache.load_scorer(info), source.pop("path")
+        with closing(
+            record(scorer, path, folder, progress=report, **source)
+        ) as made:  # Windows removes no file that is open
             report(Share(1.0, len(made), made.score.perplexity))
             if stop.is_set():
                 text = replace(text, most=len(made))
@@ -165,7 +167,8 @@ def scored(
 def score_by_other(info: ModelInfo, text: Text, progress: Progress) -> Score:
     """A text's score by another model, which is loaded here: the page doesn't wait for that."""
     report = ScoringProgress(progress)
-    return run(score(model_cache.load_scorer(info), **_reading(info, text, report.repeat)), report)
+    scorer, source = model_cache.load_scorer(info), _reading(info, text, report.repeat)
+    return score(scorer, **source, progress=report)
 
 
 def measure_baselines(
@@ -174,8 +177,7 @@ def measure_baselines(
     """The costs of a scored text under the baselines, by baseline's name."""
     report = ScoringProgress(progress)
     source = SourceText(**text.source(report.repeat), normaliser=score.normaliser)
-    steps = baselines.measuring(score, source, vocabulary)
-    measured = run(steps, lambda done: report(Share(done / score.characters, done)))
+    measured = baselines.measure(score, source, vocabulary, report)
     return {baseline.name: baseline for baseline in measured}
 
 
