@@ -64,7 +64,7 @@ def test_the_app_is_reached_by_the_login_alone_and_the_room_without() -> None:
 
 def test_the_proxy_bounds_what_comes_in_and_keeps_no_addresses() -> None:
     text = CADDY.read_text("utf-8")
-    assert f"max_header_size {http_protocol.BoundedHeaders.longest // 1024}KB\n" in text
+    assert f"max_header_size {http_protocol.BoundedHeaders.max_header_bytes // 1024}KB\n" in text
     assert f"read_header {http_protocol.HEADER_TIMEOUT_S:.0f}s\n" in text
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert f"max_size {config['server']['maxUploadSize'] + 1}MiB\n" in text  # and what is around a file
