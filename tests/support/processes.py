@@ -33,12 +33,12 @@ def pid_of(folder: RunFolder) -> int:
     """The process of a run that this one started, as soon as it has a command line of its own."""
 
     def there() -> list[int]:
-        found = []
+        pids = []
         for child in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):  # another that has just ended
                 if str(folder.path) in child.cmdline():
-                    found.append(child.pid)
-        return found
+                    pids.append(child.pid)
+        return pids
 
     return until(there)[-1]  # on Windows the Python of a virtual environment starts the real one
 
@@ -50,8 +50,8 @@ def kill(folder: RunFolder) -> None:
 
 @cache
 def _parent() -> BaseContext:
-    known = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if known else "spawn")
+    can_fork = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if can_fork else "spawn")
     context.set_forkserver_preload(
         ["tests.support.processes", "torch", "rnnviz.lab.fit.trainer", "rnnviz.lab.run.journal"]
     )
@@ -105,10 +105,10 @@ def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) ->
         setattr(snapshots if name == "SHARE" else journal, name, value)
     run_process.make_way = lambda: None
     try:
-        nothing = nullcontext((lambda _: None, lambda _: None))
-        made = run_process.run(RunFolder(folder), lambda _: nothing, queued=queued)
+        no_report = nullcontext((lambda _: None, lambda _: None))
+        finished = run_process.run(RunFolder(folder), lambda _: no_report, queued=queued)
     except Exception as error:
         sys.stderr.write(f"{error}\n")
         sys.stderr.flush()
         os._exit(1)
-    os._exit(0 if made else 130)
+    os._exit(0 if finished else 130)

@@ -29,7 +29,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support import needs
-from tests.support.made_runs import made
+from tests.support.made_runs import make_run
 from tests.support.processes import events, pid_of, progressed, train, train_to_its_end
 from tests.support.texts import TRAVELLER
 from tests.support.training import CORPUS, INTERRUPTIBLE, begin_run, final_weights, same_tensors
@@ -77,7 +77,7 @@ def test_a_run_whose_process_cannot_start_leaves_nothing(home: Path, monkeypatch
 
 
 def test_a_run_is_deleted_with_its_ticket_unless_another_has_its_name(home: Path) -> None:
-    queue.take_ticket(RunFolder(made("one", created=5.0)))
+    queue.take_ticket(RunFolder(make_run("one", created=5.0)))
     with pytest.raises(TrainingError, match="another has its name"):
         runs.delete("one", created=4.0)
     assert runs.find("one").created == 5
@@ -86,9 +86,12 @@ def test_a_run_is_deleted_with_its_ticket_unless_another_has_its_name(home: Path
 
 
 def test_how_a_run_ended_is_told_by_its_last_event_and_what_was_asked(home: Path) -> None:
-    folder, broken = RunFolder(made("silent", None)), TrainingError("the run diverged at step {step}", step=7)
+    folder, broken = (
+        RunFolder(make_run("silent", None)),
+        TrainingError("the run diverged at step {step}", step=7),
+    )
     for name in ("failed", "damaged"):
-        made(name, "failed", error=broken.to_json())
+        make_run(name, "failed", error=broken.to_json())
     run = runs.find("silent")
     assert (run.state, run.total) == ("died", 3000)
     assert "without a word" in run.reason
@@ -353,7 +356,7 @@ def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
 
 def test_the_newest_run_is_listed_first_and_a_damaged_one_does_not_hide_the_others(home: Path) -> None:
     for name, created in (("a", 1.0), ("b", 2.0), ("c", 2.0), ("damaged", 3.0)):
-        made(name, created=created)
+        make_run(name, created=created)
     (home / "damaged" / "run.json").write_text("{", "utf-8")
     (home / "no run").mkdir()
     listed = runs.listed()
