@@ -103,7 +103,7 @@ def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) ->
         trainer.Trainer._paced_step = slow  # type: ignore[method-assign]
     for name, value in settings.items():
         setattr(snapshots if name == "SHARE" else journal, name, value)
-    run_process.make_way = lambda: None
+    run_process.lower_priority = lambda: None
     try:
         nothing = nullcontext((lambda _: None, lambda _: None))
         made = run_process.run(RunFolder(folder), lambda _: nothing, queued=queued)
