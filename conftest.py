@@ -79,7 +79,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def rounding(request: pytest.FixtureRequest) -> Iterator[None]:
     """A promise of every bit is tried with this processor's own products."""
-    other_processor.made = 0
+    other_processor.product_count = 0
     with other_processor.own_products() if request.node.get_closest_marker("exact") else nullcontext():
         yield
 

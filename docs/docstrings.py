@@ -17,8 +17,8 @@ def listed(table: str) -> str:
 
 def as_markdown(text: str) -> str:
     """Tables as lists, examples as code, and what HTML would take for a tag so that it is read."""
-    text = TABLE.sub(lambda found: listed(found[0]), text)
-    text = EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)
+    text = TABLE.sub(lambda match: listed(match[0]), text)
+    text = EXAMPLE.sub(lambda match: f"```pycon\n{match[0]}\n```", text)
     parts = CODE.split(text)
     parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
     return "".join(parts)

@@ -32,16 +32,16 @@ def plan() -> Iterator[str]:
     yield ""
     yield "| item | steps |"
     yield "|---|---|"
-    every = [step for scene in scenes() for step in scene.steps]
+    steps = [step for scene in scenes() for step in scene.steps]
     for item in ITEMS:
-        shown = ", ".join(f"`{step.name}`" for step in every if item in step.covers)
-        yield f"| {item} | {shown} |"
+        names = ", ".join(f"`{step.name}`" for step in steps if item in step.covers)
+        yield f"| {item} | {names} |"
 
 
 def _row(scene: Scene, step: Step) -> str:
     minutes = "appendix" if step.appendix else f"{step.minutes:g}" if step.minutes else ""
     asks = step.question.text if step.question else str(step.ask)
-    words = [one.replace("|", r"\|") for one in (step.say, asks)]
+    words = [line.replace("|", r"\|") for line in (step.say, asks)]
     return f"| `{step.name}` {step.title} | {minutes} | {words[0]} | {words[1]} |"
 
 

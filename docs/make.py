@@ -52,14 +52,14 @@ FILE = re.compile(r'(?<=\s)(src|srcset|href)="([^"\s]+)"')
 
 def pages() -> dict[str, str]:
     """Every page's path in the repository, and its path on the site."""
-    found = {
+    sources = {
         path.relative_to(ROOT).as_posix(): path.relative_to(ROOT / "docs").as_posix()
         for path in sorted((ROOT / "docs").rglob("*.md"))
     }
-    return found | {path: name for path, name in PAGES.items() if (ROOT / path).is_file()}
+    return sources | {path: name for path, name in PAGES.items() if (ROOT / path).is_file()}
 
 
-def shown(path: str) -> str | None:
+def site_path(path: str) -> str | None:
     """Where the site shows a file of the repository; None where it has no copy of it."""
     if path.startswith("docs/") and not path.endswith(".py"):
         return path.removeprefix("docs/")
@@ -86,7 +86,7 @@ def picture(words: str, target: str, two: bool) -> str:
 
 def relinked(text: str, path: str) -> str:
     """The Markdown of the page at `path`, its links as the site needs them."""
-    here = posixpath.dirname(pages()[path]) or "."
+    folder = posixpath.dirname(pages()[path]) or "."
 
     def on_site(target: str) -> str | None:
         """Where a link of the page leads; None where the site has no copy of that."""
@@ -94,13 +94,13 @@ def relinked(text: str, path: str) -> str:
             return target
         file, _, anchor = target.partition("#")
         place = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
-        page = shown(place)
+        page = site_path(place)
         if page is None:  # zensical says so where there is no such file at all
             return None if (ROOT / place).exists() else target
-        return posixpath.relpath(page, here) + (f"#{anchor}" if anchor else "")
+        return posixpath.relpath(page, folder) + (f"#{anchor}" if anchor else "")
 
-    def link(found: re.Match[str]) -> str:
-        image, words, target = found.groups()
+    def link(match: re.Match[str]) -> str:
+        image, words, target = match.groups()
         laid = on_site(target)
         if laid is None:
             return words
@@ -109,8 +109,8 @@ def relinked(text: str, path: str) -> str:
             return picture(words, laid, still.with_stem(f"{still.stem}-dark").is_file())
         return f"{image}[{words}]({laid})"
 
-    def file(found: re.Match[str]) -> str:
-        return f'{found[1]}="{on_site(found[2]) or found[2]}"'
+    def file(match: re.Match[str]) -> str:
+        return f'{match[1]}="{on_site(match[2]) or match[2]}"'
 
     return outside_code(text, lambda part: FILE.sub(file, LINK.sub(link, part)))
 
@@ -155,19 +155,21 @@ def finish(folder: Path) -> None:
         text = page.read_text("utf-8")
         assets = "../" * (len(page.relative_to(folder).parts) - 1) + "assets"
         text = text.replace("https://unpkg.com/iframe-worker/shim", f"{assets}/worker.js")
-        for drawn, script in drawing.items():
-            if drawn in text:
+        for picture_page, script in drawing.items():
+            if picture_page in text:
                 text = text.replace("</head>", f'<script src="{assets}/{script.name}"></script></head>', 1)
         page.write_text(text, "utf-8")
 
 
 def fetched(folder: Path) -> set[str]:
     """What the site's pages and styles would fetch from other hosts."""
-    found: set[str] = set()
+    addresses: set[str] = set()
     for file in folder.rglob("*"):
         if file.suffix in (".html", ".css") and file.name != "demo.html":
-            found.update(url for one in FETCHES.findall(file.read_text("utf-8")) for url in one if url)
-    return found
+            addresses.update(
+                url for match in FETCHES.findall(file.read_text("utf-8")) for url in match if url
+            )
+    return addresses
 
 
 def main() -> int:

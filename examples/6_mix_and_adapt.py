@@ -23,23 +23,23 @@ import rnnviz
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--characters", type=int, default=20_000)
-most = parser.parse_args().characters
+limit = parser.parse_args().characters
 
 
 def costs(model, text: str) -> np.ndarray:
     """-log P of each character in nats, (T,)."""
-    found: list[np.ndarray] = []
-    rnnviz.perplexity(model, text, costs=found.append)
-    return np.concatenate(found)
+    nats: list[np.ndarray] = []
+    rnnviz.perplexity(model, text, costs=nats.append)
+    return np.concatenate(nats)
 
 
-def mixed(one: np.ndarray, other: np.ndarray, rate: float = 0.01) -> np.ndarray:
+def mixed(first: np.ndarray, second: np.ndarray, rate: float = 0.01) -> np.ndarray:
     """Costs (T,) under w P₁ + (1 - w) P₂: w moves to what Bayes' rule says of each character that came."""
-    w, found = 0.5, []
-    for p, q in np.exp(-np.stack([one, other], axis=1)).tolist():
-        found.append(w * p + (1 - w) * q)
-        w += rate * (w * p / found[-1] - w)
-    return -np.log(found)
+    w, nats = 0.5, []
+    for p, q in np.exp(-np.stack([first, second], axis=1)).tolist():
+        nats.append(w * p + (1 - w) * q)
+        w += rate * (w * p / nats[-1] - w)
+    return -np.log(nats)
 
 
 def adapted(model, text: str, piece: int = 20, rate: float = 0.1) -> np.ndarray:
@@ -47,23 +47,23 @@ def adapted(model, text: str, piece: int = 20, rate: float = 0.1) -> np.ndarray:
     learner = copy.deepcopy(model).requires_grad_(True)
     optimiser = torch.optim.SGD(learner.parameters(), lr=rate)
     ids = torch.tensor([model.vocabulary.start, *model.vocabulary.encode(text)])
-    found, state = [], None
+    nats, state = [], None
     for begin in range(0, len(text), piece):
         read = ids[begin : begin + piece + 1]
         logits, state = learner(read[None, :-1], state)
         loss = functional.cross_entropy(logits[0], read[1:], reduction="none")
-        found.append(loss.detach())
+        nats.append(loss.detach())
         optimiser.zero_grad()
         loss.mean().backward()
         optimiser.step()
         state = tuple(part.detach() for part in state)  # the state goes on, gradients end here
-    return (torch.cat(found) + (ids[1:] == 0) * model.vocabulary.unknown_cost).numpy()
+    return (torch.cat(nats) + (ids[1:] == 0) * model.vocabulary.unknown_cost).numpy()
 
 
 network, counts = rnnviz.load("timemachine-lstm"), rnnviz.load("timemachine-6gram")
 print(f"{'perplexity':14}   network    6-gram     mixed   adapted      both")
 for corpus in ("timemachine", "python-source"):
-    text = rnnviz.corpora.open_corpus(corpus).split().held_out[:most]
+    text = rnnviz.corpora.open_corpus(corpus).split().held_out[:limit]
     alone, ngram, learning = costs(network, text), costs(counts, text), adapted(network, text)
     each = alone, ngram, mixed(alone, ngram), learning, mixed(learning, ngram)
     print(f"{corpus:14}{''.join(f'{np.exp(nats.mean()):10.3f}' for nats in each)}")

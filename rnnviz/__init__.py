@@ -27,10 +27,10 @@ from importlib.util import find_spec
 import lazy_loader
 
 __version__ = "2.0.0"
-_found, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_lazy_attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
 
-_GONE = {
+_REMOVED_NAMES = {
     "mix": "the repository's examples/6_mix_and_adapt.py mixes two models, in a few lines",
     "dynamic": "the repository's examples/6_mix_and_adapt.py lets a network adapt, in a few lines",
 }
@@ -39,7 +39,7 @@ _GONE = {
 
 def __getattr__(name: str) -> object:
     try:
-        return _found(name)
+        return _lazy_attribute(name)
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
@@ -49,8 +49,8 @@ def __getattr__(name: str) -> object:
     except AttributeError:
         if name.startswith("_") or find_spec(f"rnnviz.{name}"):  # `from rnnviz import cli` asks here first
             raise
-        if name in _GONE:
-            raise AttributeError(f"rnnviz.{name} is gone: {_GONE[name]}") from None
+        if name in _REMOVED_NAMES:
+            raise AttributeError(f"rnnviz.{name} is gone: {_REMOVED_NAMES[name]}") from None
         for room in ("units", "gradients", "corpora"):
             if name in import_module(f"rnnviz.{room}").__all__:
                 raise AttributeError(f"rnnviz has no {name!r}: write rnnviz.{room}.{name}") from None

@@ -1,6 +1,14 @@
 """Arguments, checked by a function's own signature.
 
-`checked` reads the annotations at a function's first call. A parameter may be
+    @checked
+    def sample(model: Model, prompt: str, length: int, *, seed: int = 0) -> str: ...
+
+    sample(model, "The", np.int64(5))    length is 5, an int of Python's
+    sample(model, "The", 5.5)            ConfigError: length is a whole number; received 5.5
+
+The annotations are there already, for type checkers: so a public function states its types once, and no
+caller meets a TypeError from deep inside. `checked` reads the annotations at a function's first
+call. A parameter may be
 
     str, bytes, bool        a value of that type
     int, float              a number of Python, numpy or torch, given on as one of Python's; True is none
@@ -44,7 +52,7 @@ from rnnviz.errors import ConfigError, Phrase, TextError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-TEXTS = {
+TEXT_PARAMETERS = {
     "text",
     "corpus",
     "held_out",
@@ -58,17 +66,17 @@ TEXTS = {
 }
 """Parameters that take a text of the user's, and no name: `check_text` says what to do."""
 
-LEFT = {"cell"}
+SELF_CHECKED = {"cell"}
 """Parameters that the function checks itself: a table says which words there are."""
 
-COUNTS = {"seed", "controls", "copies"}
+COUNT_PARAMETERS = {"seed", "controls", "copies"}
 """Parameters that are whole numbers from 0."""
 
-SHORT = 40
+MAX_QUOTED_CHARS = 40
 """Characters of a value that is shown as it is."""
 
 
-def checked(of: F) -> F:
+def checked(function: F) -> F:
     """A function, or a class with its methods, whose arguments are checked before each call.
 
     Raises ConfigError, and TextError where a text is asked for.
@@ -84,31 +92,33 @@ def checked(of: F) -> F:
     ...
     rnnviz.errors.ConfigError: times is a whole number; received 1.5
     """
-    if isinstance(of, type):
-        for name, one in list(vars(of).items()):
+    if isinstance(function, type):
+        for name, member in list(vars(function).items()):
             if name == "__init__" or not name.startswith("_"):
-                if inspect.isfunction(one):
-                    setattr(of, name, checked(one))
-                elif isinstance(one, classmethod):
-                    setattr(of, name, classmethod(checked(one.__func__)))
-        return of
-    rules: list[Any] = []  # read at the first call, when all modules are there
+                if inspect.isfunction(member):
+                    setattr(function, name, checked(member))
+                elif isinstance(member, classmethod):
+                    setattr(function, name, classmethod(checked(member.__func__)))
+        return function
+    # Read at the first call: an annotation may name a class of a module that imports this function's own.
+    rules: list[Any] = []
 
-    @wraps(of)
-    def checking(*given: Any, **named: Any) -> Any:
+    @wraps(function)
+    def checking(*arguments: Any, **keywords: Any) -> Any:
         if not rules:
-            rules.extend(_rules(of))
+            rules.extend(_rules(function))
         places, further, by_name = rules
-        values = list(given)
-        for place, value in enumerate(given):
+        values = list(arguments)
+        for place, value in enumerate(arguments):
             rule = places[place] if place < len(places) else further
+            # A str for a str is the usual case: one look into a set, as some of these are called at each key.
             if type(value) not in rule.plain:
-                values[place] = rule.take(value)
-        for name, value in named.items():
-            rule = by_name.get(name, _ANYTHING)
+                values[place] = rule.convert(value)
+        for name, value in keywords.items():
+            rule = by_name.get(name, _UNCHECKED)
             if type(value) not in rule.plain:
-                named[name] = rule.take(value)
-        return of(*values, **named)
+                keywords[name] = rule.convert(value)
+        return function(*values, **keywords)
 
     return checking  # type: ignore[return-value]
 
@@ -173,8 +183,8 @@ def check_text(text: object) -> str:
 
 def check_path(path: object) -> str:
     """A path as a str. Raises ConfigError for any other value."""
-    if isinstance(path, str | os.PathLike) and isinstance(found := os.fspath(path), str):
-        return found
+    if isinstance(path, str | os.PathLike) and isinstance(text := os.fspath(path), str):
+        return text
     raise ConfigError(
         "a file is given by its path, a str or a Path; received {received}", received=received(path)
     )
@@ -195,67 +205,75 @@ def text_or_file(
 
 
 class _Kind(NamedTuple):
-    """Something that a parameter may be: in words, the value as it is given on (_NO for another), and the
-    types whose values are given on as they are.
+    """Something that a parameter may be: in words, the function that converts a value (_REJECTED: another
+    kind), and the types whose values are given on as they are.
     """
 
-    said: str
-    take: Callable[[Any], Any]
+    description: str
+    convert: Callable[[Any], Any]
     plain: tuple[type, ...] = ()
 
 
-_NO = object()
+_REJECTED = object()
 
 
-def _of(kind: Any) -> Callable[[Any], Any]:
-    return lambda value: value if isinstance(value, kind) else _NO
+def _instance(kind: Any) -> Callable[[Any], Any]:
+    return lambda value: value if isinstance(value, kind) else _REJECTED
+
+
+# The converters ask what a value can do (`__index__`, `__float__`, a dtype's name), not of which class it is:
+# so numpy's and torch's numbers pass without an import of torch. An array with an axis is no number, although
+# one of a single element would turn into one.
 
 
 def _truth(value: Any) -> Any:
     of_array = str(getattr(value, "dtype", "")).endswith("bool") and not value.ndim
-    return bool(value) if of_array or isinstance(value, bool) else _NO
+    return bool(value) if of_array or isinstance(value, bool) else _REJECTED
 
 
 def _whole(value: Any) -> Any:
     try:
-        return index(value) if _truth(value) is _NO else _NO
+        return index(value) if _truth(value) is _REJECTED else _REJECTED
     except TypeError:
-        return _NO
+        return _REJECTED
 
 
 def _real(value: Any) -> Any:
     if not hasattr(value, "__float__") or isinstance(value, str) or getattr(value, "ndim", False):
-        return _NO
+        return _REJECTED
     try:
-        return float(value) if _truth(value) is _NO else _NO
+        return float(value) if _truth(value) is _REJECTED else _REJECTED
     except (TypeError, ValueError, OverflowError):
-        return _NO
+        return _REJECTED
 
 
 def _list(value: Any) -> Any:
     try:
         iter(value)
     except TypeError:  # an array without an axis, too
-        return _NO
+        return _REJECTED
     return value
 
 
-_PATH = _Kind(Phrase("a path"), _of(os.PathLike))
+_PATH = _Kind(Phrase("a path"), _instance(os.PathLike))
 _LIST = _Kind(Phrase("a list"), _list)
 _COUNT = _Kind(
-    Phrase("a whole number from 0"), lambda value: n if (n := _whole(value)) is not _NO and n >= 0 else _NO
+    Phrase("a whole number from 0"),
+    lambda value: n if (n := _whole(value)) is not _REJECTED and n >= 0 else _REJECTED,
 )
 _KINDS: Mapping[Any, _Kind] = {
-    NoneType: _Kind("None", _of(NoneType), (NoneType,)),
-    str: _Kind(Phrase("a str"), _of(str), (str,)),
-    bytes: _Kind(Phrase("bytes"), _of(bytes), (bytes,)),
+    NoneType: _Kind("None", _instance(NoneType), (NoneType,)),
+    str: _Kind(Phrase("a str"), _instance(str), (str,)),
+    bytes: _Kind(Phrase("bytes"), _instance(bytes), (bytes,)),
     bool: _Kind(Phrase("true or false"), _truth, (bool,)),
     int: _Kind(Phrase("a whole number"), _whole, (int,)),
     float: _Kind(Phrase("a number"), _real, (int, float)),
-    Callable: _Kind(Phrase("a function"), lambda value: value if callable(value) else _NO),
-    BinaryIO: _Kind(Phrase("an open file"), lambda value: value if hasattr(value, "read") else _NO),
-    Mapping: _Kind(Phrase("a mapping"), _of(Mapping)),
-    Sequence: _Kind(_LIST.said, lambda value: _list(value) if hasattr(value, "__len__") else _NO),
+    Callable: _Kind(Phrase("a function"), lambda value: value if callable(value) else _REJECTED),
+    BinaryIO: _Kind(Phrase("an open file"), lambda value: value if hasattr(value, "read") else _REJECTED),
+    Mapping: _Kind(Phrase("a mapping"), _instance(Mapping)),
+    Sequence: _Kind(
+        _LIST.description, lambda value: _list(value) if hasattr(value, "__len__") else _REJECTED
+    ),
     Iterable: _LIST,
     os.PathLike: _PATH,
     Path: _PATH,
@@ -273,17 +291,19 @@ def _kinds(annotation: Any) -> list[_Kind]:
     if origin is Annotated:
         return _kinds(inside[0])
     if origin in (Union, UnionType):
-        return [kind for one in inside for kind in _kinds(one)]
+        return [kind for member in inside for kind in _kinds(member)]
     if origin is Literal:
-        said = " or ".join(map(repr, inside))
-        return [_Kind(said, lambda value: value if isinstance(value, str) and value in inside else _NO)]
+        words = " or ".join(map(repr, inside))
+        return [
+            _Kind(words, lambda value: value if isinstance(value, str) and value in inside else _REJECTED)
+        ]
     if origin in _KINDS:
         return [_KINDS[origin]]
     name = getattr(origin, "__name__", "")
     ours = isinstance(origin, type) and origin.__module__.startswith("rnnviz.")
     if not ours or getattr(origin, "_is_protocol", None):
         raise LookupError(name)
-    return [_Kind(_CLASSES.get(name, Phrase("a {name}", name=name)), _of(origin))]
+    return [_Kind(_CLASSES.get(name, Phrase("a {name}", name=name)), _instance(origin))]
 
 
 class _Rule:
@@ -291,30 +311,30 @@ class _Rule:
 
     def __init__(self, name: str, annotation: Any) -> None:
         self.name, self.kinds = name, _kinds(annotation)
-        if name in COUNTS:
+        if name in COUNT_PARAMETERS:
             self.kinds = [_COUNT if kind is _KINDS[int] else kind for kind in self.kinds]
         self.plain = frozenset(chain.from_iterable(kind.plain for kind in self.kinds))
 
-    def take(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         """The value as it is given on. Raises ConfigError, TextError."""
         for kind in self.kinds:
-            if (found := kind.take(value)) is not _NO:
-                return found
-        if self.name in TEXTS and _KINDS[str] in self.kinds:
+            if (converted := kind.convert(value)) is not _REJECTED:
+                return converted
+        if self.name in TEXT_PARAMETERS and _KINDS[str] in self.kinds:
             check_text(value)
         if _PATH in self.kinds:
             check_path(value)
-        said = [kind.said for kind in self.kinds]
-        short = isinstance(value, str | int | float) and len(repr(value)) <= SHORT
+        descriptions = [kind.description for kind in self.kinds]
+        short = isinstance(value, str | int | float) and len(repr(value)) <= MAX_QUOTED_CHARS
         raise ConfigError(
             "{name} is {kind}; received {received}",
             name=self.name,
-            kind=said[0] if len(said) == 1 else " or ".join(said),
+            kind=descriptions[0] if len(descriptions) == 1 else " or ".join(descriptions),
             received=repr(value) if short else received(value),
         )
 
 
-class _Anything:
+class _Unchecked:
     """The rule of a parameter that isn't checked: values of every type are given on as they are."""
 
     def __init__(self) -> None:
@@ -324,7 +344,7 @@ class _Anything:
         return True
 
 
-_ANYTHING: Any = _Anything()
+_UNCHECKED: Any = _Unchecked()
 
 
 class _Unknown:
@@ -336,6 +356,8 @@ class _Unknown:
     __or__ = __ror__ = __getitem__ = __getattr__ = _itself
 
 
+# A module may import a type under TYPE_CHECKING alone, so that it loads neither torch nor pandas. Evaluating
+# an annotation of that name would raise NameError; with this mapping the name means "not checked" instead.
 class _Names(dict[str, Any]):
     """A module's names for types; for one that it keeps for type checkers, this module's, or _Unknown."""
 
@@ -346,55 +368,57 @@ class _Names(dict[str, Any]):
 def _rules(function: Callable[..., Any]) -> tuple[list[Any], Any, dict[str, Any]]:
     """The rules of a function's parameters: by place, of all further places, and by name."""
     home = inspect.unwrap(function).__globals__
-    names = _Names({name: one for name, one in home.items() if not isinstance(one, str)})
+    # Without strings: numpy_model's `Model = "Network | NgramModel"` is one, and `Model | None` of a str and
+    # None would raise TypeError. The name then means "not checked".
+    names = _Names({name: value for name, value in home.items() if not isinstance(value, str)})
     hints = get_type_hints(function, None, names, include_extras=True)
-    places, further, named = list[Any](), _ANYTHING, dict[str, Any]()
-    for each in inspect.signature(function).parameters.values():
-        hint = hints.get(each.name, Any)
-        if each.kind is Parameter.VAR_POSITIONAL:
-            further = _rule(each.name, hint)
+    places, further, named = list[Any](), _UNCHECKED, dict[str, Any]()
+    for parameter in inspect.signature(function).parameters.values():
+        hint = hints.get(parameter.name, Any)
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            further = _rule(parameter.name, hint)
         elif get_origin(hint) is Unpack:
             inside = get_type_hints(get_args(hint)[0])
-            named |= {name: _rule(name, one) for name, one in inside.items()}
+            named |= {name: _rule(name, annotation) for name, annotation in inside.items()}
         else:
-            named[each.name] = _rule(each.name, hint)
-            places += [named[each.name]] * (each.kind is not Parameter.KEYWORD_ONLY)
+            named[parameter.name] = _rule(parameter.name, hint)
+            places += [named[parameter.name]] * (parameter.kind is not Parameter.KEYWORD_ONLY)
     return places, further, named
 
 
 def _rule(name: str, hint: Any) -> Any:
     try:
-        return _ANYTHING if name in LEFT else _Rule(name, hint)
+        return _UNCHECKED if name in SELF_CHECKED else _Rule(name, hint)
     except LookupError:
-        return _ANYTHING
+        return _UNCHECKED
 
 
 LARGEST_FLOAT = 1e300
 """The bound of floats: JSON's Infinity is beyond it."""
 
 
-def restored(kind: Any, value: Any) -> Any:
+def restore(kind: Any, value: Any) -> Any:
     """`value` as a `kind`: a dataclass, tuple, list, dict, Literal, str, int, float, bool, or one of them or
     None. Raises ValueError for another type, an infinity or NaN; LookupError or TypeError for fields that
     the dataclass doesn't have.
 
-    >>> restored(tuple[int, float | None], [1, None])
+    >>> restore(tuple[int, float | None], [1, None])
     (1, None)
-    >>> restored(tuple[int, ...], [1, "2"])
+    >>> restore(tuple[int, ...], [1, "2"])
     Traceback (most recent call last):
     ValueError: '2' is no int
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        (one,) = (part for part in parts if part is not NoneType)
-        return None if value is None else restored(one, value)
+        (value_type,) = (part for part in parts if part is not NoneType)
+        return None if value is None else restore(value_type, value)
     if is_dataclass(kind):
-        made: Any = kind
-        hints = _field_hints(made)
-        return made(**{name: restored(hints[name], one) for name, one in value.items()})
+        dataclass_type: Any = kind
+        hints = _field_hints(dataclass_type)
+        return dataclass_type(**{name: restore(hints[name], item) for name, item in value.items()})
     if origin is tuple:
         kinds = parts[:1] * len(value) if parts[1:] == (...,) else parts
-        return tuple(restored(part, one) for part, one in zip(kinds, value, strict=True))
+        return tuple(restore(part, item) for part, item in zip(kinds, value, strict=True))
     if origin is Literal:
         fits = value in parts
     elif kind is float:

@@ -30,7 +30,7 @@ from typing import Any
 # let a stranger's file read whatever a value leads to, and a width of many digits fill the memory.
 _PLACES = re.compile(r"\{\{|\}\}|\{\w+(![rs])?(:[,.\dA-Za-z]{0,4})?\}")
 
-LONGEST_PATH = 400
+MAX_PATH_CHARS = 400
 """Characters of a path in a message, at most."""
 
 
@@ -57,15 +57,15 @@ class RnnvizError(Exception):
     """
 
     def __init__(self, message: str, /, **values: object) -> None:
-        values = {name: _shown(value) for name, value in values.items()}
+        values = {name: _readable(value) for name, value in values.items()}
         super().__init__(message.format(**values) if values else message)
         self.message = message
         self.values = values
 
     def to_json(self) -> dict[str, Any]:
         """The template and its values as JSON data; `from_json` reads them back."""
-        written: dict[str, Any] = _to_json(self)
-        return written
+        data: dict[str, Any] = _to_json(self)
+        return data
 
     @classmethod
     def from_json(cls, value: object) -> "RnnvizError | None":
@@ -81,16 +81,16 @@ class RnnvizError(Exception):
             return None
 
 
-def _shown(value: object) -> object:
+def _readable(value: object) -> object:
     """The value; its type's name where it would be written as an address, or on several lines; a very long
     path without its middle.
     """
-    if isinstance(value, os.PathLike) and len(said := os.fspath(value)) > LONGEST_PATH:
-        return f"{said[:80]}…{said[-40:]}"
+    if isinstance(value, os.PathLike) and len(text := os.fspath(value)) > MAX_PATH_CHARS:
+        return f"{text[:80]}…{text[-40:]}"
     if isinstance(value, str | os.PathLike | Exception):
         return value
-    said = repr(value)
-    return type(value).__name__ if " at 0x" in said or "\n" in said else value
+    text = repr(value)
+    return type(value).__name__ if " at 0x" in text or "\n" in text else value
 
 
 def _to_json(value: object) -> Any:

@@ -30,6 +30,7 @@ def translations(language: str) -> gettext.NullTranslations:
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
+    # A .mo file beside the .po could be older than it: this one is compiled anew in each process, in memory.
     compiled = io.BytesIO()
     with catalogue_path(language).open("rb") as file:
         write_mo(compiled, read_po(file, locale=language))
@@ -37,6 +38,8 @@ def translations(language: str) -> gettext.NullTranslations:
     return gettext.GNUTranslations(compiled)
 
 
+# The app asks Streamlit's session for the language; a notebook and the command line have none. So Streamlit
+# stays out of this module: the app hands over the function that asks.
 def spoken_by(asks: Callable[[], object]) -> None:
     """Set the function that returns the session's language. Without one, as in a notebook: English."""
     global _asks
@@ -58,6 +61,7 @@ def _nobody() -> object:
 
 
 _asks: Callable[[], object] = _nobody
+# A ContextVar, not a global: jobs of two sessions may speak two languages on two threads.
 _spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
 
 

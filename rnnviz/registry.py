@@ -13,6 +13,7 @@ from importlib import import_module
 
 Command = Callable[..., "int | None"]
 
+# Look's one mention of the lab beside its facades; a string, as it is imported only when somebody asks.
 HOUSES = ("rnnviz.lab",)
 
 _pages: list[Page] = []

@@ -12,7 +12,7 @@ from rnnviz import corpora, gradients, units
 from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from tests.support.models import tiny
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 WITHOUT_ARGUMENTS = ("available", "names")
 
@@ -20,9 +20,9 @@ WITHOUT_ARGUMENTS = ("available", "names")
 @pytest.mark.parametrize("module", [rnnviz, units, gradients, corpora], ids=lambda module: module.__name__)
 def test_every_public_function_is_checked(module: Any) -> None:
     functions = {name: getattr(module, name) for name in module.__all__ if name not in WITHOUT_ARGUMENTS}
-    for name, one in functions.items():
-        if callable(one) and not isinstance(one, type):
-            assert hasattr(one, "__wrapped__"), name
+    for name, value in functions.items():
+        if callable(value) and not isinstance(value, type):
+            assert hasattr(value, "__wrapped__"), name
 
 
 @checked
@@ -34,9 +34,9 @@ def asked(
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.array, torch.tensor])
 def test_a_number_of_numpy_or_torch_is_a_number(kind: Any) -> None:
-    found = asked(kind(3), kind(3), seed=kind(3))
-    assert found == (3.0, 3, False, "", 3)
-    assert [type(one) for one in found] == [float, int, bool, str, int]
+    values = asked(kind(3), kind(3), seed=kind(3))
+    assert values == (3.0, 3, False, "", 3)
+    assert [type(value) for value in values] == [float, int, bool, str, int]
     assert asked(flag=np.bool_(True))[2] is True
 
 
@@ -58,7 +58,7 @@ def test_a_number_of_numpy_or_torch_is_a_number(kind: Any) -> None:
 def test_any_other_value_is_refused_in_a_sentence(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=f"^{next(iter(wrong))} is ") as refused:
         asked(**wrong)
-    one_sentence(str(refused.value))
+    assert_one_sentence(str(refused.value))
 
 
 def test_numpys_numbers_go_through_the_package() -> None:

@@ -23,15 +23,15 @@ def run(steps: str) -> tuple[int, list[str], Path]:
         pytest.skip("these programs are for a shell that isn't here")
     code = f'source {CI / "steps"}\necho "made $made"\n{steps}'
     done = subprocess.run(["bash", "-c", code, "program"], capture_output=True, encoding="utf-8", check=False)
-    said, _, summary = done.stdout.partition("\nprogram, ")
-    found = re.search(r"^made (.*)$", said, re.MULTILINE)
-    assert found is not None, done.stderr
+    output, _, summary = done.stdout.partition("\nprogram, ")
+    result = re.search(r"^made (.*)$", output, re.MULTILINE)
+    assert result is not None, done.stderr
     lines = [re.sub(r"^ *\d+ s +", "", line) for line in summary.splitlines()[1:]]
-    return done.returncode, lines, Path(found[1])
+    return done.returncode, lines, Path(result[1])
 
 
 NO = 'no() { skipped "nobody is there"; }\n'
-MORE = """work() {
+STEPS_PROGRAM = """work() {
 cd /nowhere && true
 echo not here
 false | cat
@@ -49,7 +49,7 @@ PROGRAMS = {
         ["done      the first", "SKIPPED   asking (nobody is there)", "done      last"],
     ),
     "what comes after a failure is tried too": (
-        MORE,
+        STEPS_PROGRAM,
         1,
         ["done      fine", "FAILED    work", "FAILED    worse", "FAILED    went on", "done      last"],
     ),
@@ -74,9 +74,9 @@ PROGRAMS = {
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_ends_with_what_came_of_each_step(program: str) -> None:
     steps, status, lines = PROGRAMS[program]
-    ended, said, made = run(steps)
-    assert (ended, said) == (status, lines)
-    assert not made.exists()
+    ended, output, script = run(steps)
+    assert (ended, output) == (status, lines)
+    assert not script.exists()
 
 
 def test_github_runs_what_is_run_here_and_rooms_that_are_there() -> None:
@@ -182,11 +182,11 @@ def test_deliberate_mistakes_are_made_in_every_room() -> None:
 
 def test_a_seed_draws_the_same_mistakes_and_nearly_the_same_of_changed_code() -> None:
     names = [f"module.function__mutmut_{n}" for n in range(2000)]
-    drawn = mistakes.drawn(names, 300, seed=0)
-    assert drawn == mistakes.drawn(reversed(names), 300, seed=0)
-    assert len(drawn & mistakes.drawn(names, 300, seed=1)) < 100
-    assert len(drawn & mistakes.drawn(names[100:], 300, seed=0)) > 250
-    assert 100 < len(drawn & {*names[:1000]}) < 200  # anywhere
+    mutants = mistakes.drawn(names, 300, seed=0)
+    assert mutants == mistakes.drawn(reversed(names), 300, seed=0)
+    assert len(mutants & mistakes.drawn(names, 300, seed=1)) < 100
+    assert len(mutants & mistakes.drawn(names[100:], 300, seed=0)) > 250
+    assert 100 < len(mutants & {*names[:1000]}) < 200  # anywhere
 
 
 @pytest.mark.parametrize(

@@ -39,12 +39,12 @@ from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.lab.reports import training
 from rnnviz.lab.run import queue, replay, runs, training_state
 from rnnviz.lab.run.folder import RunFolder
-from rnnviz.networks import checkpoint, modelfile, progress
+from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
 from tests.support import needs
-from tests.support.made_runs import made
+from tests.support.made_runs import make_run
 from tests.support.models import TEXT, tiny, tiny_card
 from tests.support.training import CORPUS, SMALL
 
@@ -53,18 +53,18 @@ resource = pytest.importorskip("resource", reason="needs pipes, devices and boun
 # ---- what reads ------------------------------------------------------------------------------------------
 
 
-SAID = "The Time Traveller"
+SENTENCE = "The Time Traveller"
 SOUND = tiny("rnn", card=tiny_card())
 
 
 def total(model: Any) -> float:
     """Nats of a sentence; whatever the weights are, the probabilities of a character sum to one."""
     with np.errstate(all="ignore"):
-        found = rnnviz.trace(model, SAID)
-        assert found.log_probs.shape == (len(SAID) + 1, model.vocabulary.size)
-        sums = np.exp(found.log_probs).sum(axis=1)
+        content = rnnviz.trace(model, SENTENCE)
+        assert content.log_probs.shape == (len(SENTENCE) + 1, model.vocabulary.size)
+        sums = np.exp(content.log_probs).sum(axis=1)
     assert np.isnan(sums).any() or np.abs(sums - 1).max() < 1e-3
-    return round(float(found.nll.sum()), 3)
+    return round(float(content.nll.sum()), 3)
 
 
 def make_model(folder: Path) -> float:
@@ -77,13 +77,13 @@ def make_model(folder: Path) -> float:
 def read_model(folder: Path) -> float:
     """The sidebar's list, the card, the sketch of its text, the network with torch and without."""
     checkpoint.save(SOUND, folder / "sound.safetensors")
-    found, damaged = checkpoint.available()
-    assert "sound" in [model.name for model in found]
-    assert len(found) + len(damaged) == len(list(folder.glob("*.safetensors")))
-    for one in damaged:
-        one.reason.encode()
-        assert len(one.reason) < 1000
-    for model in found:
+    content, damaged = checkpoint.available()
+    assert "sound" in [model.name for model in content]
+    assert len(content) + len(damaged) == len(list(folder.glob("*.safetensors")))
+    for name in damaged:
+        name.reason.encode()
+        assert len(name.reason) < 1000
+    for model in content:
         json.dumps(model.card, ensure_ascii=False, allow_nan=False).encode()
     modelfile.read_sketch(folder / "m.safetensors")
     network = checkpoint.load_numpy(folder / "m.safetensors")
@@ -95,22 +95,22 @@ def read_model(folder: Path) -> float:
 
 
 def make_trace(folder: Path) -> str:
-    found = rnnviz.trace(tiny("lstm", layers=2), SAID)
-    (folder / "a.npz").write_bytes(found.to_bytes("forget"))
-    return found.text
+    content = rnnviz.trace(tiny("lstm", layers=2), SENTENCE)
+    (folder / "a.npz").write_bytes(content.to_bytes("forget"))
+    return content.text
 
 
 def read_trace(folder: Path) -> str:
-    found = Trace.load(folder / "a.npz")
+    content = Trace.load(folder / "a.npz")
     with np.errstate(all="ignore"):
-        assert found.log_probs.shape == (len(found) + 1, found.vocabulary.size)
-        assert repr(found)
-        _ = found.gates, found.cell, found.perplexity, found[1:3].entropy
-    return found.text
+        assert content.log_probs.shape == (len(content) + 1, content.vocabulary.size)
+        assert repr(content)
+        _ = content.gates, content.cell, content.perplexity, content[1:3].entropy
+    return content.text
 
 
-def make_run(folder: Path) -> list[str]:
-    made("odd", created=2.0)
+def make_run_folder(folder: Path) -> list[str]:
+    make_run("odd", created=2.0)
     shutil.copytree(runs.home() / "odd", folder, dirs_exist_ok=True)
     for step in (0, 1, 3):
         (folder / "snapshots" / f"{step:09d}.safetensors").unlink()
@@ -120,14 +120,14 @@ def make_run(folder: Path) -> list[str]:
 def read_run(folder: Path) -> list[str]:
     """All that a page does that shows it; it stands beside a sound one, which it hides in no case."""
     shutil.rmtree(runs.home(), ignore_errors=True)
-    made("sound", created=1.0)
+    make_run("sound", created=1.0)
     shutil.move(folder, runs.home() / "odd")
     run = runs.find("odd")
     listed = runs.listed()
-    assert {one.id for one in listed} == {"sound", "odd"}
-    for one in listed:
-        json.dumps([one.description, one.last, one.report], ensure_ascii=False, allow_nan=False)
-        one.name.encode()
+    assert {name.id for name in listed} == {"sound", "odd"}
+    for name in listed:
+        json.dumps([name.description, name.last, name.report], ensure_ascii=False, allow_nan=False)
+        name.name.encode()
     assert len(run.reason) < 1000
     training.curves(
         runs.tail_log("odd")[0], clip=float((run.description.get("config") or {}).get("clip", 1.0))
@@ -142,7 +142,7 @@ def read_run(folder: Path) -> list[str]:
     with contextlib.suppress(RnnvizError), np.errstate(all="ignore"):
         training.curves(replay.read(replay.write("odd", runs.home() / f"odd{replay.SUFFIX}")).events)
     runs.delete("odd")
-    assert [one.id for one in runs.listed()] == ["sound"]
+    assert [name.id for name in runs.listed()] == ["sound"]
     if run.reason:
         raise rnnviz.TrainingError("{reason}", reason=run.reason)
     return answer
@@ -169,39 +169,41 @@ def read_state(folder: Path) -> int:
 
 
 def make_replay(folder: Path) -> list[int]:
-    made("told", created=1.0)
+    make_run("told", created=1.0)
     replay.write("told", folder / f"told{replay.SUFFIX}")
     return [0, 1, 3, 10, 30]
 
 
 def read_replay(folder: Path) -> list[int]:
-    told = replay.read(folder / f"told{replay.SUFFIX}")
-    training.curves(told.events)
-    return [told.snapshot(step).step for step in told.steps]
+    events = replay.read(folder / f"told{replay.SUFFIX}")
+    training.curves(events.events)
+    return [events.snapshot(step).step for step in events.steps]
 
 
 # Of each: what writes files into a folder and gives the answer of the other, which reads them.
 READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
     "model": (make_model, read_model),
     "trace": (make_trace, read_trace),
-    "run": (make_run, read_run),
+    "run": (make_run_folder, read_run),
     "run that goes on": (make_state, read_state),
     "replay": (make_replay, read_replay),
 }
 
 Files = dict[str, bytes]
-_made: dict[str, tuple[Files, Any]] = {}
+_cached_files: dict[str, tuple[Files, Any]] = {}
 
 
 def whole(name: str, folder: Path) -> tuple[Files, Any]:
     """The sound files of a reader, made once, by their paths in its folder; what it answers of them."""
-    if name not in _made:
+    if name not in _cached_files:
         folder.mkdir()
         answer = READERS[name][0](folder)
-        found = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+        content = {
+            str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+        }
         shutil.rmtree(folder)
-        _made[name] = found, answer
-    return _made[name]
+        _cached_files[name] = content, answer
+    return _cached_files[name]
 
 
 def written(contents: Files, folder: Path) -> Path:
@@ -215,10 +217,10 @@ def written(contents: Files, folder: Path) -> Path:
 # ---- what is asked of each -------------------------------------------------------------------------------
 
 
-def one_sentence(said: str) -> None:
-    said.encode()
-    assert re.fullmatch(r"[^\n]{5,1000}", said), said
-    assert not re.search(r"object at 0x|Traceback", said), said
+def one_sentence(message: str) -> None:
+    message.encode()
+    assert re.fullmatch(r"[^\n]{5,1000}", message), message
+    assert not re.search(r"object at 0x|Traceback", message), message
 
 
 @contextlib.contextmanager
@@ -266,12 +268,12 @@ ODD = st.sampled_from([
 DEEP = "[" * 2000 + "]" * 2000
 
 
-def ways(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def ways(value: Any, position: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The ways to every entry of nested objects and lists; of a list the first three alone."""
     inside = (
         value.items() if isinstance(value, dict) else enumerate(value[:3] if isinstance(value, list) else ())
     )
-    return [way for key, one in inside for way in [(*here, key), *ways(one, (*here, key))]]
+    return [way for key, name in inside for way in [(*position, key), *ways(name, (*position, key))]]
 
 
 @st.composite
@@ -321,10 +323,10 @@ def other_leaf(draw: st.DrawFn, name: str, content: bytes) -> bytes:
         arrays = opened(name, content)
         about = draw(other_json(arrays["about"].tobytes().decode())).encode()
         return packed(name, content, {**arrays, "about": np.frombuffer(about, np.uint8)})
-    said = content.splitlines() if name.endswith(".jsonl") else [content]
-    n = draw(st.integers(0, len(said) - 1))
-    said[n] = draw(other_json(said[n].decode())).encode()
-    return b"\n".join(said) + b"\n"
+    message = content.splitlines() if name.endswith(".jsonl") else [content]
+    n = draw(st.integers(0, len(message) - 1))
+    message[n] = draw(other_json(message[n].decode())).encode()
+    return b"\n".join(message) + b"\n"
 
 
 @st.composite
@@ -333,9 +335,9 @@ def other_bytes(draw: st.DrawFn, name: str, content: bytes) -> bytes:
     for _ in range(draw(st.integers(1, 3))):
         last = max(0, len(content) - 1)
         at = draw(st.integers(0, last) | st.integers(0, min(1500, last)))
-        gone = draw(st.sampled_from([0, 1, 1, 40, len(content)]))
+        cut = draw(st.sampled_from([0, 1, 1, 40, len(content)]))
         instead = draw(st.binary(max_size=9) | st.sampled_from([b"", bytes(40), content[at:]]))
-        content = content[:at] + instead + content[at + gone :]
+        content = content[:at] + instead + content[at + cut :]
     return content
 
 
@@ -379,13 +381,13 @@ def test_a_damaged_file_is_a_sentence_or_the_right_answer(
 ) -> None:
     contents, right = whole(name, place)
     change, ending = WAYS[way]
-    which = [one for one in contents if re.search(ending, one) and contents[one]]
-    if not which:
+    number = [file_name for file_name in contents if re.search(ending, file_name) and contents[file_name]]
+    if not number:
         return
-    one = data.draw(st.sampled_from(which))
-    changed = data.draw(change(one, contents[one]))
-    answer = a_sentence_or_an_answer(name, written({**contents, one: changed}, place))
-    assert changed != contents[one] or answer == right
+    file_name = data.draw(st.sampled_from(number))
+    changed = data.draw(change(file_name, contents[file_name]))
+    answer = a_sentence_or_an_answer(name, written({**contents, file_name: changed}, place))
+    assert changed != contents[file_name] or answer == right
 
 
 def sparse(path: Path) -> None:
@@ -393,7 +395,7 @@ def sparse(path: Path) -> None:
         file.truncate(1 << 40)
 
 
-THINGS: dict[str, Callable[[Path], object]] = {
+NO_FILES: dict[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
     "a device": lambda path: path.symlink_to("/dev/zero"),
     "a terabyte of nothing": sparse,
@@ -407,13 +409,13 @@ THINGS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("thing", THINGS)
+@pytest.mark.parametrize("replacement", NO_FILES)
 @pytest.mark.parametrize("name", READERS)
-def test_what_is_no_file_at_all_is_a_sentence_or_costs_nothing(name: str, thing: str, place: Path) -> None:
+def test_no_file_is_one_sentence(name: str, replacement: str, place: Path) -> None:
     contents, _ = whole(name, place)
-    for one in contents:
-        (written(contents, place) / one).unlink()
-        THINGS[thing](place / one)
+    for file_name in contents:
+        (written(contents, place) / file_name).unlink()
+        NO_FILES[replacement](place / file_name)
         answer = a_sentence_or_an_answer(name, place)
         assert len(contents) > 1 or isinstance(answer, RnnvizError)
 
@@ -462,8 +464,8 @@ def archive(header: bytes, zeros: int = 0) -> Callable[[Path], None]:
 
 def of_earlier_cells(path: Path) -> None:
     arrays = opened(path.name, path.read_bytes())
-    said = arrays["about"].tobytes().replace(b'"lstm"', b'"minlstm"')
-    np.savez_compressed(path, **{**arrays, "about": np.frombuffer(said, np.uint8)})
+    message = arrays["about"].tobytes().replace(b'"lstm"', b'"minlstm"')
+    np.savez_compressed(path, **{**arrays, "about": np.frombuffer(message, np.uint8)})
 
 
 def says(**values: Any) -> Callable[[Path], None]:
@@ -573,17 +575,17 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_file_is_refused_unread(kind: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    name, file, damage, said = HOSTILE[kind]
+    name, file, damage, message = HOSTILE[kind]
     damage(written(whole(name, place)[0], place) / file)
     monkeypatch.chdir(place.parent)
     error = a_sentence_or_an_answer(name, place)
     assert isinstance(error, RnnvizError)
-    assert said in str(error)
+    assert message in str(error)
     assert not list(place.parent.rglob("sprung"))
 
 
 def test_a_run_that_trains_is_not_deleted_whatever_is_damaged(place: Path) -> None:
-    path = made("alive", created=1.0)
+    path = make_run("alive", created=1.0)
     says(created="x")(path / "run.json")
     with RunFolder(path).take_lock(), pytest.raises(rnnviz.TrainingError, match="is alive"):
         runs.delete("alive")
@@ -593,7 +595,7 @@ def test_a_run_that_trains_is_not_deleted_whatever_is_damaged(place: Path) -> No
 @pytest.mark.parametrize("name", ["odd\udcff", "gp\u202ej"])
 def test_a_name_that_cannot_be_shown_is_not_shown(name: str, place: Path, tmp_path: Path) -> None:
     needs.named(tmp_path, name)
-    made("sound", created=1.0)
+    make_run("sound", created=1.0)
     shutil.copytree(runs.home() / "sound", runs.home() / name)
     assert "sound" in [run.id for run in runs.listed()]
     written(whole("model", place)[0], place)
@@ -654,17 +656,17 @@ CARDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_a_card_shows_no_more_than_it_says(
     kind: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given, shown = CARDS[kind]
+    card_fields, text = CARDS[kind]
     path = written(whole("model", place)[0], place) / MODEL
-    described(lambda meta: meta["card"].update(given))(path)
+    described(lambda meta: meta["card"].update(card_fields))(path)
     for card in (checkpoint.read_info(path).card, checkpoint.load_numpy(path).card):
-        assert {key: card.get(key) for key in shown} == shown
+        assert {key: card.get(key) for key in text} == text
     for option in ([], ["--json"], ["--markdown"]):
         assert cli.main(["models", *option]) == 0
-        said = capsys.readouterr()
-        assert "m" in said.out
-        assert not {"\u202e", "\x1b"} & {*said.out}
-        assert said.err == ""
+        message = capsys.readouterr()
+        assert "m" in message.out
+        assert not {"\u202e", "\x1b"} & {*message.out}
+        assert message.err == ""
 
 
 # ---- a file that changes while it is read, a disk without room -------------------------------------------
@@ -679,9 +681,9 @@ def test_a_model_that_is_replaced_while_it_is_read_is_no_mixture(
     checkpoint.save(tiny("gru"), path)
 
     def replaced(path: Path) -> Any:
-        found = real(path)
+        content = real(path)
         checkpoint.save(tiny(**other), path)
-        return found
+        return content
 
     monkeypatch.setattr(checkpoint, "read_header", replaced)
     with pytest.raises(CheckpointError, match="it was replaced while it was read"):
@@ -704,21 +706,19 @@ def test_a_model_that_is_cut_off_while_it_is_read_does_not_end_the_server(
 SAVES: dict[str, Callable[[Path], object]] = {
     "a model": lambda path: checkpoint.save(tiny("gru", card=tiny_card()), path / MODEL),
     "a trace": lambda path: rnnviz.trace(tiny("gru"), TEXT).save(path / "trace.npz"),
-    "a record": lambda path: progress.run(
-        record(NgramModel.fit(TEXT, order=3), None, path / "record", text=TEXT * 9)
-    ),
+    "a record": lambda path: record(NgramModel.fit(TEXT, order=3), None, path / "record", text=TEXT * 9),
 }
 
 
-@pytest.mark.parametrize("what", SAVES)
-def test_a_full_disk_is_said_and_leaves_what_was_there(what: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("writer", SAVES)
+def test_a_full_disk_is_one_sentence_and_keeps_files(writer: str, tmp_path: Path) -> None:
     """A limit on the size of files is what a full disk looks like."""
     (tmp_path / MODEL).write_bytes(b"as it was")
     before, limits = signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
         with pytest.raises(RnnvizError, match="can't be written") as caught:
-            SAVES[what](tmp_path)
+            SAVES[writer](tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)

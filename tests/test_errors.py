@@ -60,12 +60,12 @@ def test_a_phrase_keeps_its_template_inside_a_sentence() -> None:
         {"message": "{", "values": {"a": 1}},
     ],
 )
-def test_what_is_no_kept_error_is_none(value: object) -> None:
+def test_foreign_json_is_no_error(value: object) -> None:
     assert RnnvizError.from_json(value) is None
 
 
 @pytest.mark.parametrize(
-    ("origin", "wanted"),
+    ("origin", "target"),
     [
         (None, '"rnnviz[train]"'),  # from an index, or a folder of wheels
         (
@@ -83,7 +83,7 @@ def test_what_is_no_kept_error_is_none(value: object) -> None:
     ],
 )
 def test_the_command_installs_from_where_rnnviz_came(
-    origin: dict[str, object] | None, wanted: str, tmp_path: Path
+    origin: dict[str, object] | None, target: str, tmp_path: Path
 ) -> None:
     about = tmp_path / "rnnviz-1.0.dist-info"
     for folder in (about, tmp_path / "rnnviz"):
@@ -97,7 +97,7 @@ def test_the_command_installs_from_where_rnnviz_came(
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=60
     )
-    assert done.stdout == f"pip install {wanted}\n", done.stderr
+    assert done.stdout == f"pip install {target}\n", done.stderr
 
 
 def test_in_a_checkout_the_command_needs_no_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

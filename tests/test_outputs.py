@@ -21,7 +21,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.page.command import page
 from rnnviz.text.files import check_output
 from tests.support.models import TEXT, tiny
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 TRAIN = "train --corpus book.txt --name x --hidden-size 4 --epochs 0.2 --batch 2 --steps 8 -q --no-units"
 COMMANDS = {
@@ -43,7 +43,7 @@ FOREIGN = ("weights.safetensors", "foreign.html", "foreign.npz", "foreign.npy", 
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a text, a model, and files of other programs, some under names of ours."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RNNVIZ_RUNS", raising=False)
@@ -65,18 +65,18 @@ def contents(folder: Path) -> dict[Path, bytes]:
 @pytest.mark.parametrize("to", [*THEIRS, *FOREIGN])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_writes_over_nothing_of_the_users(
-    command: str, to: str, here: Path, capsys: pytest.CaptureFixture[str]
+    command: str, to: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = contents(here)
+    before = contents(folder)
     assert cli.main([*COMMANDS[command].split(), to], more_commands=[page]) == 1
     out, err = capsys.readouterr()
     assert not out
-    one_sentence(err.removesuffix("\n"))
-    assert contents(here) == before, "refused before any work"
+    assert_one_sentence(err.removesuffix("\n"))
+    assert contents(folder) == before, "refused before any work"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_earlier_output_is_replaced_but_not_a_model(command: str, here: Path) -> None:
+def test_an_earlier_output_is_replaced_but_not_a_model(command: str, folder: Path) -> None:
     ending = {"train": "safetensors", "ngram": "safetensors", "html": "html", "page": "html", "npz": "npz"}
     words = [*COMMANDS[command].split(), f"out.{ending.get(command, 'csv')}"]
     if command in ("values", "json"):
@@ -88,17 +88,17 @@ def test_an_earlier_output_is_replaced_but_not_a_model(command: str, here: Path)
 
 
 @pytest.mark.parametrize("command", ["trace", "html", "rows"])
-def test_a_text_by_another_of_its_names_is_the_same_text(command: str, here: Path) -> None:
+def test_a_text_by_another_of_its_names_is_the_same_text(command: str, folder: Path) -> None:
     ending = "html" if command == "html" else "csv"
     shutil.copy("book.txt", f"text.{ending}")
     Path(f"link.{ending}").symlink_to(f"text.{ending}")
     words = COMMANDS[command].replace("book.txt", f"text.{ending}").split()
-    for name in (f"text.{ending}", f"./text.{ending}", str(here / f"text.{ending}"), f"link.{ending}"):
+    for name in (f"text.{ending}", f"./text.{ending}", str(folder / f"text.{ending}"), f"link.{ending}"):
         assert cli.main([*words, name]) == 1
     assert Path(f"text.{ending}").read_text("utf-8") == TEXT
 
 
-def test_two_outputs_of_a_command_have_two_names(here: Path) -> None:
+def test_two_outputs_of_a_command_have_two_names(folder: Path) -> None:
     words = [*COMMANDS["rows"].split(), "./out.csv", "--per-character", "out.csv"]
     with pytest.raises(SystemExit):
         cli.main(words)
@@ -125,25 +125,25 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("to", [*THEIRS, *FOREIGN])
 @pytest.mark.parametrize("call", CALLS)
-def test_a_function_writes_over_nothing_of_the_users(call: str, to: str, here: Path) -> None:
+def test_a_function_writes_over_nothing_of_the_users(call: str, to: str, folder: Path) -> None:
     if (call, to) == ("save", "mine.safetensors"):
         return
-    before = contents(here)
-    for name in (to, Path(to), here / to):
+    before = contents(folder)
+    for name in (to, Path(to), folder / to):
         with pytest.raises(RnnvizError) as caught:
             CALLS[call](name)
-        one_sentence(str(caught.value))
-    assert contents(here) == before
+        assert_one_sentence(str(caught.value))
+    assert contents(folder) == before
 
 
-def test_save_replaces_a_model_as_its_path_was_given(here: Path) -> None:
+def test_save_replaces_a_model_as_its_path_was_given(folder: Path) -> None:
     rnnviz.save(tiny("lstm"), "mine.safetensors")
     assert checkpoint.read_info(Path("mine.safetensors")).kind == "lstm"
     Path("empty.safetensors").touch()
     rnnviz.save(tiny("lstm"), "empty.safetensors")
 
 
-def test_a_trace_and_states_replace_their_own(here: Path) -> None:
+def test_a_trace_and_states_replace_their_own(folder: Path) -> None:
     for _ in range(2):
         traced().save("t.npz")
         rnnviz.states(tiny("gru"), Path("book.txt"), output="h.npy")
@@ -153,20 +153,20 @@ def test_a_trace_and_states_replace_their_own(here: Path) -> None:
         traced().save("t.npy")
 
 
-def test_a_table_of_the_command_is_known_by_any_name(here: Path) -> None:
+def test_a_table_of_the_command_is_known_by_any_name(folder: Path) -> None:
     words = COMMANDS["trace"].split()
     assert [cli.main([*words, "out.txt"]) for _ in range(2)] == [0, 0]
     assert Path("out.txt").read_bytes().startswith(b"position,")
 
 
-def test_a_run_replaces_only_the_model_that_it_made(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_replaces_only_the_model_that_it_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = TRAIN.split()
     assert cli.main(words) == 0
-    made = Path("x.safetensors").read_bytes()
+    model_path = Path("x.safetensors").read_bytes()
     monkeypatch.setenv("RNNVIZ_RUNS", "elsewhere")
-    for more in ([], ["--cell", "ngram"]):
-        assert cli.main([*words, *more]) == 1
-    assert Path("x.safetensors").read_bytes() == made
+    for keywords in ([], ["--cell", "ngram"]):
+        assert cli.main([*words, *keywords]) == 1
+    assert Path("x.safetensors").read_bytes() == model_path
     assert not Path("elsewhere").exists()
     assert cli.main(["train", "--resume", "runs/x", "--licence", "ours", "-q"]) == 0  # its own, once more
     assert checkpoint.load("./x.safetensors").card["licence"] == "ours"
@@ -174,15 +174,15 @@ def test_a_run_replaces_only_the_model_that_it_made(here: Path, monkeypatch: pyt
 
 
 def test_a_model_that_came_meanwhile_stays_and_the_run_goes_on_under_another_name(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from rnnviz.lab.run import process
 
     learn = process._learn
 
-    def late(*given: Any, **more: Any) -> Any:
+    def late(*arguments: Any, **keywords: Any) -> Any:
         shutil.copy("mine.safetensors", "x.safetensors")
-        return learn(*given, **more)
+        return learn(*arguments, **keywords)
 
     monkeypatch.setattr(process, "_learn", late)
     assert cli.main(TRAIN.split()) == 1
@@ -193,26 +193,26 @@ def test_a_model_that_came_meanwhile_stays_and_the_run_goes_on_under_another_nam
     assert Path("y.safetensors").exists()
 
 
-def test_a_run_is_kept_among_no_other_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_is_kept_among_no_other_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("album").mkdir()
     Path("album/.holiday.json.jpg").write_text("a picture")
-    for folder in ("album", "."):
-        before = contents(here)
-        assert cli.main([*TRAIN.split(), "--run-dir", folder]) == 1
+    for run_dir in ("album", "."):
+        before = contents(folder)
+        assert cli.main([*TRAIN.split(), "--run-dir", run_dir]) == 1
         assert "files that are no run's" in capsys.readouterr().err
-        assert contents(here) == before
+        assert contents(folder) == before
     Path("empty").mkdir()
     assert cli.main([*TRAIN.split(), "--run-dir", "empty"]) == 0
 
 
-def test_pipes_and_devices_take_anything(here: Path) -> None:
+def test_pipes_and_devices_take_anything(folder: Path) -> None:
     assert cli.main([*COMMANDS["trace"].split(), "/dev/null"]) == 0
-    for said in ("a\0b.csv", "\udcff\ud800.csv", "x" * 300 + ".csv", "absent/x.csv"):
+    for output in ("a\0b.csv", "\udcff\ud800.csv", "x" * 300 + ".csv", "absent/x.csv"):
         with pytest.raises(ExportError, match="can't be written"):
-            check_output(said, ".csv")
+            check_output(output, ".csv")
 
 
-def test_a_notebook_of_json_is_no_trace(here: Path) -> None:
+def test_a_notebook_of_json_is_no_trace(folder: Path) -> None:
     trace = json.loads(Path("work.ipynb").read_text())
     assert trace == {"cells": []}
     with pytest.raises(ExportError, match="another kind of file"):

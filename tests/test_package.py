@@ -47,7 +47,7 @@ def test_dir_lists_the_public_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "words"),
     [
         ("nonsense", "nonsense"),
         *(
@@ -56,8 +56,8 @@ def test_dir_lists_the_public_names() -> None:
         ),
     ],
 )
-def test_an_unknown_name_is_an_attribute_error_that_leads_to_its_room(name: str, said: str) -> None:
-    with pytest.raises(AttributeError, match=said):
+def test_an_unknown_name_is_an_attribute_error_that_leads_to_its_room(name: str, words: str) -> None:
+    with pytest.raises(AttributeError, match=words):
         getattr(rnnviz, name)
 
 
@@ -150,46 +150,51 @@ def pins() -> list[Requirement]:
 
 def needed(lines: Iterable[str]) -> Iterator[Requirement]:
     """Those that count here, without the libraries for GPUs that one of torch's builds brings along."""
-    for each in map(Requirement, lines):
-        gpu = re.match("cuda-|nvidia-|triton$", each.name)
-        if not gpu and (each.marker is None or each.marker.evaluate({"extra": ""})):
-            yield each
+    for requirement in map(Requirement, lines):
+        gpu = re.match("cuda-|nvidia-|triton$", requirement.name)
+        if not gpu and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
+            yield requirement
 
 
 def test_the_pins_lie_within_the_ranges_of_the_package() -> None:
     parts = (PROJECT["dependencies"], EXTRAS["app"], EXTRAS["compress"], EXTRAS["lab"])
     versions = {pin.name: str(pin.specifier).removeprefix("==") for pin in pins()}
-    for each in needed(line for part in parts for line in part):
-        assert versions[each.name] in each.specifier
+    for requirement in needed(line for part in parts for line in part):
+        assert versions[requirement.name] in requirement.specifier
 
 
 def test_all_that_the_pins_need_is_pinned() -> None:
     """On this machine; `.ci/pins` writes them for every other."""
-    there = {canonicalize_name(pin.name) for pin in pins()}
-    assert len(there) == len(pins())
-    for name in sorted(there):
-        more = {canonicalize_name(each.name) for each in needed(importlib.metadata.requires(name) or ())}
-        assert more <= there, name
+    pinned = {canonicalize_name(pin.name) for pin in pins()}
+    assert len(pinned) == len(pins())
+    for name in sorted(pinned):
+        needed_names = {
+            canonicalize_name(requirement.name)
+            for requirement in needed(importlib.metadata.requires(name) or ())
+        }
+        assert needed_names <= pinned, name
 
 
 def test_every_extra_is_listed_and_all_of_them_are_tested() -> None:
-    (everything,) = map(Requirement, EXTRAS["all"])
-    assert set(EXTRAS) == everything.extras | {"all", "docs", "fast", "pictures", "test", "train"}
+    (extras,) = map(Requirement, EXTRAS["all"])
+    assert set(EXTRAS) == extras.extras | {"all", "docs", "fast", "pictures", "test", "train"}
     assert Requirement(EXTRAS["test"][0]).extras == {"all", "docs"}
 
 
 def libraries(*folders: str) -> set[str]:
     """The distributions of what the modules in these folders import, wherever in them."""
-    of, found = importlib.metadata.packages_distributions(), set[str]()
+    module, imported = importlib.metadata.packages_distributions(), set[str]()
     for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module or ""]
-            found |= {
-                canonicalize_name(of[top][0]) for name in names if (top := name.partition(".")[0]) in of
+            imported |= {
+                canonicalize_name(module[top][0])
+                for name in names
+                if (top := name.partition(".")[0]) in module
             }
-    return found - {"rnnviz"}
+    return imported - {"rnnviz"}
 
 
 def test_no_test_module_imports_another() -> None:
@@ -213,7 +218,10 @@ def test_a_library_that_is_imported_is_declared(folders: list[str], extras: list
             done.add(extra)
             lines += EXTRAS[extra]
             extras += [
-                e for each in map(Requirement, EXTRAS[extra]) if each.name == "rnnviz" for e in each.extras
+                e
+                for requirement in map(Requirement, EXTRAS[extra])
+                if requirement.name == "rnnviz"
+                for e in requirement.extras
             ]
     declared = {canonicalize_name(Requirement(line).name) for line in lines}
     # What types alone need comes with mypy; mutmut is installed beside the package, for .ci/mutation.
@@ -222,7 +230,8 @@ def test_a_library_that_is_imported_is_declared(folders: list[str], extras: list
 
 def test_the_written_test_command_is_what_the_ci_runs() -> None:
     command = 'pip install -r requirements.txt -e ".[test]" && pytest'
-    assert f"\n{command}\n" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    install, _, _ = command.partition(" && ")
+    assert f"`{install}`" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     steps = re.findall(r'^step "[^"]*" (.*)$', (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
     assert command in " && ".join(steps)
     assert 'pytest -m "" tests/browser' in steps  # which `pytest` leaves out
@@ -250,11 +259,11 @@ def test_the_pages_python_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.
 
 def test_every_room_but_the_app_is_kept_from_screens() -> None:
     contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
-    kept = next(c for c in contracts if c["name"] == "Streamlit in the app alone")["source_modules"]
+    contract = next(c for c in contracts if c["name"] == "Streamlit in the app alone")["source_modules"]
     rooms = {f"rnnviz.{p.parent.name}" for p in (ROOT / "rnnviz").glob("*/__init__.py")}
     rooms |= {f"rnnviz.lab.{p.parent.name}" for p in (ROOT / "rnnviz" / "lab").glob("*/__init__.py")}
     rooms |= {f"rnnviz.{name}" for name in ("arrays", "errors", "findings", "i18n", "reprs", "sentences")}
-    assert rooms - {"rnnviz.ui", "rnnviz.lab", "rnnviz.lab.pages"} == set(kept) - {"rnnviz.registry"}
+    assert rooms - {"rnnviz.ui", "rnnviz.lab", "rnnviz.lab.pages"} == set(contract) - {"rnnviz.registry"}
 
 
 def test_the_first_start_asks_nothing_and_reports_nothing() -> None:
@@ -268,13 +277,13 @@ def test_the_first_start_asks_nothing_and_reports_nothing() -> None:
 def test_the_picture_of_the_rooms_names_files_that_are_there() -> None:
     page = "".join((ROOT / name).read_text("utf-8") for name in ("docs/architecture.md", "CONTRIBUTING.md"))
     tests = ROOT / "tests"
-    there = (
+    pinned = (
         *(ROOT / "rnnviz").rglob("*.*"),
         *tests.rglob("*.py"),
         *(tests / "javascript").iterdir(),
         *(ROOT / "docs").rglob("*.py"),
     )
-    files = {p.relative_to(ROOT).as_posix() for p in there} | {
+    files = {p.relative_to(ROOT).as_posix() for p in pinned} | {
         "app.py",
         "pyproject.toml",
         "zensical.toml",

@@ -30,10 +30,10 @@ def test_a_product_of_several_rows_moves_by_its_last_bits(
             return numpy_engine.product(rows, WEIGHTS)
         return torch_engine.linear(torch.from_numpy(rows), torch.from_numpy(WEIGHTS)).numpy()
 
-    found, right = product(ROWS), ROWS @ WEIGHTS.T
-    np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-5)
-    assert np.mean(found != right) > 0.2
-    assert not np.array_equal(found, product(ROWS)), "no two products round alike"
+    result, right = product(ROWS), ROWS @ WEIGHTS.T
+    np.testing.assert_allclose(result, right, rtol=1e-5, atol=1e-5)
+    assert np.mean(result != right) > 0.2
+    assert not np.array_equal(result, product(ROWS)), "no two products round alike"
     assert np.array_equal(product(ROWS[:1]), product(ROWS[:1])), "but for those of a single row"
 
 
@@ -44,7 +44,7 @@ def test_a_promise_of_every_bit_is_tried_with_the_processors_own_products() -> N
     assert os.environ[other_processor.ROUNDING] == other_processor.OWN
 
 
-def test_each_promise_of_every_bit_says_what_it_promises() -> None:
+def test_bitwise_promise_names_its_subject() -> None:
     """The marker is the whole list of what may compare bit by bit."""
     promises = {
         f"{path.name}::{node.name}": ast.get_docstring(node)

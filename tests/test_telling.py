@@ -24,7 +24,7 @@ def test_every_sentence_stands_in_all_languages_with_the_same_values() -> None:
         english = entry["en"] if isinstance(entry["en"], list) else [entry["en"]]
         assert len(english) <= 2, code
         assert len(english) == 1 or "n" in _places(english[0]), code
-        assert all(_places(each) == _places(entry["zh"]) for each in english), code
+        assert all(_places(sentence) == _places(entry["zh"]) for sentence in english), code
         assert entry.get("level", "said") in sentences.LEVELS, code
         for inside, after in re.findall(r"[*]{2}([^*]+)[*]{2}(.?)", "\n".join([*english, entry["zh"]])):
             # Markdown doesn't end it between punctuation and a letter.
@@ -36,16 +36,16 @@ def test_every_sentence_stands_in_all_languages_with_the_same_values() -> None:
 def test_no_sentence_is_left_that_nobody_says() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py"))
     stems = set(re.findall(r"[\"'f]([a-z]+\.[a-z-]*)", code)) | set(re.findall(r'"([a-z]+)"', code))
-    unsaid = [one for one in catalogue() if not any(one.startswith(stem) for stem in stems)]
+    unsaid = [key for key in catalogue() if not any(key.startswith(stem) for stem in stems)]
     assert not unsaid
 
 
 @pytest.mark.parametrize(
-    ("number", "shown", "language"),
+    ("number", "expected", "language"),
     [
         *(
-            (number, shown, "en")
-            for number, shown in (
+            (number, expected, "en")
+            for number, expected in (
                 (Number(None), "–"),
                 (Number(float("nan")), "–"),
                 (Number(-0.0123), "−0.012"),
@@ -74,21 +74,21 @@ def test_no_sentence_is_left_that_nobody_says() -> None:
         (Number(1.5e9, "perplexity"), "15亿", "zh"),
     ],
 )
-def test_a_number_is_rounded_where_it_is_read(number: Number, shown: str, language: str) -> None:
-    assert format_number(number, language) == shown
+def test_a_number_is_rounded_where_it_is_read(number: Number, expected: str, language: str) -> None:
+    assert format_number(number, language) == expected
 
 
-def test_one_thing_and_many_have_their_sentences() -> None:
-    one, two = (describe(words("search.above-chance", n=count(n)), "en") for n in (1, 2))
-    assert one.startswith("1 unit is")
+def test_singular_and_plural_have_sentences() -> None:
+    code, two = (describe(words("search.above-chance", n=count(n)), "en") for n in (1, 2))
+    assert code.startswith("1 unit is")
     assert two.startswith("2 units are")
 
 
 def test_a_readers_text_is_escaped_and_our_words_are_not() -> None:
-    said = words("search.unanswered", target="a*b")
-    assert describe(said, "en", lambda text: f"<{text}>").startswith("<a*b> is the same")
-    said = words("perturbation.remembered", model="`**k", bits="1", n=2)
-    assert describe(said, "en", marked=False).startswith("`**k predicts")
+    sentence = words("search.unanswered", target="a*b")
+    assert describe(sentence, "en", lambda text: f"<{text}>").startswith("<a*b> is the same")
+    sentence = words("perturbation.remembered", model="`**k", bits="1", n=2)
+    assert describe(sentence, "en", marked=False).startswith("`**k predicts")
 
 
 @pytest.mark.parametrize(

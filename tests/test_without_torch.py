@@ -72,8 +72,8 @@ print(json.dumps(found))
 def test_the_rooms_that_import_torch_at_once_are_known() -> None:
     done = python(IMPORTS)
     assert done.returncode == 0, done.stderr
-    found = {name.removeprefix("rnnviz.") for name in json.loads(done.stdout)}
-    assert found == NEEDS_TORCH
+    rooms = {name.removeprefix("rnnviz.") for name in json.loads(done.stdout)}
+    assert rooms == NEEDS_TORCH
 
 
 def test_models_are_read_looked_into_and_kept_and_the_rest_says_what_it_needs(tmp_path: Path) -> None:
@@ -111,12 +111,12 @@ print(json.dumps([out, said, failed, "torch" in sys.modules]))
 """
     done = python(code, str(tmp_path / "copy.safetensors"))
     assert done.returncode == 0, done.stderr
-    out, said, failed, loaded = json.loads(done.stdout)
+    out, output, failed, loaded = json.loads(done.stdout)
     assert not loaded
     no_torch = str(TorchMissingError())
-    assert [each for each in said if each == no_torch] == said[:-1]
-    assert len(said) == 4
-    assert "'cuda'" in said[-1]
+    assert [call for call in output if call == no_torch] == output[:-1]
+    assert len(output) == 4
+    assert "'cuda'" in output[-1]
     assert failed == 1
     assert done.stderr == f"rnnviz: {no_torch}\n"
     text, model = "The Time Traveller smiled. " * 20, rnnviz.load("timemachine-gru")

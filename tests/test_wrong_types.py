@@ -13,7 +13,7 @@ from torch import nn
 import rnnviz
 from rnnviz import corpora, gradients, units
 from tests.support import needs
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 PATH = Path("book.txt")
 WRONG: dict[str, tuple[Any, ...]] = {
@@ -182,16 +182,16 @@ def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: py
             continue
         with pytest.raises(rnnviz.RnnvizError) as caught:
             function(value)
-        one_sentence(str(caught.value))
+        assert_one_sentence(str(caught.value))
         assert set(re.findall(r"\{(\w+)", caught.value.message)) <= set(caught.value.values)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", rnnviz.__all__)
 def test_every_public_function_is_among_them(name: str) -> None:
-    made = {"Corpus", "Score", "Trace"}  # only given back
+    result_classes = {"Corpus", "Score", "Trace"}  # only given back
     value = getattr(rnnviz, name)
-    if not callable(value) or name in made or name == "available":
+    if not callable(value) or name in result_classes or name == "available":
         return
     if isinstance(value, type) and issubclass(value, Exception):
         return
@@ -223,11 +223,11 @@ def test_a_str_is_the_text_and_a_file_is_named_otherwise(
         assert reads("book.txt") == 8, "whatever files lie around"
     with pytest.raises(rnnviz.ConfigError, match="received both"):
         rnnviz.perplexity(model(), Path("book.txt"), path="book.txt")
-    for given in (Path("book.txt"), io.BytesIO(b"It was past midnight.")):
-        assert rnnviz.perplexity(model(), given).characters == 21
+    for arguments in (Path("book.txt"), io.BytesIO(b"It was past midnight.")):
+        assert rnnviz.perplexity(model(), arguments).characters == 21
     assert rnnviz.perplexity(model(), path="book.txt").characters == 21
     assert rnnviz.trace(model(), Path("book.txt")).text == "It was past midnight."
-    assert [len(one) for one in rnnviz.trace(model(), ["ab", Path("book.txt")])] == [2, 21]
+    assert [len(trace) for trace in rnnviz.trace(model(), ["ab", Path("book.txt")])] == [2, 21]
     assert units.find(model(), Path("book.txt"), "vowel", copies=0).characters == 21
     as_text = io.StringIO("It was past midnight.")
     with pytest.raises(rnnviz.TextError, match="open it in binary"):
@@ -247,12 +247,12 @@ def test_training_says_that_the_recipe_comes_first(make: Callable[..., Any]) -> 
         make("It was past midnight.", CONFIG)
 
 
-@pytest.mark.parametrize("given", [(2, "machine"), ("machine",), (2,), ("machine", 2)])
-def test_a_patch_without_its_places_shows_a_whole_call(given: tuple[Any, ...]) -> None:
+@pytest.mark.parametrize("arguments", [(2, "machine"), ("machine",), (2,), ("machine", 2)])
+def test_a_patch_without_its_places_shows_a_whole_call(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(
         rnnviz.ConfigError, match=r"units\.patch\(model, source, 12, into, 13\)|^at is a whole number"
     ):
-        units.patch(model(), "The time", *given)
+        units.patch(model(), "The time", *arguments)
 
 
 def test_a_network_in_place_of_its_layers_is_told_how_to_give_them() -> None:

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from tests.support.driving import browser_path, launch
 from tests.support.serving import ROOT, serve
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 SCHEMES = ("light", "dark")
 SIZE = (1280, 720)  # of the window, and of the film
 TEXT = '"I know nothing," said Holmes. "There is a light on the moor." He closed the window.'
@@ -30,7 +30,7 @@ Film = list[tuple[Image.Image, int]]
 """Frames, and how many milliseconds each is shown."""
 
 
-def seen(page: Page, characters: int) -> Image.Image:
+def screenshot(page: Page, characters: int) -> Image.Image:
     """The window, once so many characters are on the screen."""
     expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", str(characters))
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -49,10 +49,10 @@ def played(page: Page, url: str) -> Film:
     """The whole film. It begins with how it ends: that is what is shown where nothing moves."""
     pace = random.Random(8)
     opened(page, f"{url}/?model=holmes-lstm&present=1").fill("")
-    frames: Film = [(seen(page, 0), EMPTY)]
+    frames: Film = [(screenshot(page, 0), EMPTY)]
     for i, character in enumerate(TEXT, start=1):
         page.keyboard.type(character)
-        frames.append((seen(page, i), QUICK if character == " " else pace.randint(QUICK, SLOW)))
+        frames.append((screenshot(page, i), QUICK if character == " " else pace.randint(QUICK, SLOW)))
     last = frames.pop()[0]
     return [(last, OPENING), *frames, (last, END)]
 
@@ -64,10 +64,16 @@ def record(browser: Browser, url: str, scheme: str) -> Path:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     pictures, times = zip(*played(page, url), strict=True)
     page.close()
-    file = HERE / f"typing-{scheme}.webp"
-    first, *others = pictures
+    file = FOLDER / f"typing-{scheme}.webp"
+    first, *later_pictures = pictures
     first.save(
-        file, save_all=True, append_images=others, duration=list(times), loop=0, quality=QUALITY, method=4
+        file,
+        save_all=True,
+        append_images=later_pictures,
+        duration=list(times),
+        loop=0,
+        quality=QUALITY,
+        method=4,
     )
     return file
 

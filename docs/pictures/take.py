@@ -30,7 +30,7 @@ from rnnviz import corpora
 from tests.support.driving import browser_path, launch
 from tests.support.serving import ROOT, serve
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 SIZE = (1440, 900)
 LIMIT = 250_000
 """Bytes of a picture at most; tests/docs holds it."""
@@ -39,7 +39,7 @@ LANGUAGES = {"en": "", "zh": ".zh"}
 SCHEMES = {"light": "", "dark": "-dark"}
 TILE = 40
 """Pixels along a tile, about a button's height: pictures are compared tile by tile, at half their size."""
-FAR = 0.08
+MAX_DISTANCE = 0.08
 """Mean distance of a tile from which on a person should look: axes that are missing give 0.10 to 0.14."""
 PATIENCE = 120_000  # milliseconds, on a busy machine
 
@@ -103,7 +103,7 @@ def still(page: Page) -> bytes:
     return shot
 
 
-def take(browser: Browser, url: str, name: str, language: str, scheme: str) -> Image.Image:
+def take_picture(browser: Browser, url: str, name: str, language: str, scheme: str) -> Image.Image:
     """One picture."""
     width, height = SIZE
     page = browser.new_page(
@@ -119,13 +119,13 @@ def take(browser: Browser, url: str, name: str, language: str, scheme: str) -> I
     return picture.quantize(COLOURS, dither=Image.Dither.NONE)
 
 
-def distance(one: Image.Image, other: Image.Image) -> float:
+def distance(first: Image.Image, second: Image.Image) -> float:
     """The largest mean distance of a tile of one picture to the other's; 1 where their sizes differ."""
     import flip_evaluator  # which not every machine has a build of: the tests of the stills need none
 
-    if one.size != other.size:
+    if first.size != second.size:
         return 1.0
-    floats = [np.asarray(picture.convert("RGB").reduce(2), np.float32) / 255 for picture in (one, other)]
+    floats = [np.asarray(picture.convert("RGB").reduce(2), np.float32) / 255 for picture in (first, second)]
     distances = np.squeeze(flip_evaluator.evaluate(*floats, "LDR", applyMagma=False)[0])
     rows, columns = (size // TILE for size in distances.shape)
     tiles = distances[: rows * TILE, : columns * TILE].reshape(rows, TILE, columns, TILE)
@@ -144,32 +144,33 @@ def main() -> None:
     words = argparse.ArgumentParser(description="Take the stills of README and the guides.")
     words.add_argument("pages", nargs="*", choices=[[], *PAGES], metavar="PAGE", help=", ".join(PAGES))
     words.add_argument("--check", type=Path, metavar="DIFFERENT", help="compare; where to put what differs")
-    given = words.parse_args()
+    arguments = words.parse_args()
     expect.set_options(timeout=PATIENCE)
-    far = []
+    changed_names = []
     with tempfile.TemporaryDirectory() as runs, sync_playwright() as playwright:
         path = browser_path(playwright)
         if path is None:
             raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
         with serve(ROOT / "app.py", environment={**os.environ, "RNNVIZ_RUNS": runs}) as url:
             browser = launch(playwright, path)
-            for name, language, scheme in product(given.pages or PAGES, LANGUAGES, SCHEMES):
-                picture = take(browser, url, name, language, scheme)
-                file = HERE / f"{name}{LANGUAGES[language]}{SCHEMES[scheme]}.png"
-                if given.check is None:
+            for name, language, scheme in product(arguments.pages or PAGES, LANGUAGES, SCHEMES):
+                picture = take_picture(browser, url, name, language, scheme)
+                file = FOLDER / f"{name}{LANGUAGES[language]}{SCHEMES[scheme]}.png"
+                if arguments.check is None:
                     print(written(picture, file))
                     continue
                 with Image.open(file) as approved:
-                    found = distance(approved, picture)
-                print(f"{file.name}: {found:.3f}")
-                if found > FAR:
-                    given.check.mkdir(parents=True, exist_ok=True)
-                    written(picture, given.check / file.name)
-                    far.append(file.name)
+                    change = distance(approved, picture)
+                print(f"{file.name}: {change:.3f}")
+                if change > MAX_DISTANCE:
+                    arguments.check.mkdir(parents=True, exist_ok=True)
+                    written(picture, arguments.check / file.name)
+                    changed_names.append(file.name)
             browser.close()
-    if far:
+    if changed_names:
         raise SystemExit(
-            f"not as approved: {', '.join(far)}; see {given.check}, and take them anew if they should be"
+            f"not as approved: {', '.join(changed_names)}; see {arguments.check}, "
+            "and take them anew if they should be"
         )
 
 

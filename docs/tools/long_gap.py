@@ -62,12 +62,12 @@ UNCLIPPED = 20
 
 def draw(gap: int, batch: int, generators: Sequence[Generator]) -> tuple[Tensor, Tensor]:
     """Sequences of the task for each generator: ids (S, B, gap + 2) and the letters' numbers (S, B)."""
-    each = []
+    texts = []
     for generator in generators:
         letter = torch.randint(len(LETTERS), (batch, 1), generator=generator)
         filler = torch.randint(len(FILLERS), (batch, gap), generator=generator) + len(LETTERS)
-        each.append(torch.cat([letter, filler, torch.full((batch, 1), len(SYMBOLS) - 1)], 1))
-    ids = torch.stack(each)
+        texts.append(torch.cat([letter, filler, torch.full((batch, 1), len(SYMBOLS) - 1)], 1))
+    ids = torch.stack(texts)
     return ids, ids[..., 0]
 
 
@@ -84,7 +84,8 @@ class Networks:
         self.generators = [torch.Generator().manual_seed(seed) for seed in seeds]
         self.weights = [self._begin(generator) for generator in self.generators]
         groups = [
-            {"params": list(one.values()), "lr": rate} for one, rate in zip(self.weights, rates, strict=True)
+            {"params": list(weights.values()), "lr": rate}
+            for weights, rate in zip(self.weights, rates, strict=True)
         ]
         self.adam = torch.optim.Adam(groups)
         self.states: list[Tensor] = []
@@ -93,27 +94,27 @@ class Networks:
         H, wide = self.H, self.H * len(self.kind.blocks)
         shapes = {"W_x": (len(SYMBOLS), wide), "W_h": (H, wide), "b": (1, wide)}
         shapes |= {"W_q": (H, len(LETTERS)), "b_q": (1, len(LETTERS))}
-        found = {
+        weights = {
             name: (torch.rand(shape, generator=generator) * 2 - 1) / math.sqrt(H)
             for name, shape in shapes.items()
         }
         if not self.kind.mixes:
-            del found["W_h"]
+            del weights["W_h"]
         if self.cell == "orthogonal":
-            found["W_h"] = torch.linalg.qr(torch.randn(H, H, generator=generator))[0]
+            weights["W_h"] = torch.linalg.qr(torch.randn(H, H, generator=generator))[0]
         if self.kind.keeps is not None:
             at = self.kind.blocks.index(self.kind.keeps) * H
-            keep = found["b"][:, at : at + H]
+            keep = weights["b"][:, at : at + H]
             keep[:] = 1.0
             if self.cell.endswith(".open"):
                 keep[:] = torch.log(1 + self.gap * torch.rand(1, H, generator=generator))
                 if self.kind.has_cell:
-                    found["b"][:, :H] = -keep
-        return {name: values.requires_grad_() for name, values in found.items()}
+                    weights["b"][:, :H] = -keep
+        return {name: values.requires_grad_() for name, values in weights.items()}
 
     def read(self, ids: Tensor) -> Tensor:
         """Read ids (S, B, T) and say the letter: scores (S, B, q)."""
-        w = {name: torch.stack([one[name] for one in self.weights]) for name in self.weights[0]}
+        w = {name: torch.stack([weights[name] for weights in self.weights]) for name in self.weights[0]}
         S, B, T = ids.shape
         one_hot = F.one_hot(ids.transpose(1, 2).reshape(S, T * B), len(SYMBOLS)).to(w["W_x"])
         x = self._blocks((one_hot @ w["W_x"] + w["b"]).view(S, T, B, -1))
@@ -121,9 +122,9 @@ class Networks:
         state = torch.zeros(S, B, self.H * len(names))
         self.states = []
         for t in range(T):
-            each = state.split(self.H, -1)
-            u = self._blocks(each[0] @ w["W_h"]) if "W_h" in w else None
-            parts = self.kind.step(Torch(), x[:, :, t], u, *each)
+            state_parts = state.split(self.H, -1)
+            u = self._blocks(state_parts[0] @ w["W_h"]) if "W_h" in w else None
+            parts = self.kind.step(Torch(), x[:, :, t], u, *state_parts)
             state = torch.cat([parts[name] for name in names], -1)
             self.states.append(state)
         return state[..., : self.H] @ w["W_q"] + w["b_q"]
@@ -140,8 +141,8 @@ class Networks:
         ids, letters = draw(self.gap, BATCH, self.generators)
         (loss(self.read(ids), letters) / BATCH).backward()
         if theta is not None:
-            for one in self.weights:
-                clip_grad_norm_(one.values(), theta)
+            for weights in self.weights:
+                clip_grad_norm_(weights.values(), theta)
         self.adam.step()
 
     def measured(self, ids: Tensor, letters: Tensor) -> tuple[list[float], list[float]]:
@@ -152,8 +153,8 @@ class Networks:
         right = (scores.argmax(-1) == letters).float().mean(-1)
         if self.cell == "mlp":
             return right.tolist(), [0.0] * len(right)
-        found = torch.autograd.grad(loss(scores, letters), (self.states[0], self.states[-2]))
-        at_letter, at_cue = (one.norm(dim=-1).mean(-1) for one in found)
+        gradients = torch.autograd.grad(loss(scores, letters), (self.states[0], self.states[-2]))
+        at_letter, at_cue = (gradient.norm(dim=-1).mean(-1) for gradient in gradients)
         return right.tolist(), (at_letter / at_cue).tolist()
 
 
@@ -190,12 +191,12 @@ def study(cell: str, gap: int, theta: float | None, steps: int) -> dict[str, Any
     gradient  (S, 2) how much of the gradient arrives, before and after training: the norm of the loss's
               gradient by the state after the letter, over that by the state before the cue
     """
-    each = [(rate, seed) for rate in RATES for seed in CHOOSING]
-    tried, _ = train(cell, gap, [seed for _, seed in each], [rate for rate, _ in each], theta, steps)
+    trials = [(rate, seed) for rate in RATES for seed in CHOOSING]
+    tried, _ = train(cell, gap, [seed for _, seed in trials], [rate for rate, _ in trials], theta, steps)
 
     def score(rate: float) -> tuple[float, float]:
-        own = [run for (r, _), run in zip(each, tried, strict=True) if r == rate]
-        return sum(sum(run[-2:]) for run in own), sum(map(sum, own))
+        scores = [run for (r, _), run in zip(trials, tried, strict=True) if r == rate]
+        return sum(sum(run[-2:]) for run in scores), sum(map(sum, scores))
 
     rate = max(RATES, key=score)
     accuracy, gradient = train(cell, gap, SEEDS, [rate] * len(SEEDS), theta, steps)

@@ -89,14 +89,14 @@ def words(text: str) -> list[str]:
     return re.findall(r"[a-z]+(?:'[a-z]+)?", text.lower())
 
 
-def made_up(text: str, known: frozenset[str]) -> float:
+def made_up(text: str, vocabulary: frozenset[str]) -> float:
     """The share of a text's words that are not `known`; its first and last are left out, they may be cut.
 
     >>> made_up("he the tiem machine it", frozenset({"the", "machine"}))
     0.3333333333333333
     """
     inside = words(text)[1:-1]
-    return sum(word not in known for word in inside) / len(inside) if inside else 0.0
+    return sum(word not in vocabulary for word in inside) / len(inside) if inside else 0.0
 
 
 def beam(model: NumpyModel, prompt: str, length: int, width: int) -> str:
@@ -109,20 +109,20 @@ def beam(model: NumpyModel, prompt: str, length: int, width: int) -> str:
     start.read(np.concatenate(([model.vocabulary.start], model.vocabulary.encode(prompt))))
     beams: list[tuple[float, list[int], NetworkReader]] = [(0.0, [], start)]
     for _ in range(length):
-        found = []
+        finished = []
         for at, (total, _, reader) in enumerate(beams):
             log_probs = reader.log_probs()
             log_probs[UNKNOWN_ID] = -math.inf
             best = np.argsort(-log_probs, kind="stable")[:width]
-            found += [(total + float(log_probs[symbol]), at, int(symbol)) for symbol in best]
-        beams = [_longer(beams[at], total, symbol) for total, at, symbol in heapq.nlargest(width, found)]
+            finished += [(total + float(log_probs[symbol]), at, int(symbol)) for symbol in best]
+        beams = [_longer(beams[at], total, symbol) for total, at, symbol in heapq.nlargest(width, finished)]
     return "".join(map(model.vocabulary.symbol, beams[0][1]))
 
 
 def _longer(
-    one: tuple[float, list[int], NetworkReader], total: float, symbol: int
+    path: tuple[float, list[int], NetworkReader], total: float, symbol: int
 ) -> tuple[float, list[int], NetworkReader]:
-    _, ids, reader = one
+    _, ids, reader = path
     copy = NetworkReader(reader.weights, (reader.hidden[0], None if reader.cell is None else reader.cell[0]))
     copy.read(np.array([symbol]))
     return total, [*ids, symbol], copy
@@ -148,13 +148,15 @@ def greedy(texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     for cell in NETWORKS:
         model = load(f"timemachine-{cell}")
         written = [rnnviz.sample(model, prompt, WRITTEN, temperature=0) for prompt, _ in texts]
-        own = [costs(model, p, text)[100:].mean() for (p, _), text in zip(texts, written, strict=True)]
+        costs_of_output = [
+            costs(model, p, text)[100:].mean() for (p, _), text in zip(texts, written, strict=True)
+        ]
         example = "The " + rnnviz.sample(model, "The ", WRITTEN, temperature=0)
         rows.append(
             {
                 "cell": cell,
                 "looped": sum(repeats(text) > 0 for text in written),
-                "own": _spread(own),
+                "own": _spread(costs_of_output),
                 "book": _spread([costs(model, *pair)[100:].mean() for pair in texts]),
                 "example": example[: SHOWN + 40],
                 "period": repeats(example),
@@ -163,7 +165,7 @@ def greedy(texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     return rows
 
 
-def temperatures(texts: Sequence[tuple[str, str]], known: frozenset[str]) -> list[dict[str, Any]]:
+def temperatures(texts: Sequence[tuple[str, str]], vocabulary: frozenset[str]) -> list[dict[str, Any]]:
     """For each of TEMPERATURES: shares of repeated n-grams and of words not `known` in what the writer
     writes; and for the book, as None.
     """
@@ -179,7 +181,7 @@ def temperatures(texts: Sequence[tuple[str, str]], known: frozenset[str]) -> lis
             {
                 "temperature": temperature,
                 "repeated": _spread([repeated(text) for text in written]),
-                "made_up": _spread([made_up(text, known) for text in written]),
+                "made_up": _spread([made_up(text, vocabulary) for text in written]),
                 "example": written[0][:SHOWN],
             }
         )
@@ -203,17 +205,17 @@ def beams(texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
             else rnnviz.sample(model, prompt, SEARCHED, seed=i)
             for i, (prompt, book) in enumerate(texts)
         ]
-        found = [
+        measurements = [
             -float(costs(model, prompt, text).mean())
             for (prompt, _), text in zip(texts, written, strict=True)
         ]
-        first = first or found
+        first = first or measurements
         rows.append(
             {
                 "width": width,
-                "nats": _spread(found),
-                "likelier": sum(a > b + 1e-9 for a, b in zip(found, first, strict=True)),
-                "less_likely": sum(a < b - 1e-9 for a, b in zip(found, first, strict=True)),
+                "nats": _spread(measurements),
+                "likelier": sum(a > b + 1e-9 for a, b in zip(measurements, first, strict=True)),
+                "less_likely": sum(a < b - 1e-9 for a, b in zip(measurements, first, strict=True)),
                 "repeated": _spread([repeated(text) for text in written]),
                 "example": written[0][:SHOWN],
             }
@@ -234,21 +236,23 @@ def own_input(texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     for cell in NETWORKS:
         judge = JUDGE if cell != JUDGE else "lstm"
         model, other = load(f"timemachine-{cell}"), load(f"timemachine-{judge}")
-        found: dict[str, list[list[float]]] = {}
+        measurements: dict[str, list[list[float]]] = {}
         for i, (prompt, book) in enumerate(texts):
             book = book[: STAGES[-1]]
             likeliest = rnnviz.sample(model, prompt, len(book), temperature=0)
-            each = {
+            starts = {
                 "forced": _alike(guesses(model, prompt, book), book),
                 "free": _alike(likeliest, book),
                 "by_accident": _alike(likeliest, texts[i - 1][1][: len(book)]),
                 "own": costs(other, prompt, rnnviz.sample(model, prompt, len(book), seed=i)),
                 "book": costs(other, prompt, book),
             }
-            for name, values in each.items():
+            for name, values in starts.items():
                 stages = [float(values[a:b].mean()) for a, b in itertools.pairwise(STAGES)]
-                found.setdefault(name, []).append(stages)
-        spread = {name: [_spread(stage) for stage in zip(*v, strict=True)] for name, v in found.items()}
+                measurements.setdefault(name, []).append(stages)
+        spread = {
+            name: [_spread(stage) for stage in zip(*v, strict=True)] for name, v in measurements.items()
+        }
         rows.append({"cell": cell, "judge": judge, **spread})
     return rows
 
@@ -260,8 +264,8 @@ def guesses(model: NumpyModel, prompt: str, text: str) -> str:
     return "".join(model.vocabulary.symbol(int(symbol)) for symbol in rows.argmax(axis=1))
 
 
-def _alike(one: str, other: str) -> Doubles:
-    return np.array([a == b for a, b in zip(one, other, strict=True)], np.float64)
+def _alike(first: str, second: str) -> Doubles:
+    return np.array([a == b for a, b in zip(first, second, strict=True)], np.float64)
 
 
 def contexts(held_out: str, count: int) -> list[dict[str, Any]]:
@@ -272,12 +276,12 @@ def contexts(held_out: str, count: int) -> list[dict[str, Any]]:
     rows = []
     for cell in NETWORKS:
         model = load(f"timemachine-{cell}")
-        *each, most = (cut(model, held_out, places, k) for k in (*CONTEXTS, ALL))
+        *by_length, longest_context = (cut(model, held_out, places, k) for k in (*CONTEXTS, ALL))
         rows.append(
             {
                 "cell": cell,
-                "nats": [_spread(one) for one in (*each, most)],
-                "lost": [_spread(one - most) for one in each],
+                "nats": [_spread(nats) for nats in (*by_length, longest_context)],
+                "lost": [_spread(nats - longest_context) for nats in by_length],
             }
         )
     return rows
@@ -292,29 +296,31 @@ def windows(held_out: str, count: int) -> dict[str, Any]:
     for cell in ("mingru", "lstm"):
         model = load(f"shakespeare-{cell}")
         whole = costs(model, "", held_out)[places]
-        each = (_spread(cut(model, held_out, places, k) - whole) for k in WINDOWS)
-        rows[cell] = [[round(one, 4) + 0.0 for one in pair] for pair in each]  # the rest is noise; no -0.0
+        spreads = (_spread(cut(model, held_out, places, k) - whole) for k in WINDOWS)
+        rows[cell] = [
+            [round(number, 4) + 0.0 for number in pair] for pair in spreads
+        ]  # the rest is noise; no -0.0
     return rows
 
 
-def cut(model: NumpyModel, text: str, places: Integers, k: int, most: int = 400) -> Doubles:
+def cut(model: NumpyModel, text: str, places: Integers, k: int, rows_at_once: int = 400) -> Doubles:
     """Nats of the characters at `places` of `text` when only the k before each are read; `most` of them at
     once.
     """
-    ids, found = model.vocabulary.encode(text), []
-    for at in np.array_split(places, -(-len(places) // most)):
+    ids, nats = model.vocabulary.encode(text), []
+    for at in np.array_split(places, -(-len(places) // rows_at_once)):
         reader = NetworkReader(weights_of(model), texts=len(at))
         reader.read(np.array([model.vocabulary.start]))
         reader.read(np.stack([ids[at + n] for n in range(-k, 0)]))
         log_probs = reader.weights.log_probs(reader.hidden[0, -1])
-        found.append(-log_probs[np.arange(len(at)), ids[at]].astype(np.float64))
-    return np.concatenate(found)
+        nats.append(-log_probs[np.arange(len(at)), ids[at]].astype(np.float64))
+    return np.concatenate(nats)
 
 
 def _spread(values: Sequence[float] | Doubles) -> Pair:
-    each = list(map(float, values))
-    error = statistics.stdev(each) / math.sqrt(len(each)) if len(each) > 1 else 0.0
-    return [float(f"{statistics.fmean(each):.4g}"), float(f"{error:.2g}")]
+    numbers = list(map(float, values))
+    error = statistics.stdev(numbers) / math.sqrt(len(numbers)) if len(numbers) > 1 else 0.0
+    return [float(f"{statistics.fmean(numbers):.4g}"), float(f"{error:.2g}")]
 
 
 def record(

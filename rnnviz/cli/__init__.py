@@ -51,8 +51,8 @@ rnnviz COMMAND --help says more of one.
 
 
 def run(*more_commands: Command, develop: Sequence[Command] = ()) -> None:
-    """Run the command in sys.argv and exit with its code. `more` are commands of higher rooms, `develop`
-    those under `dev`.
+    """Run the command in sys.argv and exit with its code. `more_commands` are those of higher rooms,
+    `develop` those under `dev`.
     """
     warnings.showwarning = lambda message, *_, **__: complain(str(message))  # without path and code
     sys.exit(main(more_commands=more_commands, develop=develop))

@@ -150,8 +150,7 @@ def _parsed_value(name: str, kind: Any, namespace: argparse.Namespace) -> Any:
         field_values = {
             field.name: _parsed_value(field.name, hints[field.name], namespace) for field in fields(bare)
         }
-        # None where no option of an optional dataclass was given, so that a command can tell "none" from
-        # defaults.
+        # An optional dataclass of which no option was given is None, not one of defaults.
         is_given = any(value is not None for value in field_values.values())
         return bare(**field_values) if kind is bare or is_given else None
     if isinstance(option, FieldOptions):
@@ -215,11 +214,9 @@ def _add_option(
     if option.positional:
         parser.add_argument(name, **({"nargs": "?"} if optional else {}), **arguments)
         return
-    long = [name_given for name_given in option.names if name_given.startswith("--")]
-    names = [
-        *(long or [f"--{name.replace('_', '-')}"]),
-        *(name_given for name_given in option.names if name_given not in long),
-    ]
+    long = [written for written in option.names if written.startswith("--")]
+    short = [written for written in option.names if written not in long]
+    names = [*(long or [f"--{name.replace('_', '-')}"]), *short]
     if default is not MISSING and option.action is None:
         arguments["default"] = default
     if not optional:

@@ -139,7 +139,7 @@ def parse_integers(text: str) -> list[int]:
 
 
 def load(model_arg: ModelOnDevice, name: str | None = None, *, one_text: bool = False) -> Model:
-    """The model of --model, or the one called `name`, to score texts, or to read `one`.
+    """The model of --model, or the one called `name`, to score texts, or to read one (`one_text`).
 
     Without a GPU torch, whose import takes seconds, computes it only where it is faster.
     """
@@ -220,7 +220,7 @@ def progress_bar(
     transient: bool = True,
 ) -> Iterator[Callable[[Any], None] | None]:
     """A callback for `progress=`, which draws the share done, `.fraction`, as a bar on standard error, with
-    `said` of a step after it. None without a terminal, or with --quiet.
+    `note` of a step after it. None without a terminal, or with --quiet.
     """
     if options.quiet or not sys.stderr.isatty():
         yield None
@@ -233,13 +233,12 @@ def progress_bar(
         TextColumn(escape(printable(title))),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[said]}"),
+        TextColumn("{task.fields[note]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=transient) as bar:
-        task = bar.add_task("", total=1.0, said="")
-
-        yield lambda step: bar.update(task, completed=step.fraction, said=note(step))
+        task = bar.add_task("", total=1.0, note="")
+        yield lambda step: bar.update(task, completed=step.fraction, note=note(step))
 
 
 def json_line(values: Any) -> str:

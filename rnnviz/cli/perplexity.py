@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import os
 import sys
 from collections import Counter
@@ -41,10 +40,10 @@ from rnnviz.text.files import check_output, gathered
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
     from rnnviz.networks.numpy_model import Model
+    from rnnviz.networks.progress import Progress, Share
     from rnnviz.scoring.many_files import Other, Scoring
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
-    from rnnviz.scoring.totals import Progress
 
 FILE_PLACEHOLDER = "{file}"  # stands for the scored file's name in an output's name
 
@@ -244,15 +243,13 @@ def _load_scoring(
     )
 
 
-def _scoring_bar(
-    file: str, options: ProgressOptions
-) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
+def _scoring_bar(file: str, options: ProgressOptions) -> contextlib.AbstractContextManager[Progress | None]:
     return progress_bar(os.path.basename(file), options, _progress_note)
 
 
-def _progress_note(progress: Progress) -> str:
-    perplexity = "" if math.isnan(progress.nll) else f", perplexity {progress.perplexity:.3f}"
-    return f"{progress.characters:,} characters{perplexity}"
+def _progress_note(share: Share) -> str:
+    perplexity = "" if share.perplexity is None else f", perplexity {share.perplexity:.3f}"
+    return f"{share.characters:,} characters{perplexity}"
 
 
 def _load_compared(model_arg: ModelOnDevice, model: Model, compare: Sequence[str]) -> list[Other]:

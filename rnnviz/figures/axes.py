@@ -1,21 +1,17 @@
-"""Common parts of figures: axes, layouts, line colours, and extremes in words."""
+"""Common parts of figures: axes, layouts and line colours."""
 
 import html
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from rnnviz.arrays import Doubles
 from rnnviz.figures.themes import Theme
 from rnnviz.sentences import RAISED
 
 Figure = dict[str, Any]
 
 
-def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
+def axis(theme: Theme, title: str = "", **settings: Any) -> Figure:
     """An axis that can't be dragged, with only lines, numbers and its title."""
     return {
         "fixedrange": True,
@@ -30,7 +26,7 @@ def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
             "font": {"color": theme.muted, "size": 12},
             "standoff": 6,
         },
-        **more,
+        **settings,
     }
 
 
@@ -42,7 +38,7 @@ def characters(length: int) -> Figure:
     return {"tickvals": [n - 1 for n in counted], "ticktext": [f"{n:,}" for n in counted]}
 
 
-def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
+def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **settings: Any) -> Figure:
     """A layout on the page's background, without a legend."""
     return {
         "showlegend": False,
@@ -54,11 +50,11 @@ def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
         "margin": {"l": 56, "r": 14, "t": 8, "b": 40, "pad": 0},
         "xaxis": xaxis,
         "yaxis": yaxis,
-        **more,
+        **settings,
     }
 
 
-def line(name: str, colour: str, width: float, dash: str = "solid", **more: Any) -> Figure:
+def line(name: str, colour: str, width: float, dash: str = "solid", **settings: Any) -> Figure:
     """An empty line with an escaped name, because Plotly interprets some HTML in names."""
     return {
         "type": "scatter",
@@ -68,12 +64,18 @@ def line(name: str, colour: str, width: float, dash: str = "solid", **more: Any)
         "y": [],
         "line": {"color": colour, "width": width, "dash": dash},
         "hoverinfo": "skip",
-        **more,
+        **settings,
     }
 
 
 def level(
-    value: float, colour: str, width: float = 1, dash: str = "solid", *, upright: bool = False, **more: Any
+    value: float,
+    colour: str,
+    width: float = 1,
+    dash: str = "solid",
+    *,
+    upright: bool = False,
+    **settings: Any,
 ) -> Figure:
     """A straight line across the frame at a value of one axis."""
     along, at = ("y", "x") if upright else ("x", "y")
@@ -85,15 +87,17 @@ def level(
         f"{at}0": value,
         f"{at}1": value,
         "line": {"color": colour, "width": width, "dash": dash},
-        **more,
+        **settings,
     }
 
 
-def log_axis(theme: Theme, ends: tuple[float, float], title: str = "", **more: Any) -> Figure:
+def log_axis(theme: Theme, ends: tuple[float, float], title: str = "", **settings: Any) -> Figure:
     """A logarithmic axis between two powers of ten, with round numbers."""
     values, texts = ticks(*ends)
     return axis(
-        theme, title, **{"type": "log", "range": list(ends), "tickvals": values, "ticktext": texts, **more}
+        theme,
+        title,
+        **{"type": "log", "range": list(ends), "tickvals": values, "ticktext": texts, **settings},
     )
 
 
@@ -126,7 +130,7 @@ def written(value: float) -> str:
     return raised if front == "1" else f"{front}·{raised}"
 
 
-def legend(theme: Theme, **more: Any) -> Figure:
+def legend(theme: Theme, **settings: Any) -> Figure:
     """The lines' names: inside the frame, top right, unless `more` changes it."""
     return {
         "x": 1,
@@ -135,7 +139,7 @@ def legend(theme: Theme, **more: Any) -> Figure:
         "yanchor": "top",
         "bgcolor": "rgba(0,0,0,0)",
         "font": {"color": theme.text, "size": 12},
-        **more,
+        **settings,
     }
 
 
@@ -147,94 +151,3 @@ def colours(theme: Theme) -> tuple[str, str, str, str]:
 def escaped(names: Sequence[str]) -> list[str]:
     """Escaped names from files or texts, because Plotly interprets some HTML in them."""
     return [html.escape(name, quote=False) for name in names]
-
-
-# A figure's extremes as values, for readers who can't see it: the highest and lowest, with their places.
-
-
-Kind = Literal["bars", "line", "points", "heat"]
-
-
-@dataclass(frozen=True)
-class Extremes:
-    """The lowest and highest values of one part of a figure.
-
-    `name` is the part's, or "". `low` and `high` are values; `low_at` and `high_at` name their places as the
-    axes do, for a heat map (row, column). `last` is a line's last value, `count` the number of values.
-    """
-
-    kind: Kind
-    name: str
-    low: float
-    high: float
-    low_at: tuple[str, ...]
-    high_at: tuple[str, ...]
-    last: float
-    count: int
-
-
-def of(figure: Mapping[str, Any]) -> list[Extremes]:
-    """The extremes of each part of a Plotly figure, without parts that have no finite value.
-
-    >>> bars = {"type": "bar", "orientation": "h", "x": [0.2, 0.7], "y": [0, 1]}
-    >>> axis = {"tickvals": [0, 1], "ticktext": ["unit 3", "unit 8"]}
-    >>> found = of({"data": [bars], "layout": {"yaxis": axis}})[0]
-    >>> found.high_at, found.high
-    (('unit 8',), 0.7)
-    """
-    layout = figure.get("layout", {})
-    return [found for trace in figure.get("data", ()) for found in _part(trace, layout)]
-
-
-def _part(trace: Mapping[str, Any], layout: Mapping[str, Any]) -> Iterator[Extremes]:
-    sort, name = trace.get("type", "scatter"), html.unescape(str(trace.get("name") or ""))
-    across, down = layout.get("xaxis", {}), layout.get("yaxis", {})
-    kind: Kind
-    places: list[tuple[Mapping[str, Any], Doubles]]
-    if sort == "heatmap":
-        kind, values = "heat", _coloured(trace)
-        places = [
-            (axis, np.arange(n, dtype=np.float64))
-            for axis, n in zip((down, across), values.shape, strict=False)
-        ]
-    elif sort == "bar" and trace.get("orientation") == "h":
-        kind, values = "bars", _doubles(trace.get("x")) + float(trace.get("base") or 0.0)
-        places = [(down, _doubles(trace.get("y")))]
-    else:
-        kind = "bars" if sort == "bar" else "line" if "lines" in trace.get("mode", "lines") else "points"
-        values, places = _doubles(trace.get("y")), [(across, _doubles(trace.get("x")))]
-    finite = values[np.isfinite(values)]
-    if not len(finite) or values.ndim != len(places):
-        return
-
-    def at(flat: np.intp) -> tuple[str, ...]:
-        where = np.unravel_index(flat, values.shape)
-        return tuple(_named(axis, along[i]) for (axis, along), i in zip(places, where, strict=True))
-
-    low, high = np.nanargmin(values), np.nanargmax(values)
-    ends = float(values.flat[low]), float(values.flat[high])
-    yield Extremes(kind, name, *ends, at(low), at(high), float(finite[-1]), finite.size)
-
-
-def _doubles(values: Any) -> Doubles:
-    return np.asarray([] if values is None else values, np.float64)
-
-
-def _coloured(trace: Mapping[str, Any]) -> Doubles:
-    """A heat map's values: interpolated from the colour bar's labels where these are numbers, else the colour
-    levels.
-    """
-    z, bar = _doubles(trace.get("z")), trace.get("colorbar") or {}
-    try:
-        values = [float(html.unescape(text).replace("−", "-")) for text in bar.get("ticktext", ())]
-    except ValueError:
-        return z
-    return np.interp(z, bar["tickvals"], values) if values else z
-
-
-def _named(axis: Mapping[str, Any], value: float) -> str:
-    """An axis's name of a value."""
-    for known, text in zip(axis.get("tickvals") or (), axis.get("ticktext") or (), strict=False):
-        if known == value:
-            return html.unescape(str(text))
-    return f"{value:,.4g}"

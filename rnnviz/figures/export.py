@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
 
+# ---- CSV cells -------------------------------------------------------------------------------------------
+#
 # Tables as CSV, safe to open in a spreadsheet, which would compute a file name that begins like a formula.
 
 
@@ -67,32 +69,34 @@ def cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and len(value) > 1 and value.startswith(FORMULA) else value
 
 
-def add(out: TextIO | IO[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_rows(out: TextIO | IO[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write rows of a table, the columns' names first, with formulas escaped."""
     csv.writer(out, lineterminator="\n").writerows(map(cell, row) for row in rows)
 
 
-def of(rows: Sequence[Mapping[str, Any]]) -> str:
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """The CSV of at least one row, headed by its names.
 
-    >>> of([{"file": "@x", "perplexity": 4.5}])
+    >>> csv_text([{"file": "@x", "perplexity": 4.5}])
     "file,perplexity\\n'@x,4.5\\n"
     """
     out = io.StringIO()
-    add(out, [list(rows[0]), *(list(row.values()) for row in rows)])
+    write_rows(out, [list(rows[0]), *(list(row.values()) for row in rows)])
     return out.getvalue()
 
 
-# A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text. The template
-# `page.html` beside this file escapes all values. Words are English unless `translate` changes them.
+# ---- the page of a scored text, HTML ---------------------------------------------------------------------
+#
+# A scored text as one page: figures, curve (as SVG, for print) and coloured text. The template `page.html`
+# beside this file escapes all values. Words are English unless `translate` changes them.
 
 
-LONGEST = 200_000  # characters of text on a page, at most: a browser still scrolls these smoothly
-POINTS = 2_000  # points of the curve, at most
-PASSAGES = 10  # surprising passages listed, and as many unsurprising ones
-SHORT = 400  # characters below which a text has no passages worth a table
-CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last class is open-ended
-BLOCK = 4_096  # characters of one block of text, at most, cut at a line end
+MAX_PAGE_CHARS = 200_000  # characters of text on a page, at most: a browser still scrolls these smoothly
+MAX_CURVE_POINTS = 2_000  # points of the curve, at most
+LISTED_PASSAGES = 10  # surprising passages listed, and as many unsurprising ones
+MIN_CHARS_FOR_PASSAGES = 400  # characters below which a text has no passages worth a table
+SURPRISAL_CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last class is open-ended
+BLOCK_CHARS = 4_096  # characters of one block of text, at most, cut at a line end
 
 _NAMES = "abcdefghijk"  # one letter a class keeps a page with many runs small
 _BREAK = Markup("<b></b>\n")  # the style sheet draws its mark, which is therefore not copied
@@ -103,15 +107,17 @@ def page(
     *,
     translate: Callable[[str], str] = str,
     language: str = "en",
-    longest: int = LONGEST,
+    longest: int = MAX_PAGE_CHARS,
 ) -> Iterator[str]:
     """The page, part by part; joined they are one document. `longest` limits the characters shown; the
     figures are the whole text's. `language` is the words' BCP 47 code.
     """
-    count, shown, spoken = len(record), min(len(record), longest), sentences.match_language(language)
-    said = [one for one in record.score.sentences() if sentences.level(one) == "said"]
+    count, shown_chars, spoken = len(record), min(len(record), longest), sentences.match_language(language)
+    statements = [statement for statement in record.score.sentences() if sentences.level(statement) == "said"]
     passages = {
-        name: record.surprising_passages(PASSAGES, least=least) if count >= SHORT else []
+        name: record.surprising_passages(LISTED_PASSAGES, least=least)
+        if count >= MIN_CHARS_FOR_PASSAGES
+        else []
         for name, least in (("most", False), ("least", True))
     }
     yield from markup(Path(__file__).with_name("page.html")).generate(
@@ -120,14 +126,14 @@ def page(
         name=Path(record.score.file).name,
         score=record.score,
         said=sentences.join_sentences(
-            (sentences.describe(one, spoken, marked=False) for one in said), spoken
+            (sentences.describe(statement, spoken, marked=False) for statement in statements), spoken
         ),
         rows=_figures(record.score, translate),
-        curve=Markup(curve(record.curve(POINTS), translate)),
+        curve=Markup(curve(record.curve(MAX_CURVE_POINTS), translate)),
         passages=passages,
-        shown=shown,
+        shown=shown_chars,
         count=count,
-        text=_text(record, shown),
+        text=_text(record, shown_chars),
         classes=_NAMES,
         colours={theme.name: _variables(theme) for theme in (LIGHT, DARK)},
     )
@@ -160,12 +166,12 @@ def _words(_: Callable[[str], str]) -> dict[str, str]:
 
 def _figures(score: Score, _: Callable[[str], str]) -> dict[str, object]:
     certainty = {"declared": _("declared"), "verified": _("verified"), "guessed": _("guessed")}
-    known = score.perplexity_known if score.unknown else None
+    known_perplexity = score.perplexity_known if score.unknown else None
     encoding = f"{score.encoding}, {certainty[str(score.certainty)]}" if score.encoding else None
     rows: dict[str, object] = {
         _("Model"): score.model,
         _("Perplexity"): score.perplexity,
-        _("Perplexity without unknown characters"): known,
+        _("Perplexity without unknown characters"): known_perplexity,
         _("Bits per character"): score.bits_per_character,
         _("Bits per byte of UTF-8"): score.bits_per_byte,
         _("Characters"): score.characters,
@@ -178,13 +184,13 @@ def _figures(score: Score, _: Callable[[str], str]) -> dict[str, object]:
     return {name: value for name, value in rows.items() if value is not None}
 
 
-def _text(record: Record, shown: int) -> Iterator[Markup]:
+def _text(record: Record, shown_chars: int) -> Iterator[Markup]:
     """The first characters, coloured, in blocks of whole lines: a browser then lays out only those in
     sight.
     """
     start, opened = 0, False
-    while start < shown:
-        text = record.text(start, min(start + BLOCK, shown))
+    while start < shown_chars:
+        text = record.text(start, min(start + BLOCK_CHARS, shown_chars))
         text = text[: text.rfind("\n") + 1] or text
         stop = start + len(text)
         if not opened:
@@ -220,6 +226,8 @@ def _rounded(value: float, digits: int) -> str:
     return format_number(Number(value, digits=digits), DEFAULT)
 
 
+# ---- its curve, SVG --------------------------------------------------------------------------------------
+
 WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units
 
 
@@ -241,10 +249,10 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
 
     def path(values: npt.ArrayLike) -> str:
         parts, pen = [], "M"
-        for across, down, there in zip(x(position), y(values), np.isfinite(values), strict=True):
-            if there:
+        for across, down, finite in zip(x(position), y(values), np.isfinite(values), strict=True):
+            if finite:
                 parts.append(f"{pen}{across:.1f} {down:.1f}")
-            pen = "L" if there else "M"
+            pen = "L" if finite else "M"
         # A path with a single point draws nothing; a line of length 0 with round ends draws a dot.
         return "".join(parts) + ("h0" if len(parts) == 1 else "")
 
@@ -269,18 +277,22 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
     )
 
 
-def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[Markup]:
+# ---- its coloured text -----------------------------------------------------------------------------------
+
+
+def coloured(text: str, nll: npt.ArrayLike, in_vocabulary: npt.ArrayLike) -> Iterator[Markup]:
     """A text as HTML, each run of one surprisal class in one element. `nll` (n,) in nats and `known` (n,) are
     the characters'. A class is a whole number of bits; unknown characters are underlined.
     """
+    # One element a run, not one a character: neighbours often share a class, and a browser lays out elements.
     bits = np.asarray(nll, np.float64) / math.log(2)
-    level = np.clip(np.floor(bits), 0, CLASSES - 1).astype(np.int64)
-    kind = level * 2 + ~np.asarray(known, bool)
+    level = np.clip(np.floor(bits), 0, SURPRISAL_CLASSES - 1).astype(np.int64)
+    kind = level * 2 + ~np.asarray(in_vocabulary, bool)
     borders = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(text)] if text else []
     for start, stop in itertools.pairwise(borders):
-        shown = escape(printable(text[start:stop])).replace("\n", _BREAK)
+        markup = escape(printable(text[start:stop])).replace("\n", _BREAK)
         classes = f'"{_NAMES[level[start]]} u"' if kind[start] % 2 else _NAMES[level[start]]
-        yield Markup(f"<i class={classes}>{shown}</i>")
+        yield Markup(f"<i class={classes}>{markup}</i>")
 
 
 def _variables(theme: Theme) -> dict[str, str]:
@@ -292,9 +304,11 @@ def _variables(theme: Theme) -> dict[str, str]:
         "grid": theme.grid,
         "running": theme.model,
         "rolling": theme.came,
-        **{f"s{n}": colour for n, colour in enumerate(ramp(theme.surprisal, CLASSES))},
+        **{f"s{n}": colour for n, colour in enumerate(ramp(theme.surprisal, SURPRISAL_CLASSES))},
     }
 
+
+# ---- the table of characters, CSV or Parquet -------------------------------------------------------------
 
 Format = Literal["csv", "parquet"]
 Target = str | os.PathLike[str] | BinaryIO
@@ -302,7 +316,7 @@ Columns = Mapping[str, Any]
 """A stretch of a table: columns (n,) by name, arrays or lists."""
 
 FORMATS: tuple[Format, ...] = ("csv", "parquet")
-ROWS = 1 << 16  # characters written at a time: one row group of a Parquet file
+ROWS_PER_GROUP = 1 << 16  # characters written at a time: one row group of a Parquet file
 
 
 def per_character(record: Record, target: Target, format: Format | None = None) -> None:
@@ -317,8 +331,8 @@ def per_character(record: Record, target: Target, format: Format | None = None) 
 
 def _characters(record: Record) -> Iterator[Columns]:
     """A row a character."""
-    for start in range(0, len(record), ROWS):
-        stop = min(start + ROWS, len(record))
+    for start in range(0, len(record), ROWS_PER_GROUP):
+        stop = min(start + ROWS_PER_GROUP, len(record))
         points, index = record.read("codes", start, stop).astype(np.int32), np.arange(start, stop)
         yield {
             "position": index + 1,
@@ -364,6 +378,9 @@ def write_parquet(file: BinaryIO, stretches: Iterable[Columns]) -> None:
             if writer is None:
                 writer = stack.enter_context(pq.ParquetWriter(file, table.schema, compression="zstd"))
             writer.write_table(table, row_group_size=max(len(table), 1))
+
+
+# ---- writing to a path -----------------------------------------------------------------------------------
 
 
 def html(record: Record, target: Target, *, translate: Callable[[str], str] = str, **options: Any) -> None:

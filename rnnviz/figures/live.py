@@ -25,7 +25,7 @@ from rnnviz.scoring.trace import Trace
 # steady     a few units that change least often and differ from one another
 
 
-WINDOW = 8
+STEADY_WINDOW_CHARS = 8
 """Characters over which `steady` takes means: more than most words have."""
 
 
@@ -71,14 +71,14 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
     """
     values = _centred(activations)
     T, H = values.shape
-    window = min(WINDOW, max(1, T // 2))
+    window = min(STEADY_WINDOW_CHARS, max(1, T // 2))
     sums = np.concatenate([np.zeros((1, H)), values.cumsum(axis=0)])
     means = (sums[window:] - sums[:-window]) / window  # (T - window + 1, H)
     if not len(means):
         return np.arange(min(count, H), dtype=np.int64)
     share = means.var(axis=0) / np.maximum(values.var(axis=0), 1e-9)
-    few = _pivots((means - means.mean(axis=0)) * share, min(count, H))
-    return few[np.argsort(-share[few], kind="stable")]
+    chosen = _pivots((means - means.mean(axis=0)) * share, min(count, H))
+    return chosen[np.argsort(-share[chosen], kind="stable")]
 
 
 def _pivots(columns: Doubles, count: int) -> Integers:
@@ -102,10 +102,10 @@ def _centred(activations: npt.NDArray[np.floating[Any]]) -> Doubles:
     return values - values.mean(axis=0) if len(values) else values
 
 
-COLUMNS = 120
+MAX_COLUMNS = 120
 """Characters of a window, at most: more can't be told apart."""
 
-NEXT = 12
+LISTED_NEXT = 12
 """Next characters listed one by one; the others are summed."""
 
 SYMBOLS = {

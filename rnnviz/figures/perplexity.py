@@ -13,7 +13,7 @@ from rnnviz.figures.axes import Figure, axis, layout, line, log_axis, written
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.scoring.breakdown import Curve
 
-PALE = 0.45
+ROLLING_OPACITY = 0.45
 """The rolling line's opacity."""
 
 
@@ -48,7 +48,7 @@ class Beyond:
 
 def beyond(curves: Mapping[str, Curve], ends: tuple[float, float]) -> list[Beyond]:
     """The farthest place outside the axis `ends`, for each curve and side."""
-    found = []
+    places = []
     low, high = (10**end for end in ends)
     for n, curve in enumerate(curves.values()):
         running, rolling = (np.asarray(line, np.float64) for line in (curve.running, curve.rolling))
@@ -56,22 +56,22 @@ def beyond(curves: Mapping[str, Curve], ends: tuple[float, float]) -> list[Beyon
             outside = cut > high if above else cut < low  # False for NaN
             if outside.any():
                 at = int(np.argmax(np.where(outside, cut if above else -cut, -np.inf)))
-                found.append(Beyond(n, int(curve.position[at]), float(cut[at]), above))
-    return found
+                places.append(Beyond(n, int(curve.position[at]), float(cut[at]), above))
+    return places
 
 
 def _mark(cut: Beyond, order: int, length: int, theme: Theme) -> Figure:
     """An arrow at the frame's edge with the value there; each mark of one side has its own row."""
-    left = cut.position < length / 2
-    arrow, said = "▲" if cut.above else "▼", written(cut.value)
+    is_left = cut.position < length / 2
+    arrow, number = "▲" if cut.above else "▼", written(cut.value)
     return {
-        "text": f"{arrow} {said}" if left else f"{said} {arrow}",
+        "text": f"{arrow} {number}" if is_left else f"{number} {arrow}",
         "x": cut.position,
         "y": 1 if cut.above else 0,
         "yref": "paper",
-        "xanchor": "left" if left else "right",
+        "xanchor": "left" if is_left else "right",
         "yanchor": "top" if cut.above else "bottom",
-        "xshift": -6 if left else 6,
+        "xshift": -6 if is_left else 6,
         "yshift": (-14 if cut.above else 14) * order,
         "showarrow": False,
         "bgcolor": theme.background,
@@ -97,7 +97,7 @@ def skeleton(
     """
     data = []
     for name, colour in zip(names, _colours(theme), strict=False):  # one model, or two
-        data.append(line(f"{name} rolling", colour, 1.25, opacity=PALE))
+        data.append(line(f"{name} rolling", colour, 1.25, opacity=ROLLING_OPACITY))
         data.append(line(f"{name} running", colour, 2.25))
     return {
         "data": data,
@@ -107,7 +107,7 @@ def skeleton(
             xaxis=axis(theme, range=[0, max(1, length)], showgrid=False, tickformat=",d", nticks=8),
             yaxis=log_axis(theme, ends),
             annotations=[
-                _mark(cut, sum(one.above == cut.above for one in cuts[:n]), length, theme)
+                _mark(cut, sum(earlier.above == cut.above for earlier in cuts[:n]), length, theme)
                 for n, cut in enumerate(cuts)
             ],
         ),

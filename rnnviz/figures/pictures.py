@@ -20,16 +20,16 @@ from rnnviz.figures.axes import (
     line,
     log_axis,
 )
-from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
+from rnnviz.figures.themes import COLOUR_LEVELS, LIGHT, Scale, Theme
 from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Picture, Points, Square
 
-Tell = Callable[[object], str]
+Translate = Callable[[object], str]
 """Translates a picture's words."""
 
-NAMED = 16
+MAX_ROW_NAMES = 16
 """Rows of a heat map with a name beside them, at most."""
 
-FLAT = 1e-12
+LOG_FLOOR_SHARE = 1e-12
 """The share of the largest value below which a line on a logarithmic axis ends."""
 
 CONNECTED = Scale("sequential", -4.0, 0.0)
@@ -39,50 +39,50 @@ TENTHS = ("10⁻⁴", "10⁻²", "1")
 """Labels at the ends and the middle of CONNECTED."""
 
 
-def draw(picture: Picture, tell: Tell = str, theme: Theme = LIGHT) -> Figure:
+def draw(picture: Picture, translate: Translate = str, theme: Theme = LIGHT) -> Figure:
     """The Plotly figure of a picture.
 
     >>> figure = draw(Histogram(np.array([1, 3]), np.array([0.0, 0.5, 1.0]), "H", "share"))
     >>> figure["data"][0]["y"]
     [0.25, 0.75]
     """
-    return _draw(picture, tell, theme)
+    return _draw(picture, translate, theme)
 
 
 @singledispatch
-def _draw(picture: object, tell: Tell, theme: Theme) -> Figure:
+def _draw(picture: object, translate: Translate, theme: Theme) -> Figure:
     raise TypeError(f"a picture of rnnviz.findings is drawn; received {type(picture).__name__}")
 
 
 @_draw.register
-def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
+def _lines(picture: Lines, translate: Translate, theme: Theme) -> Figure:
     """Curves; a logarithmic axis leaves out values that it cannot show."""
     curves, first, log = picture.curves, picture.first, picture.log
     data: list[Figure] = []
     largest = max((float(np.nanmax(v)) for _name, v in curves if np.isfinite(v).any()), default=1.0)
     for (name, values), colour in zip(curves, colours(theme), strict=False):  # four at most
-        shown = np.asarray(values, np.float32)
+        drawable = np.asarray(values, np.float32)
         if log:
-            shown = np.where(shown > largest * FLAT, shown, np.nan).astype(np.float32)
-        mode = "lines" if np.isfinite(shown).sum() > 1 else "markers"
-        x_values = np.arange(first, first + len(shown), dtype=np.float32)
-        data.append(line(tell(name), colour, 2, mode=mode, x=x_values, y=shown))
-    longest = max(len(values) for _name, values in curves)
-    every = np.concatenate([np.log10(d["y"]) if log else d["y"] for d in data])
-    every = every[np.isfinite(every)] if np.isfinite(every).any() else np.zeros(1)
-    low, high = float(every.min()), float(every.max())
+            drawable = np.where(drawable > largest * LOG_FLOOR_SHARE, drawable, np.nan).astype(np.float32)
+        mode = "lines" if np.isfinite(drawable).sum() > 1 else "markers"
+        x_values = np.arange(first, first + len(drawable), dtype=np.float32)
+        data.append(line(translate(name), colour, 2, mode=mode, x=x_values, y=drawable))
+    length = max(len(values) for _name, values in curves)
+    heights = np.concatenate([np.log10(d["y"]) if log else d["y"] for d in data])
+    heights = heights[np.isfinite(heights)] if np.isfinite(heights).any() else np.zeros(1)
+    low, high = float(heights.min()), float(heights.max())
     room = max(0.05, 0.05 * (high - low))
-    y = tell(picture.y)
+    y = translate(picture.y)
     return {
         "data": data,
         "layout": layout(
             theme,
             axis(
                 theme,
-                tell(picture.x),
-                range=[first - 0.5, first + max(longest, 2) - 0.5],
+                translate(picture.x),
+                range=[first - 0.5, first + max(length, 2) - 0.5],
                 showgrid=False,
-                **(characters(int(first) + longest) if picture.places else {}),
+                **(characters(int(first) + length) if picture.places else {}),
             ),
             log_axis(theme, (low - room, high + room), y) if log else axis(theme, y, nticks=6),
             showlegend=len(curves) > 1,
@@ -93,7 +93,7 @@ def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
 
 
 @_draw.register
-def _bars(picture: Bars, tell: Tell, theme: Theme) -> Figure:
+def _bars(picture: Bars, translate: Translate, theme: Theme) -> Figure:
     names, first, last = picture.names, picture.first, picture.last
     heights = np.asarray(picture.values, np.float64)
     start = 0.0 if first is None else first
@@ -107,8 +107,10 @@ def _bars(picture: Bars, tell: Tell, theme: Theme) -> Figure:
         "data": [_ranked(heights, start, whiskers, picture.chosen, theme)],
         "layout": layout(
             theme,
-            axis(theme, tell(picture.x), range=[low - (room if low < start else 0), high + room], nticks=6),
-            _listing(theme, [tell(name) for name in names]),
+            axis(
+                theme, translate(picture.x), range=[low - (room if low < start else 0), high + room], nticks=6
+            ),
+            _listing(theme, [translate(name) for name in names]),
             margin={"l": 76, "r": 14, "t": 8 + 16 * len(values), "b": 40, "pad": 0},
             bargap=0.3,
             shapes=[
@@ -116,7 +118,7 @@ def _bars(picture: Bars, tell: Tell, theme: Theme) -> Figure:
                 for n, value in enumerate(values)
             ],
             annotations=[
-                _named(f"{tell(name)} {value:.3f}", value, n, low + (high - low) / 2, theme)
+                _named(f"{translate(name)} {value:.3f}", value, n, low + (high - low) / 2, theme)
                 for n, (name, value) in enumerate(picture.levels)
             ],
         ),
@@ -142,7 +144,7 @@ def _ranked(
     return bar
 
 
-def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
+def _listing(theme: Theme, names: Sequence[str], **settings: Any) -> Figure:
     ends, ticks = [len(names) - 0.4, -0.6], list(range(len(names)))
     return axis(
         theme,
@@ -151,7 +153,7 @@ def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
         tickvals=ticks,
         ticktext=escaped(names),
         ticklabeloverflow="allow",  # every label fits; else Plotly measures each in turn
-        **more,
+        **settings,
     )
 
 
@@ -175,12 +177,12 @@ def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figu
 
 
 @_draw.register
-def _histogram(picture: Histogram, tell: Tell, theme: Theme) -> Figure:
+def _histogram(picture: Histogram, translate: Translate, theme: Theme) -> Figure:
     """Bars of the shares of all values, over the occupied range."""
     counts, edges = picture.counts, picture.edges
     shares = np.asarray(counts, np.float64) / max(1, int(np.sum(counts)))
-    seen = np.flatnonzero(counts)
-    low, high = (edges[seen[0]], edges[seen[-1] + 1]) if len(seen) else (edges[0], edges[-1])
+    occupied = np.flatnonzero(counts)
+    low, high = (edges[occupied[0]], edges[occupied[-1] + 1]) if len(occupied) else (edges[0], edges[-1])
     return {
         "data": [
             {
@@ -194,22 +196,22 @@ def _histogram(picture: Histogram, tell: Tell, theme: Theme) -> Figure:
         ],
         "layout": layout(
             theme,
-            axis(theme, tell(picture.x), range=[float(low), float(high)], showgrid=False),
-            axis(theme, tell(picture.y), tickformat=".0%", nticks=4),
+            axis(theme, translate(picture.x), range=[float(low), float(high)], showgrid=False),
+            axis(theme, translate(picture.y), tickformat=".0%", nticks=4),
             bargap=0.05,
         ),
     }
 
 
 @_draw.register
-def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
+def _pair(picture: Pair, translate: Translate, theme: Theme) -> Figure:
     """Two bars a name: before, and below it after the change."""
-    names = [tell(name) for name in picture.names]
+    names = [translate(name) for name in picture.names]
     data = [
         {
             "type": "bar",
             "orientation": "h",
-            "name": html.escape(tell(label), quote=False),
+            "name": html.escape(translate(label), quote=False),
             "y": list(range(len(names))),
             "x": np.asarray(values, np.float64).tolist(),
             "marker": {"color": colour},
@@ -223,7 +225,7 @@ def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
         "data": data,
         "layout": layout(
             theme,
-            axis(theme, tell(picture.x), range=[0, 1.02], tickformat=".0%", nticks=5),
+            axis(theme, translate(picture.x), range=[0, 1.02], tickformat=".0%", nticks=5),
             _listing(theme, names, tickfont={"color": theme.text, "size": 13}),
             margin={"l": 46, "r": 14, "t": 8, "b": 40, "pad": 0},
             barmode="group",
@@ -235,7 +237,7 @@ def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
 
 
 @_draw.register
-def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = None) -> Figure:
+def _heat(picture: Heat, translate: Translate, theme: Theme, ends: Sequence[str] | None = None) -> Figure:
     """A heat map, the first row on top; `ends` replaces the numbers on the colour bar."""
     values, names, scale = picture.values, picture.names, Scale(*picture.scale)
     rows, T = values.shape
@@ -243,8 +245,8 @@ def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = 
 
     def ticks(name: str, length: int) -> Figure:
         if name == "y" and names is not None:
-            shown = list(range(0, len(names), -(-len(names) // NAMED)))
-            return {"tickvals": shown, "ticktext": escaped([tell(names[row]) for row in shown])}
+            labelled = list(range(0, len(names), -(-len(names) // MAX_ROW_NAMES)))
+            return {"tickvals": labelled, "ticktext": escaped([translate(names[row]) for row in labelled])}
         return characters(length) if name in picture.places else {}
 
     middle = (scale.low + scale.high) / 2
@@ -252,14 +254,14 @@ def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = 
         "type": "heatmap",
         "z": levels,
         "zmin": 0,
-        "zmax": LEVELS - 1,
+        "zmax": COLOUR_LEVELS - 1,
         "zsmooth": "fast" if levels.size > 20_000 else False,
         "colorscale": scale.colorscale(theme),
         "hoverinfo": "skip",
         "colorbar": {
             "thickness": 9,
             "outlinewidth": 0,
-            "tickvals": [0, (LEVELS - 1) / 2, LEVELS - 1],
+            "tickvals": [0, (COLOUR_LEVELS - 1) / 2, COLOUR_LEVELS - 1],
             "ticktext": escaped(
                 ends or [f"{value:g}".replace("-", "−") for value in (scale.low, middle, scale.high)]
             ),
@@ -272,10 +274,10 @@ def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = 
         "data": [heat],
         "layout": layout(
             theme,
-            axis(theme, tell(picture.x), range=[-0.5, max(T, 1) - 0.5], showgrid=False, **ticks("x", T)),
+            axis(theme, translate(picture.x), range=[-0.5, max(T, 1) - 0.5], showgrid=False, **ticks("x", T)),
             axis(
                 theme,
-                tell(picture.y),
+                translate(picture.y),
                 range=[max(rows, 1) - 0.5, -0.5],
                 showgrid=False,
                 nticks=6,
@@ -286,18 +288,18 @@ def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = 
 
 
 @_draw.register
-def _square(picture: Square, tell: Tell, theme: Theme) -> Figure:
+def _square(picture: Square, translate: Translate, theme: Theme) -> Figure:
     """Row t is the prediction after character t, column s a character before it."""
     shares = np.where(np.isfinite(picture.log10), picture.log10, CONNECTED.low)
     scale = (CONNECTED.kind, CONNECTED.low, CONNECTED.high)
-    return _heat(Heat(shares, scale, picture.x, picture.y, places="xy"), tell, theme, TENTHS)
+    return _heat(Heat(shares, scale, picture.x, picture.y, places="xy"), translate, theme, TENTHS)
 
 
 @_draw.register
-def _points(picture: Points, tell: Tell, theme: Theme) -> Figure:
+def _points(picture: Points, translate: Translate, theme: Theme) -> Figure:
     """The diagonal after Karpathy, Johnson & Fei-Fei (2015), the circle for eigenvalues."""
     data = [
-        _dots(tell(name), colour, np.asarray(places, np.float32), 0.6)
+        _dots(translate(name), colour, np.asarray(places, np.float32), 0.6)
         for (name, places), colour in zip(picture.groups, colours(theme), strict=False)
     ]
     across: Figure = {"range": [-0.03, 1.03], "tickformat": ".0%", "nticks": 6}
@@ -311,8 +313,8 @@ def _points(picture: Points, tell: Tell, theme: Theme) -> Figure:
         "data": data,
         "layout": layout(
             theme,
-            axis(theme, tell(picture.x), **across),
-            axis(theme, tell(picture.y), **along),
+            axis(theme, translate(picture.x), **across),
+            axis(theme, translate(picture.y), **along),
             showlegend=True,
             legend=legend(theme),
             shapes=[{**edge, "line": {"color": theme.axis, "width": 1}}],

@@ -73,26 +73,26 @@ def format_of(target: str) -> Format:
     return ending
 
 
-def kinds(of: Iterable[RowFile]) -> Kinds:
+def kinds(row_files: Iterable[RowFile]) -> Kinds:
     """The own columns of files' rows, with their types. Reads JSON Lines to their end, as any line may add a
     column.
 
     Raises ConfigError for more columns than MOST_COLUMNS.
     """
-    found: Kinds = {}
-    for file in of:
+    column_kinds: Kinds = {}
+    for file in row_files:
         for name, kind in _kinds_of(file):
-            if kind is not None and found.get(name) not in (None, kind):
-                both = {found[name], kind}
+            if kind is not None and column_kinds.get(name) not in (None, kind):
+                both = {column_kinds[name], kind}
                 kind = "float64" if both == {"int64", "float64"} else JSON
-            found[name] = kind if kind is not None else found.get(name)
-            if len(found) > MOST_COLUMNS:
+            column_kinds[name] = kind if kind is not None else column_kinds.get(name)
+            if len(column_kinds) > MOST_COLUMNS:
                 raise ConfigError(
                     "the rows of {name} have more than {most:,} columns; write them as .jsonl",
                     name=file.name,
                     most=MOST_COLUMNS,
                 )
-    return {name: kind or "string" for name, kind in found.items()}
+    return {name: kind or "string" for name, kind in column_kinds.items()}
 
 
 def _kinds_of(file: RowFile) -> Iterable[tuple[str, Any]]:
@@ -122,13 +122,13 @@ class RowTable:
     `own` are the `kinds` of the rows' own columns; JSON Lines needs none.
     """
 
-    def __init__(self, file: BinaryIO, format: Format, own: Kinds) -> None:
-        self._file, self._format, self._own = file, format, own
-        taken = own.keys() & COLUMNS.keys()
-        self.columns = tuple(f"{PREFIX}{name}" if taken else name for name in COLUMNS)
+    def __init__(self, file: BinaryIO, format: Format, row_kinds: Kinds) -> None:
+        self._file, self._format, self._own = file, format, row_kinds
+        shared_names = row_kinds.keys() & COLUMNS.keys()
+        self.columns = tuple(f"{PREFIX}{name}" if shared_names else name for name in COLUMNS)
         if format == "csv":
             self._text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="", write_through=True)
-            export.add(self._text, [[*own, *self.columns]])
+            export.write_rows(self._text, [[*row_kinds, *self.columns]])
         elif format == "parquet":
             self._open_parquet()
 
@@ -137,11 +137,11 @@ class RowTable:
         if self._format == "parquet":
             self._add_parquet(scored, name)
             return
-        own = scored.own if isinstance(scored.own, list) else _dicts(scored.own)
-        for row, score in zip(own, scored.scores, strict=True):
+        rows = scored.own if isinstance(scored.own, list) else _dicts(scored.own)
+        for row, score in zip(rows, scored.scores, strict=True):
             values = _values(score, name)
             if self._format == "csv":
-                export.add(self._text, [[*(_cell(row.get(c)) for c in self._own), *values]])
+                export.write_rows(self._text, [[*(_cell(row.get(c)) for c in self._own), *values]])
                 continue
             line = _json({**row, **dict(zip(self._names(row), values, strict=True))})
             # UTF-8 can't encode half a surrogate pair; its escape is valid JSON.
@@ -169,35 +169,35 @@ class RowTable:
 
     def _add_parquet(self, scored: Scored, name: str) -> None:
         pa = parquet_library()
-        own = [self._own_array(pa, scored.own, column, kind) for column, kind in self._own.items()]
+        row_arrays = [self._own_array(pa, scored.own, column, kind) for column, kind in self._own.items()]
         figures = zip(*(_values(score, name) for score in scored.scores), strict=True)
-        types = self._schema.types[len(own) :]
-        mine = [pa.array(values, kind) for values, kind in zip(figures, types, strict=True)]
-        self._writer.write_table(pa.Table.from_arrays([*own, *mine], schema=self._schema))
+        types = self._schema.types[len(row_arrays) :]
+        figure_arrays = [pa.array(values, kind) for values, kind in zip(figures, types, strict=True)]
+        self._writer.write_table(pa.Table.from_arrays([*row_arrays, *figure_arrays], schema=self._schema))
 
-    def _own_array(self, pa: Any, own: Any, column: str, kind: Any) -> Any:
+    def _own_array(self, pa: Any, rows: Any, column: str, kind: Any) -> Any:
         """One of the rows' own columns, in the table's type; null where a row lacks it."""
-        wanted = _arrow_type(pa, kind)
-        if isinstance(own, list):
-            values = [row.get(column) for row in own]
+        arrow_type = _arrow_type(pa, kind)
+        if isinstance(rows, list):
+            values = [row.get(column) for row in rows]
         else:
-            n = own.schema.get_field_index(column)
-            if n >= 0 and own.schema.field(n).type == wanted:
-                return own.column(n)
-            values = [None] * len(own) if n < 0 else column_values(own.column(n))
+            n = rows.schema.get_field_index(column)
+            if n >= 0 and rows.schema.field(n).type == arrow_type:
+                return rows.column(n)
+            values = [None] * len(rows) if n < 0 else column_values(rows.column(n))
         if kind == JSON:
             values = [None if value is None else _json(value) for value in values]
-        if wanted == pa.string():
+        if arrow_type == pa.string():
             values = [_sound(value) for value in values]
-        elif wanted == pa.float64():
+        elif arrow_type == pa.float64():
             values = [None if value is None else float(value) for value in values]
-        return pa.array(values, wanted)
+        return pa.array(values, arrow_type)
 
 
 @contextmanager
-def writing(target: str, own: Kinds) -> Iterator[RowTable]:
+def writing(target: str, row_kinds: Kinds) -> Iterator[RowTable]:
     """A table at a path, which gets its new content once all of it is written. Raises ExportError."""
-    with files.replacing(target) as file, closing(RowTable(file, format_of(target), own)) as table:
+    with files.replacing(target) as file, closing(RowTable(file, format_of(target), row_kinds)) as table:
         yield table
 
 

@@ -27,7 +27,7 @@ from rnnviz.arrays import Doubles
 
 Kind = Literal["diverging", "sequential"]
 
-LEVELS = 255
+COLOUR_LEVELS = 255
 """Colours in a scale: an odd number, so that one is exactly the middle."""
 
 SURPRISAL_FULL = 10.0
@@ -41,6 +41,12 @@ VERSUS_FULL = 6.0
 
 BANDS = (1, 3, 10)
 """The last rank of each of `Theme.bands`, except the open-ended last."""
+
+
+# Why these hues. Blue and orange differ for every kind of colour blindness, red and green don't. The middle
+# of a diverging scale is the page's background, so that a unit that does nothing can't be seen. Dark ends get
+# lighter, not darker: far from the middle is always far from the background. tests/figures/test_themes.py
+# computes the contrasts and simulates the colour blindness.
 
 
 @dataclass(frozen=True)
@@ -135,9 +141,9 @@ class Scale:
     def levels(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
         """The index 0 .. LEVELS - 1 of each value's colour, any shape; NaN gets the middle."""
         span = np.asarray(values, np.float32) - np.float32(self.low)
-        span *= np.float32((LEVELS - 1) / (self.high - self.low))
-        np.nan_to_num(span, copy=False, nan=LEVELS // 2, posinf=LEVELS - 1, neginf=0)
-        np.clip(span, 0, LEVELS - 1, out=span)
+        span *= np.float32((COLOUR_LEVELS - 1) / (self.high - self.low))
+        np.nan_to_num(span, copy=False, nan=COLOUR_LEVELS // 2, posinf=COLOUR_LEVELS - 1, neginf=0)
+        np.clip(span, 0, COLOUR_LEVELS - 1, out=span)
         span += np.float32(0.5)  # astype truncates: this rounds to the nearest
         return span.astype(np.uint8)
 
@@ -150,6 +156,9 @@ class Scale:
         return [[i / 32, colour] for i, colour in enumerate(ramp(self.anchors(theme), 33))]
 
 
+# Fixed ends: a scale that followed the values would recolour what is on the screen at each key. A tanh is
+# within [-1, 1]; an LSTM's cell has no bound, and beyond 3 its tanh is above 0.995 anyway; a relu has none
+# either.
 TANH = Scale("diverging", -1.0, 1.0)
 CELL = Scale("diverging", -3.0, 3.0)
 GATE = Scale("sequential", 0.0, 1.0)
@@ -162,8 +171,9 @@ def ramp(anchors: Sequence[str], steps: int) -> list[str]:
 
 
 @cache
-def palette(anchors: tuple[str, ...], steps: int = LEVELS) -> npt.NDArray[np.uint8]:
+def palette(anchors: tuple[str, ...], steps: int = COLOUR_LEVELS) -> npt.NDArray[np.uint8]:
     """(steps, 3) red, green, blue of colours from the first anchor to the last, mixed in OKLab."""
+    # In OKLab, as equal steps of sRGB look larger in the dark than in the light.
     points = np.array([_oklab(anchor) for anchor in anchors])
     at = np.linspace(0, len(anchors) - 1, steps)
     mixed = np.stack([np.interp(at, np.arange(len(anchors)), points[:, i]) for i in range(3)], axis=1)
@@ -206,10 +216,12 @@ def _rgb(lab: Doubles) -> npt.NDArray[np.uint8]:
     return np.round(srgb * 255).astype(np.uint8)
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """The contrast ratio of two colours as WCAG 2 defines it, from 1 to 21."""
+    # WCAG's relative luminance: the eye gets most of its brightness from green. 0.05 stands for the room's
+    # light on the screen, without which black would have an infinite contrast.
     weights = np.array([0.2126, 0.7152, 0.0722])
-    bright, dim = sorted((float(weights @ linear(one)), float(weights @ linear(other))), reverse=True)
+    bright, dim = sorted((float(weights @ linear(first)), float(weights @ linear(second))), reverse=True)
     return (bright + 0.05) / (dim + 0.05)
 
 

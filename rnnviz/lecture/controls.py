@@ -15,7 +15,7 @@ from typing import Any
 from rnnviz.i18n import N_, _
 
 State = dict[str, Any]
-Ask = Mapping[str, Any]
+ControlRequest = Mapping[str, Any]
 Valid = Callable[[object], Any]
 """Validates a value from outside, and returns it in the scene's type; None if invalid."""
 
@@ -25,7 +25,7 @@ class Control:
     """One value that can be set, with its validation and its default.
 
     default    a value, or a function that returns one in the session's language
-    kept       whether the address keeps the value
+    in_address whether the address keeps the value
     resets     names of other controls that a change resets
     widget     the page's widget: its kind, its label (translated when shown) and further settings; {} where a
                click, a drag or an edit in the picture sets the value
@@ -33,41 +33,41 @@ class Control:
 
     valid: Valid
     default: Any = None
-    kept: bool = True
+    in_address: bool = True
     resets: Sequence[str] = ()
     widget: Mapping[str, Any] = field(default_factory=dict)
 
-    def shown(self, value: Any) -> Any:
+    def resolve(self, value: Any) -> Any:
         """The value that a scene uses: `value`, or the default for None."""
         if value is not None:
             return value
         return self.default() if callable(self.default) else self.default
 
-    def drawn(self, value: Any) -> dict[str, Any]:
+    def widget_at(self, value: Any) -> dict[str, Any]:
         """The widget at a value, in the session's language."""
-        found = dict(self.widget)
-        for said in {"label", "off", "play", "stop"} & found.keys():
-            found[said] = _(found[said]) if found[said] else ""
-        if "options" in found:
-            found["options"] = [[key, _(words)] for key, words in found["options"]().items()]
-        return {**found, "value": value}
+        widget = dict(self.widget)
+        for name in {"label", "off", "play", "stop"} & widget.keys():
+            widget[name] = _(widget[name]) if widget[name] else ""
+        if "options" in widget:
+            widget["options"] = [[key, _(words)] for key, words in widget["options"]().items()]
+        return {**widget, "value": value}
 
 
 Controls = Mapping[str, Control]
 
 
-def shown(controls: Controls, state: State) -> State:
+def with_defaults(controls: Controls, state: State) -> State:
     """The state with defaults in place of None, as a scene uses it."""
-    return {name: one.shown(state[name]) for name, one in controls.items()}
+    return {name: control.resolve(state[name]) for name, control in controls.items()}
 
 
-def taken(controls: Controls, state: State, ask: Ask) -> State:
+def apply_request(controls: Controls, state: State, ask: ControlRequest) -> State:
     """The state after the valid part of `ask`."""
     state = dict(state)
     for name, control in controls.items():
-        wish = control.valid(ask.get(name))
-        if wish is not None and wish != control.shown(state[name]):
-            state |= {name: wish, **dict.fromkeys(control.resets)}
+        value = control.valid(ask.get(name))
+        if value is not None and value != control.resolve(state[name]):
+            state |= {name: value, **dict.fromkeys(control.resets)}
     return state
 
 
@@ -103,18 +103,18 @@ def number(low: float, high: float) -> Valid:
     return valid
 
 
-def each(*valid: Valid) -> Valid:
+def list_of(*valid: Valid) -> Valid:
     """A validator of lists with one value for each of `valid`.
 
-    >>> each(number(0, 1), number(0, 9))([1, 7]), each(number(0, 1))([1, 7])
+    >>> list_of(number(0, 1), number(0, 9))([1, 7]), list_of(number(0, 1))([1, 7])
     ([1.0, 7.0], None)
     """
 
     def all_valid(value: object) -> list[Any] | None:
         if not isinstance(value, list) or len(value) != len(valid):
             return None
-        found = [check(one) for check, one in zip(valid, value, strict=True)]
-        return None if None in found else found
+        items = [check(item) for check, item in zip(valid, value, strict=True)]
+        return None if None in items else items
 
     return all_valid
 
@@ -137,14 +137,14 @@ def text(limit: int, least: int = 1) -> Valid:
 
 
 def slider(
-    low: float, high: float, step: float, value: Any, label: str, *, play: str = "", **more: Any
+    low: float, high: float, step: float, value: Any, label: str, *, play: str = "", **settings: Any
 ) -> Control:
     """A number in low … high; whole where `step` and `low` are whole. `label` is marked by N_.
 
     play     words of a button that moves the slider to its end
     """
     counts = float(step).is_integer() and float(low).is_integer()
-    widget = {"kind": "slider", "range": [low, high, step], "label": label, **more}
+    widget = {"kind": "slider", "range": [low, high, step], "label": label, **settings}
     if play:
         widget |= {"play": play, "stop": N_("Stop")}
     return Control(whole(int(low), int(high)) if counts else number(low, high), value, widget=widget)
@@ -157,11 +157,11 @@ def choice(
     resets: Sequence[str] = (),
 ) -> Control:
     """One of a few options: keys with their words (marked by N_), or a function that returns them."""
-    given = options if callable(options) else partial(dict, options)
-    widget = {"kind": "choice", "options": given, "label": label}
+    entries = options if callable(options) else partial(dict, options)
+    widget = {"kind": "choice", "options": entries, "label": label}
 
-    def valid(wish: object) -> str | None:
-        return wish if isinstance(wish, str) and wish in given() else None
+    def valid(key: object) -> str | None:
+        return key if isinstance(key, str) and key in entries() else None
 
     return Control(valid, value, resets=resets, widget=widget)
 

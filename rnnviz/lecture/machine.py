@@ -17,8 +17,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.lecture.small_rnn import SmallRNN, Unrolled, unroll, weight_gradients
 
 WORD = "machine"
-UNITS = 4
-SEED = 2
+HIDDEN_UNITS = 4
+DEFAULT_SEED = 2
 NAMES = ("W_xh", "W_hh", "b_h", "W_hq", "b_q")
 SYMBOLS = tuple(dict.fromkeys(WORD))  # in the order in which they appear
 
@@ -51,7 +51,7 @@ class Machine:
     """
 
     def __init__(
-        self, seed: int = SEED, *, steps: int | None = None, text: str = WORD, recurrent: bool = True
+        self, seed: int = DEFAULT_SEED, *, steps: int | None = None, text: str = WORD, recurrent: bool = True
     ) -> None:
         steps = len(text) - 1 if steps is None else steps
         if not 1 <= steps < len(text):
@@ -64,8 +64,8 @@ class Machine:
         self.steps, self.recurrent = steps, recurrent
         self.inputs, self.labels = text[:steps], text[1 : steps + 1]
         self.ids, self.targets = numbers(self.inputs), numbers(self.labels)
-        drawn_net = drawn(seed, len(SYMBOLS))
-        self.net = drawn_net if recurrent else replace(drawn_net, W_hh=np.zeros_like(drawn_net.W_hh))
+        net = draw_weights(seed, len(SYMBOLS))
+        self.net = net if recurrent else replace(net, W_hh=np.zeros_like(net.W_hh))
 
     @cached_property
     def forward(self) -> Unrolled:
@@ -78,37 +78,37 @@ class Machine:
 
     def pairs(self) -> Doubles:
         """The part of ∂L/∂W_hh of each loss and each step, (T, T, H, H): [t - 1, s - 1] is the gradient of
-        ℓ_t through the W_hh that computed H_s. It is 0 where s > t, and at s = 1, as H_0 = 0. See `heard`
-        for a cut.
+        ℓ_t through the W_hh that computed H_s. It is 0 where s > t, and at s = 1, as H_0 = 0. With a cut,
+        see `uncut_pairs`.
 
         >>> word = Machine(steps=3)
         >>> np.allclose(word.pairs().sum(axis=(0, 1)), word.gradients()["W_hh"])
         True
         """
-        net, there, T = self.net, self.forward, self.steps
-        found = np.zeros((T, T, *net.W_hh.shape))
+        net, forward, T = self.net, self.forward, self.steps
+        terms = np.zeros((T, T, *net.W_hh.shape))
         for t in range(T):
-            delta = there.errors[t] @ net.W_hq.T * there.slopes[t]  # (H,), ∂L/∂A_s by ℓ_t alone
+            delta = forward.errors[t] @ net.W_hq.T * forward.slopes[t]  # (H,), ∂L/∂A_s by ℓ_t alone
             for s in range(t, -1, -1):
-                found[t, s] = np.outer(there.before[s], delta)
-                delta = (delta @ net.W_hh.T) * there.slopes[s - 1]
-        return found
+                terms[t, s] = np.outer(forward.before[s], delta)
+                delta = (delta @ net.W_hh.T) * forward.slopes[s - 1]
+        return terms
 
-    def heard(self, cut: int | None = None) -> Mask:
+    def uncut_pairs(self, cut: int | None = None) -> Mask:
         """Which of the `pairs` remain with a `cut` after so many steps, (T, T): those without a cut between s
         and t. Raises ConfigError for a cut out of range.
 
         Cuts are counted from the end (regular truncation).
 
-        >>> Machine(steps=3).heard(cut=2).astype(int).tolist()
+        >>> Machine(steps=3).uncut_pairs(cut=2).astype(int).tolist()
         [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
         """
         if cut is not None and not 1 <= cut <= self.steps:
             raise ConfigError("a cut is after 1 to {steps} steps; received {cut}", steps=self.steps, cut=cut)
         t = np.arange(self.steps)
         piece = (self.steps - 1 - t) // (cut or self.steps)
-        found: Mask = (piece[:, None] == piece) & (t[:, None] >= t)
-        return found
+        remains: Mask = (piece[:, None] == piece) & (t[:, None] >= t)
+        return remains
 
     def cached(self) -> dict[str, Doubles]:
         """The forward values that the backward pass reads, by name, (T, …) each: all that T steps must keep.
@@ -116,15 +116,15 @@ class Machine:
         >>> {name: array.shape for name, array in Machine(steps=3).cached().items()}
         {'X': (3, 7), 'H': (3, 4), 'slope': (3, 4), 'P': (3, 7)}
         """
-        there = self.forward
-        return {"X": there.x, "H": there.state, "slope": there.slopes, "P": there.probabilities}
+        forward = self.forward
+        return {"X": forward.x, "H": forward.state, "slope": forward.slopes, "P": forward.probabilities}
 
 
 @lru_cache(maxsize=64)
-def drawn(seed: int, symbols: int, units: int = UNITS) -> SmallRNN:
+def draw_weights(seed: int, symbols: int, units: int = HIDDEN_UNITS) -> SmallRNN:
     """The weights of a seed, normal and rounded to one decimal.
 
-    >>> drawn(2, symbols=7).W_hh.shape
+    >>> draw_weights(2, symbols=7).W_hh.shape
     (4, 4)
     """
     generator = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ import numpy as np
 from rnnviz.lecture.symbols import typeset
 
 Node = dict[str, Any]
-DIGITS = 5
+SENT_DIGITS = 5
 """Significant digits of each number sent to the browser."""
 
 
@@ -34,17 +34,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+        return float(f"{value:.{SENT_DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if isinstance(value, Mapping) and "kind" not in value:  # `node` has made nodes plain already
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     return value
 
 
-def node(kind: str, **more: Any) -> Node:
+def node(kind: str, **entries: Any) -> Node:
     """A part of a picture, without entries that are None."""
-    return {"kind": kind, **{name: plain(value) for name, value in more.items() if value is not None}}
+    return {"kind": kind, **{name: plain(value) for name, value in entries.items() if value is not None}}
 
 
 def row(*parts: Node, sizes: Sequence[float] | None = None) -> Node:
@@ -123,11 +123,11 @@ def matrix(
     look       "plain": no brackets; "small", "tight", "narrow" (for digits); "beside": its title stands to
                its left; "said": rows are named by words; a colour of its title
     """
-    shown = np.atleast_2d(np.asarray(values, float))
+    numbers = np.atleast_2d(np.asarray(values, float))
     named = title or (rf"\s{{{stands.split()[0]}}}" if stands else "")
     return node(
         "matrix",
-        values=shown,
+        values=numbers,
         stands=stands,
         title=typeset(named),
         rows=rows and [typeset(name) for name in rows],

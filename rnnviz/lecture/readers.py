@@ -40,15 +40,15 @@ def reader(kind: str) -> Any:
     """The model of a kind that reads the session's language; without such a kind, that language's first
     model.
     """
-    name, there = spoken(SHIPPED)
-    return load(f"{name}-{kind if kind in there else there[0]}")
+    name, available = spoken(SHIPPED)
+    return load(f"{name}-{kind if kind in available else available[0]}")
 
 
 def unread(model: Any, text: str) -> str:
     """The sentence on characters of `text` that a model doesn't know; "" without any."""
     unknown = dict.fromkeys(visible(c) for c in text if c not in model.vocabulary)
-    said = _("This model has never read {characters}: to it, each of them is the same unknown symbol.")
-    return said.format(characters=" ".join(unknown)) if unknown else ""
+    sentence = _("This model has never read {characters}: to it, each of them is the same unknown symbol.")
+    return sentence.format(characters=" ".join(unknown)) if unknown else ""
 
 
 def load(name: str) -> Any:
@@ -61,8 +61,8 @@ def load(name: str) -> Any:
             "copy it back into the folder models, where it was shipped",
             name=name,
         ) from None
-    found = path.stat()
-    return _load(str(path), found.st_mtime_ns, found.st_size)
+    status = path.stat()
+    return _load(str(path), status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=12)

@@ -10,7 +10,7 @@ from rnnviz.lecture.number_format import fixed, in_full, rough
 from rnnviz.lecture.prediction import chances, likeliest, nats, trace
 from rnnviz.lecture.primitives import bars, cells, column, graph, line, plot, row, strip, tex, text
 from rnnviz.lecture.readers import kinds, reader, spoken
-from rnnviz.lecture.steps import Drawn, step
+from rnnviz.lecture.steps import StepPicture, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text.characters import normalise, visible
 
@@ -59,20 +59,20 @@ def _size(n: int) -> str:
     minutes=2,
     n=slider(1, 6, 1, 5, "n", stands="n"),
 )
-def book(n: int) -> Drawn:
+def book(n: int) -> StepPicture:
     network, counted = reader("rnn"), reader("6gram")
     V = network.vocabulary.size
     n_grams = list(range(1, 7))
     table = [V**k for k in n_grams]
-    seen = [V, *counted.seen]  # different n-grams in the book
+    different = [V, *counted.seen]  # different n-grams in the book
     # show
     flat = [network.parameter_count] * len(n_grams)
     name = kinds().get("rnn", "GRU")
-    share = f"{rough(100 * seen[n - 1] / table[n - 1])} %"
+    share = f"{rough(100 * different[n - 1] / table[n - 1])} %"
     lines = [
         line(table, _("table"), xs=n_grams, colour="ngram", dots=True, stands="V"),
         line(flat, name, xs=n_grams, colour="model"),
-        line(seen, _("in the book"), xs=n_grams, colour="came", dash="dot"),
+        line(different, _("in the book"), xs=n_grams, colour="came", dash="dot"),
     ]
     weights = _("numbers in the {network}, for any n: weights and biases, the embedding included")
     numbers = column(
@@ -82,7 +82,7 @@ def book(n: int) -> Drawn:
             look="close",
         ),
         column(
-            text(in_full(seen[n - 1]), "big came"),
+            text(in_full(different[n - 1]), "big came"),
             text(_("different {n}-grams in the book: at most {share} of the table").format(n=n, share=share)),
             look="close",
         ),
@@ -111,7 +111,7 @@ def book(n: int) -> Drawn:
     sentence=line_of_text(46, lambda: spoken(_SENTENCES), N_("Text")),
     n=slider(1, 6, 1, 5, "n"),
 )
-def memory(sentence: str, n: int) -> Drawn:
+def memory(sentence: str, n: int) -> StepPicture:
     counted = reader("6gram")
     networks = [kind for kind in kinds() if kind in ("rnn", "gru")]
     surprisal = {"6gram": nats(shortened(counted, n), sentence)}
@@ -120,10 +120,10 @@ def memory(sentence: str, n: int) -> Drawn:
 
     ids = counted.vocabulary.encode(normalise(sentence, counted.normaliser))
     before = [ids[max(0, t - n + 1) : t] for t in range(len(ids))]
-    new = [t for t, seen in enumerate(before) if len(seen) and not counted.occurs(seen)]
+    new = [t for t, different in enumerate(before) if len(different) and not counted.occurs(different)]
     # show
-    held = {kind: reader(kind).card["held_out"]["bits_per_character"] for kind in networks}
-    held["6gram"] = spoken(HELD_OUT)[n - 1]
+    held_out = {kind: reader(kind).card["held_out"]["bits_per_character"] for kind in networks}
+    held_out["6gram"] = spoken(HELD_OUT)[n - 1]
     names = kinds() | {"6gram": _("{n}-gram").format(n=n)}
     legend = _(
         "the stronger the colour, the more bits (−log₂ P); framed: {count} of {all} contexts were"
@@ -140,23 +140,23 @@ def memory(sentence: str, n: int) -> Drawn:
             text(names[kind], look, stands="x_t-n+1" if counting else "x_1"),
             cells(marks, costs, framed=new if counting else (), look="tight tall", stands="P x_t"),
             text(fixed(costs.mean()), look),
-            text(fixed(held[kind]), look),
+            text(fixed(held_out[kind]), look),
         ]
-    if "rnn" not in held:
-        said = _(
+    if "rnn" not in held_out:
+        notice = _(
             "On the book's last tenth, which neither was trained on, the {n}-gram pays {ngram} bits a"
             " character, the GRU {gru}. A GRU is an RNN with gates; its state has no fixed reach."
         )
-    elif held["6gram"] < held["rnn"]:
-        said = _(
+    elif held_out["6gram"] < held_out["rnn"]:
+        notice = _(
             "On the book's last tenth, which no model was trained on, counts beat the plain RNN. But "
             "a state looks back further and needs no table; with gates, as a GRU, it wins."
         )
     else:
-        said = _("On the book's last tenth the RNN beats the {n}-gram. Move n up.")
-    said = said.format(n=n, ngram=fixed(held["6gram"]), gru=fixed(held["gru"]))
+        notice = _("On the book's last tenth the RNN beats the {n}-gram. Move n up.")
+    notice = notice.format(n=n, ngram=fixed(held_out["6gram"]), gru=fixed(held_out["gru"]))
     sizes = (3.6, 28.6, 3, 3)
-    return column(row(*heads, sizes=sizes), row(*parts, sizes=sizes)), said
+    return column(row(*heads, sizes=sizes), row(*parts, sizes=sizes)), notice
 
 
 @step(
@@ -169,7 +169,7 @@ def memory(sentence: str, n: int) -> Drawn:
     first=line_of_text(22, lambda: spoken(_FIRST), N_("Text"), least=2),
     t=slider(2, 22, 1, 10, "t", stands="x_t"),
 )
-def state(first: str, t: int) -> Drawn:
+def state(first: str, t: int) -> StepPicture:
     network = reader("rnn")
     t = min(t, len(first))
     read = trace(network, first[:t])
@@ -186,7 +186,7 @@ def state(first: str, t: int) -> Drawn:
         "x": (tex(r"\s{x_t}"), text(visible(first[t - 1]), "big mono pinned", "x_t", visible(first[t - 1]))),
     }
     picture = graph(
-        {name: column(*shown, look="middle") for name, shown in parts.items()},
+        {name: column(*nodes, look="middle") for name, nodes in parts.items()},
         [("before", "f", "lit"), ("x", "f", ""), ("f", "after", "lit"), ("after", "next", "")],
         rows=("before f after next", ". x . ."),
     )
@@ -211,21 +211,21 @@ def state(first: str, t: int) -> Drawn:
     second=line_of_text(22, lambda: spoken(_SECOND), N_("Another"), least=2),
     t=slider(2, 22, 1, 10, "t"),
 )
-def any(first: str, second: str, t: int) -> Drawn:
+def any(first: str, second: str, t: int) -> StepPicture:
     network = reader("rnn")
     T = min(len(first), len(second))
     t = min(t, T)
     differ = network.vocabulary.encode(first[:T]) != network.vocabulary.encode(second[:T])
-    h, other = (trace(network, read[:T]).hidden[:, -1] for read in (first, second))  # (T, H)
+    h, h_second = (trace(network, read[:T]).hidden[:, -1] for read in (first, second))  # (T, H)
     apart = {
         "everything": np.cumsum(differ),
         "last": differ.astype(float),
-        "network": np.linalg.norm(h - other, axis=1),
+        "network": np.linalg.norm(h - h_second, axis=1),
     }
-    left = {}  # the share of the largest distance so far
+    share_left = {}  # the share of the largest distance so far
     for rule, distance in apart.items():
-        most = np.maximum.accumulate(distance)
-        left[rule] = np.divide(distance, most, out=np.ones(T), where=most > 0)
+        largest = np.maximum.accumulate(distance)
+        share_left[rule] = np.divide(distance, largest, out=np.ones(T), where=largest > 0)
     V = network.vocabulary.size
     numbers = {"everything": V ** (t + 1), "last": V**2, "network": network.parameter_count}
     # show
@@ -236,17 +236,20 @@ def any(first: str, second: str, t: int) -> Drawn:
         ("network", "model", name, rf"\in \mathbb{{R}}^{{{h.shape[1]}}}", _("parameters")),
     ]
     costs = [text(_("the rule f"), "quiet"), text(_("storage: numbers to predict with"), "quiet")]
-    for rule, look, called, kept, unit in rules:
+    for rule, look, called, formula, unit in rules:
         strong = f"large strong {look}"
         costs += [
-            column(text(called, strong), tex(rf"\s{{h_t.state}} {kept}"), look="close"),
+            column(text(called, strong), tex(rf"\s{{h_t.state}} {formula}"), look="close"),
             column(text(in_full(numbers[rule]), strong), text(unit), look="close"),
         ]
     marks = [
-        f"{visible(one)}\n{visible(another)}" for one, another in zip(first[:T], second[:T], strict=True)
+        f"{visible(upper)}\n{visible(lower)}" for upper, lower in zip(first[:T], second[:T], strict=True)
     ]
     chart = plot(
-        [line(left[rule], xs=list(range(1, T + 1)), colour=look, dots=True) for rule, look, *_rest in rules],
+        [
+            line(share_left[rule], xs=list(range(1, T + 1)), colour=look, dots=True)
+            for rule, look, *_rest in rules
+        ],
         y=_("share of the difference that is left"),
         ys=(-0.05, 1.05),
         levels={0: _("forgets"), 1: _("exact")},
@@ -256,9 +259,9 @@ def any(first: str, second: str, t: int) -> Drawn:
     picture = row(chart, row(*costs, sizes=(5, 4)), sizes=(3, 2))
     if not differ[:t].sum():
         return picture, _("So far both texts are the same. Move t on.")
-    said = _(
+    notice = _(
         "A powerful enough f stores everything: ≈ becomes =, but {size} numbers are computed and stored. "
         "Of the difference, the last character keeps {last}, and the {network} keeps {kept}."
     )
-    last, kept = (f"{rough(100 * left[rule][t - 1])} %" for rule in ("last", "network"))
-    return picture, said.format(size=in_full(numbers["everything"]), last=last, network=name, kept=kept)
+    last, formula = (f"{rough(100 * share_left[rule][t - 1])} %" for rule in ("last", "network"))
+    return picture, notice.format(size=in_full(numbers["everything"]), last=last, network=name, kept=formula)

@@ -12,7 +12,7 @@ from rnnviz.lecture.prediction import likeliest, trace
 from rnnviz.lecture.primitives import column, inline, matrix, row, table, tex, text
 from rnnviz.lecture.readers import load, unread
 from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT, ending
-from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.lecture.steps import Question, StepPicture, step
 
 TITLE = N_("Without a hidden state")
 
@@ -36,13 +36,13 @@ TITLE = N_("Without a hidden state")
     left=line_of_text(30, ENDINGS[0], N_("One text")),
     right=line_of_text(30, ENDINGS[1], N_("Another")),
 )
-def prediction(left: str, right: str) -> Drawn:
+def prediction(left: str, right: str) -> StepPicture:
     ends, P = {}, {}
     for cell in ("mlp", "rnn"):
         ends[cell] = [trace(load(f"timemachine-{cell}"), read) for read in (left, right)]
         P[cell] = [np.exp(end.log_probs[-1]) for end in ends[cell]]
     # Where the same rows stand at different places of a product, float32 may round them differently.
-    difference = {cell: round(float(abs(one - other).max()), 6) for cell, (one, other) in P.items()}
+    difference = {cell: round(float(abs(first - second).max()), 6) for cell, (first, second) in P.items()}
     # show
     best = likeliest(np.maximum(*P["mlp"]), 5)
     framed, layer = _("framed: all that the MLP sees"), _("hidden layer, {n} units")
@@ -50,7 +50,7 @@ def prediction(left: str, right: str) -> Drawn:
     between = column(
         text("=" if difference["mlp"] == 0 else "≠", "big model"),
         text(_("largest difference of a probability"), "quiet centre"),
-        table([], [(cell.upper(), f"{rough(100 * most)} %") for cell, most in difference.items()]),
+        table([], [(cell.upper(), f"{rough(100 * change)} %") for cell, change in difference.items()]),
         look="middle",
     )
     picture = row(before, between, after, sizes=(5, 3, 5))
@@ -77,7 +77,7 @@ def prediction(left: str, right: str) -> Drawn:
     minutes=1.5,
     pairs=again(0, N_("Draw other pairs")),
 )
-def hidden(pairs: int) -> Drawn:
+def hidden(pairs: int) -> StepPicture:
     net = Machine().net
     rng = np.random.default_rng(pairs)
     at = rng.permutation(len(WORD) - 1)[:3]  # three places in the word, in any order
@@ -85,8 +85,8 @@ def hidden(pairs: int) -> Drawn:
     X = np.eye(len(SYMBOLS))[numbers("".join(inputs))]
     H = np.tanh(X @ net.W_xh + net.b_h)
     # show
-    names = [f"{one}→{label}" for one, label in zip(inputs, labels, strict=True)]
-    picked = [(numbers(one)[0], j) for one in inputs for j in range(len(net.b_h))]
+    names = [f"{character}→{label}" for character, label in zip(inputs, labels, strict=True)]
+    picked = [(numbers(character)[0], j) for character in inputs for j in range(len(net.b_h))]
     layer = inline(
         matrix(X, "X", title=_shaped("X", "n", "d"), rows=names, columns=SYMBOLS, digits=0),
         matrix(net.W_xh, "W_xh", title=_shaped("W_xh", "d", "h"), rows=SYMBOLS, lit=picked, digits=1),
@@ -99,8 +99,8 @@ def hidden(pairs: int) -> Drawn:
         tex(r"\xrightarrow{\;\s{phi}\;}"),
         matrix(H, "H", title=_shaped("H", "n", "h")),
     )
-    drawn = text(_("pairs drawn at random from “{word}”; random weights").format(word=WORD), "quiet centre")
-    return column(layer, drawn), _(
+    origin = text(_("pairs drawn at random from “{word}”; random weights").format(word=WORD), "quiet centre")
+    return column(layer, origin), _(
         "One pair a row, and the same bias is added to every row. No row depends on another, so "
         "pairs may come in any order. φ is tanh here."
     )
@@ -115,7 +115,7 @@ def hidden(pairs: int) -> Drawn:
     minutes=1.5,
     pairs=again(0, N_("Draw other pairs")),
 )
-def output(pairs: int) -> Drawn:
+def output(pairs: int) -> StepPicture:
     net = Machine().net
     rng = np.random.default_rng(pairs)
     at = rng.permutation(len(WORD) - 1)[:3]
@@ -125,7 +125,7 @@ def output(pairs: int) -> Drawn:
     P = np.exp(O) / np.exp(O).sum(axis=1, keepdims=True)
     losses = -np.log(P[range(len(P)), labels])
     # show
-    names = [f"{SYMBOLS[one]}→{SYMBOLS[label]}" for one, label in zip(inputs, labels, strict=True)]
+    names = [f"{SYMBOLS[symbol]}→{SYMBOLS[label]}" for symbol, label in zip(inputs, labels, strict=True)]
     framed = list(enumerate(labels))
     layer = inline(
         matrix(H, "H", title=_shaped("H", "n", "h"), rows=names),

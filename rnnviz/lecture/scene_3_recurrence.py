@@ -12,7 +12,7 @@ import numpy as np
 
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, choice, line_of_text, slider, whole
-from rnnviz.lecture.machine import NAMES, SEED, SYMBOLS, WORD, Machine, numbers
+from rnnviz.lecture.machine import DEFAULT_SEED, NAMES, SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.number_format import fixed, in_full, percent
 from rnnviz.lecture.prediction import chances, likeliest, trace
 from rnnviz.lecture.primitives import (
@@ -30,7 +30,7 @@ from rnnviz.lecture.primitives import (
     text,
 )
 from rnnviz.lecture.readers import load, unread
-from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.lecture.steps import Question, StepPicture, step
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible
 
@@ -75,7 +75,7 @@ def ending(
     right=line_of_text(30, ENDINGS[1], N_("Another")),
     cell=choice({"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}, "rnn", N_("Network")),
 )
-def differ(left: str, right: str, cell: str) -> Drawn:
+def differ(left: str, right: str, cell: str) -> StepPicture:
     model = load(f"timemachine-{cell}")
     ends = [trace(model, read) for read in (left, right)]
     P = [np.exp(end.log_probs[-1]) for end in ends]  # of the next character
@@ -106,9 +106,9 @@ def differ(left: str, right: str, cell: str) -> Drawn:
     covers=(8, 9, 10),
     minutes=2.5,
     t=slider(1, 6, 1, 1, N_("time step t"), stands="t"),
-    seed=again(SEED, N_("New random numbers")),
+    seed=again(DEFAULT_SEED, N_("New random numbers")),
 )
-def first(t: int, seed: int) -> Drawn:
+def first(t: int, seed: int) -> StepPicture:
     word = Machine(seed)
     net, X = word.net, word.forward.x  # (6, 7), one-hot rows
     H = [np.zeros(4)]  # H_0
@@ -162,7 +162,7 @@ def first(t: int, seed: int) -> Drawn:
             matrix(net.W_hq, "W_hq", **weights),
         ),
     )
-    said = {
+    notices = {
         1: _(
             "The character picks the framed row of W_xh. H₀ is zero, so this is still scene 2's "
             "network; from t = 2 on there is one term more."
@@ -172,7 +172,7 @@ def first(t: int, seed: int) -> Drawn:
             "new weights, W_hh."
         ),
     }
-    return column(chain, step_t), said.get(
+    return column(chain, step_t), notices.get(
         t,
         _(
             "A recurrent layer: every step uses the same definition, and takes the state that the "
@@ -197,20 +197,20 @@ def first(t: int, seed: int) -> Drawn:
     minutes=1.5,
     steps=slider(1, 30, 1, 6, N_("time steps T"), stands="T"),
 )
-def parameters(steps: int) -> Drawn:
+def parameters(steps: int) -> StepPicture:
     net = Machine().net
     sizes = {name: getattr(net, name).size for name in NAMES}
-    shared, own, tables = [], [], []
+    shared, apart, tables = [], [], []
     for T in (steps, 10 * steps):
         used = {name: sizes[name] for t in range(T) for name in NAMES}  # each name once
         shared.append(sum(used.values()))
-        own.append(sum(sizes.values()) * T)
+        apart.append(sum(sizes.values()) * T)
         tables.append(len(SYMBOLS) ** T)
     # show
     total = " + ".join(map(str, sizes.values()))
     rows = {
         _("this network"): shared,
-        _("weights of its own for every step"): own,
+        _("weights of its own for every step"): apart,
         _("a table of all texts of T characters"): tables,
     }
     picture = column(
@@ -223,11 +223,11 @@ def parameters(steps: int) -> Drawn:
             lit=[(0, 1), (0, 2)],
         ),
     )
-    said = _(
+    notice = _(
         "Every step uses the same {n} numbers, whatever T is. "
         "A table of all texts would have {table} entries at T = {steps}."
     )
-    return picture, said.format(n=shared[0], table=in_full(tables[0]), steps=steps)
+    return picture, notice.format(n=shared[0], table=in_full(tables[0]), steps=steps)
 
 
 @step(
@@ -239,7 +239,7 @@ def parameters(steps: int) -> Drawn:
     minutes=1,
     at=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
 )
-def apart(at: int) -> Drawn:
+def apart(at: int) -> StepPicture:
     word = Machine()
     net, X_t, before = word.net, word.forward.x[at - 1], word.forward.before[at - 1]
     H_t = np.tanh(X_t @ net.W_xh + before @ net.W_hh + net.b_h)
@@ -295,7 +295,7 @@ def _named(latex: str, part: Node, colour: str) -> Node:
     minutes=1.5,
     middle=slider(2, 5, 1, 3, N_("time step t"), stands="t"),
 )
-def adjacent(middle: int) -> Drawn:
+def adjacent(middle: int) -> StepPicture:
     word = Machine()
     net, H, joined, outputs = word.net, [np.zeros(4)], [], []
     W = np.concatenate([net.W_xh, net.W_hh], axis=0)  # (7 + 4, 4)
@@ -331,11 +331,11 @@ def adjacent(middle: int) -> Drawn:
             (f"H{k}", f"O{k}", "came", r"\s{W_hq}"),
         ]
     rows = ["O . O1 O2 O3", "H H0 H1 H2 H3", "F . F1 F2 F3", "J . J1 J2 J3", "X . X1 X2 X3"]
-    said = _(
+    notice = _(
         "A recurrent layer does the same at every step: (i) concatenate Xₜ and Hₜ₋₁, (ii) one "
         "fully connected layer with φ. Hₜ goes to the next step and to Oₜ."
     )
-    return graph(parts, arrows, rows=rows, look="close"), said
+    return graph(parts, arrows, rows=rows, look="close"), notice
 
 
 @step(
@@ -349,7 +349,7 @@ def adjacent(middle: int) -> Drawn:
     n=slider(1, 5, 1, 3, N_("rows n")),
     at=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
 )
-def minibatch(n: int, at: int) -> Drawn:
+def minibatch(n: int, at: int) -> StepPicture:
     net = Machine().net
     apart = len(LETTERS) // n
     places = [LETTERS[i * apart :][:7] for i in range(n)]
@@ -360,7 +360,7 @@ def minibatch(n: int, at: int) -> Drawn:
     # show
     read = [i * apart + at - 1 for i in range(n)]
     title = _("a text, read from {n} places at once").format(n=n) if n > 1 else _("a text")
-    rows = [cells(list(one[:6]), below=list(one[1:]), lit=[at - 1]) for one in places]
+    rows = [cells(list(passage[:6]), below=list(passage[1:]), lit=[at - 1]) for passage in places]
     read_together = column(text(_("inputs; below each its label"), "quiet"), *rows)
     picture = column(
         cells(list(LETTERS), lit=read, title=title),
@@ -394,7 +394,7 @@ def minibatch(n: int, at: int) -> Drawn:
     j=slider(0, 255, 1, 38, N_("unit j"), stands="j"),
     read=Control(whole(1, 24), 18),
 )
-def unit(line: str, j: int, read: int) -> Drawn:
+def unit(line: str, j: int, read: int) -> StepPicture:
     model = load("timemachine-rnn")
     layer: Any = model.weights.layers[0]
     t = min(read, len(line))

@@ -4,12 +4,12 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import Control, Valid, again, each, number, slider, toggle, whole
+from rnnviz.lecture.controls import Control, Valid, again, list_of, number, slider, toggle, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.number_format import rough
 from rnnviz.lecture.primitives import Node, column, inline, matrix, text
 from rnnviz.lecture.scene_3_recurrence import WEIGHTS
-from rnnviz.lecture.steps import Drawn, step
+from rnnviz.lecture.steps import StepPicture, step
 
 TITLE = N_("One product")
 
@@ -23,7 +23,7 @@ SHAPES = [(3, 1), (1, 4), (3, 4), (4, 4)]
 
 
 def _matrix(rows: int, columns: int) -> Valid:
-    return each(*[each(*[number(-9.99, 9.99)] * columns)] * rows)
+    return list_of(*[list_of(*[number(-9.99, 9.99)] * columns)] * rows)
 
 
 @step(
@@ -35,7 +35,7 @@ def _matrix(rows: int, columns: int) -> Valid:
     seed=again(1, N_("New random numbers")),
     together=toggle(N_("Put them together"), N_("Take them apart")),
 )
-def joined(seed: int, together: int) -> Drawn:
+def joined(seed: int, together: int) -> StepPicture:
     generator = np.random.default_rng(seed)
     X, W_xh, H, W_hh = [generator.standard_normal(shape).round(2) for shape in SHAPES]
     both = X @ W_xh + H @ W_hh
@@ -44,20 +44,23 @@ def joined(seed: int, together: int) -> Drawn:
     # show
     result = matrix(both, title=_TWO, full=4)
     if not together:
-        said = _(
+        notice = _(
             "(3, 1)(1, 4) + (3, 4)(4, 4) = (3, 4): each number on the right adds two row-times-column"
             " products: the input's and the state's."
         )
-        one, other = (matrix(X, "X_t"), matrix(W_xh, "W_xh")), (matrix(H, "H_t-1"), matrix(W_hh, "W_hh"))
-        return inline(*one, text("+", "large"), *other, text("=", "large"), result), said
+        of_input, of_state = (
+            (matrix(X, "X_t"), matrix(W_xh, "W_xh")),
+            (matrix(H, "H_t-1"), matrix(W_hh, "W_hh")),
+        )
+        return inline(*of_input, text("+", "large"), *of_state, text("=", "large"), result), notice
     left, right = (
-        matrix(one, names, title=_JOINED[names]) for one, names in zip((XH, W), _JOINED, strict=True)
+        matrix(factor, names, title=_JOINED[names]) for factor, names in zip((XH, W), _JOINED, strict=True)
     )
-    said = _(
+    notice = _(
         "Side by side (axis 1), (3, 1) and (3, 4) become (3, 5). One above the other (axis 0), "
         "(1, 4) and (4, 4) become (5, 4). No number has changed."
     )
-    return inline(left, right, text("=", "large"), result), said
+    return inline(left, right, text("=", "large"), result), notice
 
 
 @step(
@@ -68,15 +71,15 @@ def joined(seed: int, together: int) -> Drawn:
     covers=(12, 14),
     minutes=2,
     seed=again(1, N_("New random numbers"), resets=("typed",)),
-    typed=Control(each(*(_matrix(*shape) for shape in SHAPES)), kept=False),
+    typed=Control(list_of(*(_matrix(*shape) for shape in SHAPES)), in_address=False),
     at=Control(whole(0, 11), 0),
 )
-def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
+def one(seed: int, typed: list[Doubles] | None, at: int) -> StepPicture:
     generator = np.random.default_rng(seed)
-    drawn = [generator.standard_normal(shape).round(2) for shape in SHAPES]
-    X, W_xh, H, W_hh = map(np.array, typed or drawn)
+    random = [generator.standard_normal(shape).round(2) for shape in SHAPES]
+    X, W_xh, H, W_hh = map(np.array, typed or random)
     both = X @ W_xh + H @ W_hh
-    one = np.concatenate([X, H], axis=1) @ np.concatenate([W_xh, W_hh], axis=0)
+    joined = np.concatenate([X, H], axis=1) @ np.concatenate([W_xh, W_hh], axis=0)
     # show
     i, j = divmod(at, 4)
     factors = [X, W_xh, H, W_hh]
@@ -88,13 +91,13 @@ def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
 
     x, w_xh, h, w_hh = (factor(n, name) for n, name in enumerate(["X_t", "W_xh", "H_t-1", "W_hh"]))
     two = matrix(both, title=_TWO, lit=[(i, j)], pick="at", full=4)
-    product = matrix(one, title=_ONE, lit=[(i, j)], pick="at", full=4)
-    said = _(
+    product = matrix(joined, title=_ONE, lit=[(i, j)], pick="at", full=4)
+    notice = _(
         "X and H are joined along axis 1, the weights along axis 0. (3, 5)(5, 4) = (3, 4): the "
         "same matrix, but for rounding: {difference}. Click a number to change it."
     )
     picture = column(inline(x, h, column(w_xh, w_hh)), inline(two, text("=", "large"), product))
-    return picture, said.format(difference=rough(abs(both - one).max(), 1))
+    return picture, notice.format(difference=rough(abs(both - joined).max(), 1))
 
 
 @step(
@@ -106,7 +109,7 @@ def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
     appendix=True,
     t=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
 )
-def word(t: int) -> Drawn:
+def word(t: int) -> StepPicture:
     word = Machine()
     X, H = word.forward.x[t - 1 : t], word.forward.before[t - 1 : t]
     W = np.concatenate([word.net.W_xh, word.net.W_hh], axis=0)

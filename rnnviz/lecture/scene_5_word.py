@@ -11,7 +11,7 @@ import numpy as np
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, line_of_text, slider
-from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, drawn
+from rnnviz.lecture.machine import DEFAULT_SEED, SYMBOLS, WORD, Machine, draw_weights
 from rnnviz.lecture.number_format import fixed
 from rnnviz.lecture.primitives import (
     Node,
@@ -29,16 +29,16 @@ from rnnviz.lecture.primitives import (
 )
 from rnnviz.lecture.scene_3_recurrence import OUTPUT, STATE
 from rnnviz.lecture.small_rnn import SmallRNN, Unrolled, unroll, weight_gradients
-from rnnviz.lecture.steps import Drawn, step
+from rnnviz.lecture.steps import StepPicture, step
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 
 TITLE = N_("A character model")
 
-AT = 3  # the time step whose output is traced back
-STEPS = 100  # of training: enough to memorise a word
+TRACED_STEP = 3  # the time step whose output is traced back
+TRAINING_STEPS = 100  # of training: enough to memorise a word
 
-_WEIGHTS = again(SEED, N_("Other weights"))
+_WEIGHTS = again(DEFAULT_SEED, N_("Other weights"))
 
 
 def _unrolled(
@@ -51,7 +51,11 @@ def _unrolled(
     """
     steps = range(1, len(states) + 1)
     names = {"x": (_("input"), r"\s{x_t}"), "h": (_("state"), r"\s{H_t}"), "y": (_("label"), r"\s{x_t+1}")}
-    rows: Mapping[str, Sequence[Node]] = {"y": above, "h": [strip(one, "H_t") for one in states], "x": inputs}
+    rows: Mapping[str, Sequence[Node]] = {
+        "y": above,
+        "h": [strip(state, "H_t") for state in states],
+        "x": inputs,
+    }
     nodes = {f"{key}0": column(text(words, "quiet"), tex(symbol)) for key, (words, symbol) in names.items()}
     nodes |= {f"{key}{t}": part for key, parts in rows.items() for t, part in enumerate(parts, start=1)}
     lit = {True: "lit", False: "faded" if to else ""}
@@ -69,8 +73,8 @@ def _letter(character: str, stands: str, look: str = "") -> Node:
 def _distribution(p: Doubles, label: str) -> Node:
     """A softmax (V,) over the word's symbols, with the label's cell framed."""
     framed = [(v, 0) for v, symbol in enumerate(SYMBOLS) if symbol == label]
-    made = matrix(p[:, None], rows=SYMBOLS, lit=framed, scale="sequential", look="tight plain")
-    return made | {"stands": "softmax"}
+    picture = matrix(p[:, None], rows=SYMBOLS, lit=framed, scale="sequential", look="tight plain")
+    return picture | {"stands": "softmax"}
 
 
 @step(
@@ -81,12 +85,12 @@ def _distribution(p: Doubles, label: str) -> Node:
     covers=(15, 16),
     minutes=1,
 )
-def labels() -> Drawn:
+def labels() -> StepPicture:
     inputs, labels = WORD[:-1], WORD[1:]
     states = Machine().forward.state  # (T, H)
     # show
-    above = [_letter(one, "x_t+1", "came") for one in labels]
-    picture = _unrolled(above, states, [_letter(one, "X_t") for one in inputs], shift=True)
+    above = [_letter(character, "x_t+1", "came") for character in labels]
+    picture = _unrolled(above, states, [_letter(character, "X_t") for character in inputs], shift=True)
     return picture, _(
         "The labels are the text shifted by one: every step's label is the next character. "
         "One text is read: a batch of one."
@@ -102,8 +106,8 @@ def labels() -> Drawn:
     minutes=1,
     seed=_WEIGHTS,
 )
-def softmax(seed: int) -> Drawn:
-    net, ids = drawn(seed, len(SYMBOLS)), [SYMBOLS.index(c) for c in WORD]
+def softmax(seed: int) -> StepPicture:
+    net, ids = draw_weights(seed, len(SYMBOLS)), [SYMBOLS.index(c) for c in WORD]
     H, P, losses = [np.zeros(4)], [], []
     for x, label in pairwise(ids):
         H.append(np.tanh(net.W_xh[x] + H[-1] @ net.W_hh + net.b_h))
@@ -120,11 +124,11 @@ def softmax(seed: int) -> Drawn:
         )
         for p, loss, label in zip(P, losses, WORD[1:], strict=True)
     ]
-    said = _(
+    notice = _(
         "Every column is one softmax. The loss is its cross-entropy against the label: −log of "
         "the framed cell, in nats. It is largest at step {t}: {loss}."
     ).format(t=int(np.argmax(losses)) + 1, loss=fixed(max(losses)))
-    return _unrolled(above, np.array(H[1:]), [_letter(one, "x_t") for one in WORD[:-1]]), said
+    return _unrolled(above, np.array(H[1:]), [_letter(character, "x_t") for character in WORD[:-1]]), notice
 
 
 def _letters(value: object) -> str | None:
@@ -143,23 +147,26 @@ def _letters(value: object) -> str | None:
     seed=_WEIGHTS,
     letters=Control(_letters, WORD),
 )
-def path(seed: int, letters: str) -> Drawn:
-    usual, here = Machine(seed).forward, Machine(seed, text=letters).forward
-    change = abs(here.output[AT - 1] - usual.output[AT - 1]).max()
-    losses = [usual.losses[AT - 1], here.losses[AT - 1]]
+def path(seed: int, letters: str) -> StepPicture:
+    usual, other = Machine(seed).forward, Machine(seed, text=letters).forward
+    change = abs(other.output[TRACED_STEP - 1] - usual.output[TRACED_STEP - 1]).max()
+    losses = [usual.losses[TRACED_STEP - 1], other.losses[TRACED_STEP - 1]]
     # show
     inputs = []
     for t, old in enumerate(letters[:-1]):
         new = SYMBOLS[(SYMBOLS.index(old) + 1) % len(SYMBOLS)]
         changed = letters[:t] + new + letters[t + 1 :]
         inputs.append(button(old, {"letters": changed}, "mono strong" if old == WORD[t] else "mono came"))
-    above = [_letter(one, "x_t+1", "came" if t == AT else "quiet") for t, one in enumerate(letters[1:], 1)]
-    output = _distribution(here.probabilities[AT - 1], letters[AT])
-    above[AT - 1] = column(above[AT - 1], output, look="middle")
+    above = [
+        _letter(character, "x_t+1", "came" if t == TRACED_STEP else "quiet")
+        for t, character in enumerate(letters[1:], 1)
+    ]
+    output = _distribution(other.probabilities[TRACED_STEP - 1], letters[TRACED_STEP])
+    above[TRACED_STEP - 1] = column(above[TRACED_STEP - 1], output, look="middle")
     first = next((t for t in range(len(WORD)) if letters[t] != WORD[t]), len(WORD))  # first change
     noticed = {
-        AT: _("Output 3 has changed: a character from which it is computed was changed."),
-        AT + 1: _("Output 3 is as before. Its loss has changed: character 4 is its label."),
+        TRACED_STEP: _("Output 3 has changed: a character from which it is computed was changed."),
+        TRACED_STEP + 1: _("Output 3 is as before. Its loss has changed: character 4 is its label."),
         len(WORD): _("Output 3 and its loss are as before: later characters change neither."),
         len(WORD) + 1: _(
             "Output 3 is determined by “m”, “a” and “c”; its loss by that distribution and the label "
@@ -168,7 +175,12 @@ def path(seed: int, letters: str) -> Drawn:
     }
     effect = column(
         text(_("largest change of output 3")),
-        text(fixed(change), "big " + ("came" if change else "model"), "O_t", here=here.output[AT - 1 : AT]),
+        text(
+            fixed(change),
+            "big " + ("came" if change else "model"),
+            "O_t",
+            here=other.output[TRACED_STEP - 1 : TRACED_STEP],
+        ),
         table(
             [_("its loss, nats"), ""],
             [[_("with “{word}”").format(word=WORD), fixed(losses[0])], [_("now"), fixed(losses[1])]],
@@ -177,7 +189,7 @@ def path(seed: int, letters: str) -> Drawn:
         button(_("“{word}” again").format(word=WORD), {"letters": WORD}),
         look="start",
     )
-    return row(_unrolled(above, here.state, inputs, to=AT), effect, sizes=(3.4, 1)), next(
+    return row(_unrolled(above, other.state, inputs, to=TRACED_STEP), effect, sizes=(3.4, 1)), next(
         words for before, words in noticed.items() if first < before
     )
 
@@ -195,11 +207,11 @@ def book() -> str:
     ask=N_("Where would words be the better choice?"),
     covers=(15, 16),
 )
-def why() -> Drawn:
-    counted = [Counter(tokens) for tokens in (book(), book().split())]
-    V = [len(found) + 1 for found in counted]  # with one for unknown tokens
-    T = [found.total() for found in counted]
-    once = [sum(n == 1 for n in found.values()) for found in counted]
+def why() -> StepPicture:
+    counters = [Counter(tokens) for tokens in (book(), book().split())]
+    V = [len(counts) + 1 for counts in counters]  # with one for unknown tokens
+    T = [counts.total() for counts in counters]
+    once = [sum(n == 1 for n in counts.values()) for counts in counters]
     # show
     rows = {
         _("different symbols, with one for unknown ones"): V,
@@ -208,21 +220,21 @@ def why() -> Drawn:
         _("symbols the book has only once"): once,
     }
     listed = [[name, *(f"{n:,}" for n in values)] for name, values in rows.items()]
-    less = [(i, 1 + int(np.argmin(values))) for i, values in enumerate(rows.values())]
-    said = _(
+    smaller = [(i, 1 + int(np.argmin(values))) for i, values in enumerate(rows.values())]
+    notice = _(
         "Characters keep it simple: few symbols, and every word can be written. But there are "
         "{times} times as many time steps."
     )
     return column(
         text(_("H. G. Wells, The Time Machine, its letters and spaces"), "quiet"),
-        table(["", _("characters"), _("words")], listed, lit=less, look="large"),
+        table(["", _("characters"), _("words")], listed, lit=smaller, look="large"),
         text(_("An early neural language model, of Bengio et al. (2003), predicted words.")),
-    ), said.format(times=fixed(T[0] / T[1], 1))
+    ), notice.format(times=fixed(T[0] / T[1], 1))
 
 
-def descended(net: SmallRNN, seen: Unrolled) -> SmallRNN:
+def descended(net: SmallRNN, forward: Unrolled) -> SmallRNN:
     """The net after one step of gradient descent: rate 1, all gradients clipped together to norm 1."""
-    back = weight_gradients(net, seen)  # through time: scene 7
+    back = weight_gradients(net, forward)  # through time: scene 7
     norm = np.sqrt(sum((g**2).sum() for g in back.values()))
     rate = 1 / max(1.0, norm)
     return SmallRNN(**{name: getattr(net, name) - rate * g for name, g in back.items()})
@@ -242,18 +254,18 @@ def descended(net: SmallRNN, seen: Unrolled) -> SmallRNN:
     covers=(27,),
     minutes=2,
     word=line_of_text(12, WORD, N_("word"), least=2, resets=("at",)),
-    seed=again(SEED, N_("Other weights"), resets=("at",)),
-    at=slider(0, STEPS, 1, 0, N_("training step"), play=N_("Train")),
+    seed=again(DEFAULT_SEED, N_("Other weights"), resets=("at",)),
+    at=slider(0, TRAINING_STEPS, 1, 0, N_("training step"), play=N_("Train")),
 )
-def train(word: str, seed: int, at: int) -> Drawn:
+def train(word: str, seed: int, at: int) -> StepPicture:
     symbols = list(dict.fromkeys(word))
     ids = [symbols.index(c) for c in word]
-    net, perplexity = drawn(seed, len(symbols)), []
+    net, perplexity = draw_weights(seed, len(symbols)), []
     for n in range(at + 1):
-        seen = unroll(net, ids[:-1], ids[1:])
-        perplexity.append(seen.perplexity)
+        forward = unroll(net, ids[:-1], ids[1:])
+        perplexity.append(forward.perplexity)
         if n < at:
-            net = descended(net, seen)
+            net = descended(net, forward)
     # Then the net reads its own output.
     H, x, written = np.zeros(4), ids[0], word[0]
     while len(written) < len(word):
@@ -264,7 +276,7 @@ def train(word: str, seed: int, at: int) -> Drawn:
     steps, V = range(len(word) - 1), len(symbols)
     marks = [visible(c) for c in symbols]
     P = matrix(
-        seen.probabilities.T,
+        forward.probabilities.T,
         "P",
         rows=marks,
         columns=[visible(c) for c in word[:-1]],
@@ -272,17 +284,23 @@ def train(word: str, seed: int, at: int) -> Drawn:
         scale="sequential",
         look="plain",
     )
-    loss = matrix([seen.losses], "l_t", rows=[" "], scale="surprisal", full=8, look="plain")
+    loss = matrix([forward.losses], "l_t", rows=[" "], scale="surprisal", full=8, look="plain")
     curve = plot(
         [
-            line([V, V], _("uniform guess {n}").format(n=V), xs=[0, STEPS], colour="uniform", dash="dash"),
+            line(
+                [V, V],
+                _("uniform guess {n}").format(n=V),
+                xs=[0, TRAINING_STEPS],
+                colour="uniform",
+                dash="dash",
+            ),
             line(perplexity, stands="perplexity"),
         ],
         x=_("training step"),
         y=_("perplexity"),
         log=True,
         mark=at,
-        xs=(0, STEPS),
+        xs=(0, TRAINING_STEPS),
         ys=(1, max(10, 1.6 * V, 1.2 * perplexity[0])),
     )
     beside = column(
@@ -294,7 +312,7 @@ def train(word: str, seed: int, at: int) -> Drawn:
             _("it writes “{written}”").format(written="".join(map(visible, written))), "large mono", "argmax"
         ),
     )
-    said = _("Untrained, its perplexity is {now}; a uniform guess has {uniform}. Press Train.")
+    notice = _("Untrained, its perplexity is {now}; a uniform guess has {uniform}. Press Train.")
     wrote = _("Given “{first}” and then its own output, it writes “{written}”, not “{word}”.")
     if written == word:
         wrote = _(
@@ -302,8 +320,10 @@ def train(word: str, seed: int, at: int) -> Drawn:
             "it has memorised one word; we asked for no more."
         )
     if at:
-        said = _("After training step {at} its perplexity is {now}; untrained it was {before}.") + " " + wrote
-    said = said.format(
+        notice = (
+            _("After training step {at} its perplexity is {now}; untrained it was {before}.") + " " + wrote
+        )
+    notice = notice.format(
         at=at,
         now=fixed(perplexity[-1]),
         before=fixed(perplexity[0]),
@@ -312,4 +332,4 @@ def train(word: str, seed: int, at: int) -> Drawn:
         written=written,
         word=word,
     )
-    return row(column(P, loss, look="middle"), beside), said
+    return row(column(P, loss, look="middle"), beside), notice

@@ -17,7 +17,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _, language, speaking
-from rnnviz.lecture.controls import Control, choice, each, line_of_text, number, slider, whole
+from rnnviz.lecture.controls import Control, choice, line_of_text, list_of, number, slider, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.number_format import fixed, rough, ten_to
 from rnnviz.lecture.prediction import nats, trace
@@ -38,7 +38,7 @@ from rnnviz.lecture.primitives import (
     text,
 )
 from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken, unread
-from rnnviz.lecture.steps import Drawn, Letter, Question, step
+from rnnviz.lecture.steps import Letter, Question, StepPicture, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.totals import costs
 from rnnviz.text.characters import visible
@@ -65,7 +65,7 @@ _MEAN = rf"\exp\Bigl(-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{_OVER} \log {_CHANCE}
 _KIND = choice(kinds, lambda: spoken({"en": "lstm", "zh": "gru"}), N_("model"))
 
 
-def _shown(ending: str) -> str:
+def _printable(ending: str) -> str:
     """An ending without its leading space; an ending of blanks alone in visible form."""
     return ending.strip() or "".join(map(visible, ending))
 
@@ -83,11 +83,11 @@ def _shown(ending: str) -> str:
     kind=_KIND,
     ending=line_of_text(24, "", N_("another ending"), least=0),
 )
-def rain(kind: str, ending: str) -> Drawn:
+def rain(kind: str, ending: str) -> StepPicture:
     model, begin = reader(kind), spoken(RAINING)
     endings = [*spoken(ENDINGS), ending] if ending else spoken(ENDINGS)
     # The beginning is read, but the ending alone counts.
-    nll = [nats(model, begin + one)[len(begin) :] for one in endings]
+    nll = [nats(model, begin + word)[len(begin) :] for word in endings]
     perplexity = [np.exp(cost.mean()) for cost in nll]
     # show
     name, V = kinds()[kind], reader("gru").vocabulary.size
@@ -105,9 +105,9 @@ def rain(kind: str, ending: str) -> Drawn:
         return column(bar, text(words, "quiet"))
 
     rows = []
-    for one, cost, value, read in zip(endings, nll, perplexity, reads, strict=False):
+    for word, cost, value, read in zip(endings, nll, perplexity, reads, strict=False):
         marks = cells(
-            [visible(c) for c in one],
+            [visible(c) for c in word],
             (cost / math.log(2)).tolist(),
             full=10,
             stands="x_t",
@@ -117,12 +117,14 @@ def rain(kind: str, ending: str) -> Drawn:
     head = _("perplexity of the {model}, log scale").format(model=name)
     first = row(text(_("the more bits, the stronger the colour"), "quiet"), text(head), sizes=(1.25, 1))
     last = row(text(""), measured(V, 6, "uniform", _("uniform guess")), sizes=(1.25, 1))
-    said = _(
+    notice = _(
         "Imagine a model behind each ending. Here the {model} reads them all: its perplexity is "
         "lowest for “{best}”, highest for “{worst}”."
     )
     best, worst = endings[int(np.argmin(perplexity))], endings[int(np.argmax(perplexity))]
-    return column(first, *rows, last), said.format(model=name, best=_shown(best), worst=_shown(worst))
+    return column(first, *rows, last), notice.format(
+        model=name, best=_printable(best), worst=_printable(worst)
+    )
 
 
 @step(
@@ -139,7 +141,7 @@ def rain(kind: str, ending: str) -> Drawn:
     war=slider(2, 60, 1, 3, N_("War and Peace, perplexity")),
     prince=slider(2, 60, 1, 12, N_("The Little Prince, perplexity")),
 )
-def books(war: int, prince: int) -> Drawn:
+def books(war: int, prince: int) -> StepPicture:
     # The third book is the second, twice.
     characters = [3_000_000, 100_000, 200_000]
     perplexity = [war, prince, prince]
@@ -153,7 +155,7 @@ def books(war: int, prince: int) -> Drawn:
     ]
     likelihood = [(name, -v, ten_to(v)) for name, v in zip(named, log10, strict=True)]
     means = [(name, v, fixed(v)) for name, v in zip(named, mean, strict=True)]
-    said = _(
+    notice = _(
         "Likelihoods are hard to read: the shorter book has the larger one, even predicted worse. "
         "A mean is missing; twice the text leaves it as it is."
     )
@@ -168,7 +170,7 @@ def books(war: int, prince: int) -> Drawn:
             stands="P",
         ),
         bars(means, top=math.log(60), colours=["model"] * 3, title=title),
-    ), said
+    ), notice
 
 
 @step(
@@ -181,11 +183,11 @@ def books(war: int, prince: int) -> Drawn:
     kind=_KIND,
     stored=line_of_text(48, lambda: spoken(LONG)[:48], N_("text")),
 )
-def bits(kind: str, stored: str) -> Drawn:
+def bits(kind: str, stored: str) -> StepPicture:
     # −log₂ P of each character, for each model
-    nll = {one: nats(reader(one), stored) for one in kinds()}
-    surprisal = {one: nll[one] / math.log(2) for one in nll}
-    cross_entropy = {one: surprisal[one].mean() for one in nll}
+    nll = {network: nats(reader(network), stored) for network in kinds()}
+    surprisal = {network: nll[network] / math.log(2) for network in nll}
+    cross_entropy = {network: surprisal[network].mean() for network in nll}
     perplexity = 2 ** cross_entropy[kind]
     # A text of a and b: a has probability p, a model says q.
     p, q = 0.8, np.linspace(0.01, 0.99, 99)
@@ -198,7 +200,7 @@ def bits(kind: str, stored: str) -> Drawn:
     uniform = costs(flat, ids, vocabulary).mean() / math.log(2)
     sizes = {_("as a file, UTF-8"): 8 * len(stored.encode()) / len(stored)}
     sizes[_("uniform guess, {n}").format(n=f"{vocabulary.size:,}")] = uniform
-    sizes |= {names[one]: mean for one, mean in cross_entropy.items()}
+    sizes |= {names[network]: mean for network, mean in cross_entropy.items()}
     stores = bars(
         [(name, v, fixed(v)) for name, v in sizes.items()],
         top=max(sizes.values()),
@@ -207,7 +209,7 @@ def bits(kind: str, stored: str) -> Drawn:
         title=_("cross-entropy: the mean surprisal; bits a character"),
         stands="bits",
     )
-    drawn = plot(
+    chart = plot(
         [
             line(curve, _("cross-entropy"), xs=q),
             line(
@@ -224,17 +226,17 @@ def bits(kind: str, stored: str) -> Drawn:
         xs=(0, 1),
         ys=(0, 4),
     )
-    said = _("No model stores this text in fewer bits than a uniform guess: they learnt from other texts.")
+    notice = _("No model stores this text in fewer bits than a uniform guess: they learnt from other texts.")
     if min(cross_entropy.values()) < uniform:
-        said = _(
+        notice = _(
             "Information theory: the better a model predicts a text, the fewer bits store it. The "
             "{best} needs {bits:,.0f} bits here, a uniform guess {uniform:,.0f}."
         )
-    best = min(names, key=lambda one: cross_entropy[one])
-    said = said.format(
+    best = min(names, key=lambda network: cross_entropy[network])
+    notice = notice.format(
         best=names[best], bits=cross_entropy[best] * len(stored), uniform=uniform * len(stored)
     )
-    said = unread(reader("gru"), stored) or said
+    notice = unread(reader("gru"), stored) or notice
     power = fixed(perplexity, 2 if perplexity < 100 else 0)
     return column(
         cells(
@@ -262,10 +264,10 @@ def bits(kind: str, stored: str) -> Drawn:
                     ),
                     "quiet",
                 ),
-                drawn,
+                chart,
             ),
         ),
-    ), said
+    ), notice
 
 
 def perplexity_of(P: Sequence[float]) -> float:
@@ -299,23 +301,27 @@ def perplexity_of(P: Sequence[float]) -> float:
         "own",
         resets=("p",),
     ),
-    p=Control(each(*[number(0, 1)] * 6), kept=False, resets=("case",)),
+    p=Control(list_of(*[number(0, 1)] * 6), in_address=False, resets=("case",)),
 )
-def game(case: str, p: list[float] | None) -> Drawn:
+def game(case: str, p: list[float] | None) -> StepPicture:
     # P of each letter of “achine”, from the untrained network that reads “machin”
     word = Machine()
     V = len(SYMBOLS)
     network = word.forward.probabilities[range(6), word.targets].tolist()
     cases = {"certain": [1.0] * 6, "zero": [0.9] * 5 + [0.0], "uniform": [1 / V] * 6}
     P = cases.get(case, p or network)
-    perplexity, asked = perplexity_of(P), perplexity_of([1.0] * 999 + [0.0])
+    perplexity, one_impossible = perplexity_of(P), perplexity_of([1.0] * 999 + [0.0])
     # show
     rows = []
-    for label, one in zip(word.labels, P, strict=True):
-        inverse = 1 / one if one else math.inf
-        said = _("P {p}, 1/P {inverse}, {nats} nats")
+    for label, probability in zip(word.labels, P, strict=True):
+        inverse = 1 / probability if probability else math.inf
+        summary = _("P {p}, 1/P {inverse}, {nats} nats")
         rows.append(
-            (label, one, said.format(p=rough(one), inverse=rough(inverse), nats=fixed(math.log(inverse))))
+            (
+                label,
+                probability,
+                summary.format(p=rough(probability), inverse=rough(inverse), nats=fixed(math.log(inverse))),
+            )
         )
     beside = column(
         text(_("mean of −log P, nats: {mean}").format(mean=fixed(math.log(perplexity), 3)), "large"),
@@ -328,10 +334,10 @@ def game(case: str, p: list[float] | None) -> Drawn:
                 "costs: every useful model must beat it"
             ).format(n=V)
         ),
-        text(_("999 certain characters and one impossible: {p}").format(p=fixed(asked)), "quiet"),
+        text(_("999 certain characters and one impossible: {p}").format(p=fixed(one_impossible)), "quiet"),
     )
     title = _("probability given to the actual character; drag a bar")
-    drawn = bars(rows, edit="p", colours=["model"] * 6, title=title, stands="P")
+    chart = bars(rows, edit="p", colours=["model"] * 6, title=title, stands="P")
     noticed = [
         (
             math.isinf(perplexity),
@@ -365,7 +371,7 @@ def game(case: str, p: list[float] | None) -> Drawn:
     ]
     notice = next(words for holds, words in noticed if holds)
     notice = notice.format(found=perplexity, symbols=V, bits=math.log2(V))
-    return row(drawn, beside, sizes=(1.4, 1)), notice
+    return row(chart, beside, sizes=(1.4, 1)), notice
 
 
 @step(
@@ -384,7 +390,7 @@ def game(case: str, p: list[float] | None) -> Drawn:
     minutes=2,
     passes=slider(1, 500, 1, 10, N_("pass"), play=N_("Play")),
 )
-def heart(passes: int) -> Drawn:
+def heart(passes: int) -> StepPicture:
     # The textbook's recipe, for 500 passes over the first 10,000 letters and spaces of The Time Machine
     run = recorded("memorising")
     train, held_out, V = run["train"], run["held_out"], run["uniform"]
@@ -439,8 +445,8 @@ def heart(passes: int) -> Drawn:
             ),
         ),
     ]
-    said = next(words for holds, words in noticed if holds)
-    return row(curves, column(*beside), sizes=(2, 1)), said.format(train=now[0])
+    notice = next(words for holds, words in noticed if holds)
+    return row(curves, column(*beside), sizes=(2, 1)), notice.format(train=now[0])
 
 
 @step(
@@ -456,42 +462,42 @@ def heart(passes: int) -> Drawn:
     short=line_of_text(100, lambda: spoken(SHORT), N_("text 2")),
     b=slider(1, 100, 1, lambda: spoken({"en": 20, "zh": 8}), N_("cut after"), stands="T"),
 )
-def length(kind: str, long: str, a: int, short: str, b: int) -> Drawn:
+def length(kind: str, long: str, a: int, short: str, b: int) -> StepPicture:
     model = reader(kind)
     # −log P of each beginning
-    total = [np.cumsum(nats(model, one)) for one in (long[:a], short[:b])]
-    log10 = [-one / math.log(10) for one in total]
-    perplexity = [np.exp(one / np.arange(1, len(one) + 1)) for one in total]
+    total = [np.cumsum(nats(model, text)) for text in (long[:a], short[:b])]
+    log10 = [-costs / math.log(10) for costs in total]
+    perplexity = [np.exp(costs / np.arange(1, len(costs) + 1)) for costs in total]
     # show
     names, colours = (_("text 1"), _("text 2")), ("model", "came")
-    longest = max(map(len, total))
+    longest_text = max(map(len, total))
 
-    def drawn(values: Sequence[Doubles], title: str, stands: str, **more: Any) -> Node:
+    def chart(values: Sequence[Doubles], title: str, stands: str, **settings: Any) -> Node:
         lines = [
             line(ys, name, xs=np.arange(len(ys)) + 1, colour=colour, dots=len(ys) < 3, stands=stands)
             for ys, name, colour in zip(values, names, colours, strict=True)
         ]
-        return plot(lines, x=_("characters read"), y=title, xs=(0, longest), **more)
+        return plot(lines, x=_("characters read"), y=title, xs=(0, longest_text), **settings)
 
     listed = [
-        [name, f"{len(one):,}", ten_to(one[-1]), fixed(mean[-1])]
-        for name, one, mean in zip(names, log10, perplexity, strict=True)
+        [name, f"{len(costs):,}", ten_to(costs[-1]), fixed(mean[-1])]
+        for name, costs, mean in zip(names, log10, perplexity, strict=True)
     ]
-    said = _(
+    notice = _(
         "No further character ever raises a likelihood. "
         "Perplexity is a mean per character, so texts of any length can be compared."
     )
     plots = row(
-        drawn(log10, _("log₁₀ likelihood"), "P"), drawn(perplexity, _("perplexity"), "perplexity", log=True)
+        chart(log10, _("log₁₀ likelihood"), "P"), chart(perplexity, _("perplexity"), "perplexity", log=True)
     )
     head = ["", _("characters"), _("likelihood"), _("perplexity")]
-    return column(plots, table(head, listed)), said
+    return column(plots, table(head, listed)), notice
 
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 PLAYERS = {"6gram": N_("6-gram"), "gru": "GRU", "lstm": "LSTM"}
 PASS = "?"  # in a history of guesses: the class gives up, which counts as 27 guesses
-LEAST = 20  # letters from which the bounds are shown
+BOUNDS_FROM_LETTERS = 20  # letters from which the bounds are shown
 SENTENCES = (  # the shown beginning and the hidden rest: plain English, written for this game
     ("the boy who lives next door ", "has lost his bicycle again and now he walks to school"),
     ("when the rain had stopped ", "we went down to the river and looked for the little boat"),
@@ -526,11 +532,11 @@ def played(hidden: str, history: str) -> tuple[list[int], str]:
 @cache
 def probabilities(kind: str, sentence: int) -> Doubles:
     """(n, 27) P of ALPHABET before each hidden letter of a sentence, by a model of *The Time Machine*."""
-    model, (given, hidden) = load(f"timemachine-{kind}"), SENTENCES[sentence]
-    read, symbols = given + hidden, model.vocabulary.encode(ALPHABET)
+    model, (context, hidden) = load(f"timemachine-{kind}"), SENTENCES[sentence]
+    read, symbols = context + hidden, model.vocabulary.encode(ALPHABET)
     counting = isinstance(model, NgramModel)
     log_probs = model.predictions(model.vocabulary.encode(read)) if counting else trace(model, read).log_probs
-    P: Doubles = np.exp(log_probs[len(given) : len(read), symbols].astype(np.float64))
+    P: Doubles = np.exp(log_probs[len(context) : len(read), symbols].astype(np.float64))
     return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
@@ -542,16 +548,16 @@ def pays(kind: str, sentence: int) -> Doubles:
 
 def shannon_asks(sentence: int, history: str) -> Letter | None:
     """The next letter's question for the room; None at the end of the sentence."""
-    given, hidden = SENTENCES[sentence]
+    context, hidden = SENTENCES[sentence]
     at = len(played(hidden, history)[0])
     if at == len(hidden):
         return None
-    text = _("Which letter comes next? “{text}_”").format(text=given + hidden[:at])
-    told = partial(_told, language(), sentence, history, at)
-    return Letter(f"shannon.{sentence}.{at}", text, ALPHABET, ALPHABET.index(hidden[at]), told)
+    text = _("Which letter comes next? “{text}_”").format(text=context + hidden[:at])
+    answers = partial(_class_answers, language(), sentence, history, at)
+    return Letter(f"shannon.{sentence}.{at}", text, ALPHABET, ALPHABET.index(hidden[at]), answers)
 
 
-def _told(
+def _class_answers(
     spoken: str, sentence: int, history: str, at: int, counts: Mapping[str, Sequence[int]]
 ) -> dict[str, Any]:
     """The class's distribution of letter `at` beside the models', and the bits that each has paid so far.
@@ -563,32 +569,33 @@ def _told(
     """
     truth = [ALPHABET.index(c) for c in SENTENCES[sentence][1]]
     votes = {n: np.array(counts[key]) for n in range(at + 1) if (key := f"shannon.{sentence}.{n}") in counts}
-    own = {n: (found + 1 / 27) / (found.sum() + 1) for n, found in votes.items()}
-    bits = [[-math.log2(P[truth[n]]) for n, P in own.items()]]
+    of_class = {n: (letter_votes + 1 / 27) / (letter_votes.sum() + 1) for n, letter_votes in votes.items()}
+    bits = [[-math.log2(P[truth[n]]) for n, P in of_class.items()]]
     bits += [pays(kind, sentence)[list(votes)].tolist() for kind in PLAYERS]
-    now = np.array([own[at], *(probabilities(kind, sentence)[at] for kind in PLAYERS)])
-    shown = [c for c in range(27) if c == truth[at] or now[:, c].max() > 0.04]
+    current = np.array([of_class[at], *(probabilities(kind, sentence)[at] for kind in PLAYERS)])
+    listed = [c for c in range(27) if c == truth[at] or current[:, c].max() > 0.04]
     first = [int(c) for c in np.argsort(-votes[at], kind="stable") if votes[at][c] > votes[at][truth[at]]]
     moves = "".join(ALPHABET[c] for c in [*first, truth[at]]) if votes[at][truth[at]] else PASS
     with speaking(spoken):
         names = [_("the class"), *map(_, PLAYERS.values())]
-        drawn = matrix(
-            now[:, shown],
+        chart = matrix(
+            current[:, listed],
             rows=names,
-            columns=[visible(ALPHABET[c]) for c in shown],
-            lit=[(i, shown.index(truth[at])) for i in range(len(names))],
+            columns=[visible(ALPHABET[c]) for c in listed],
+            lit=[(i, listed.index(truth[at])) for i in range(len(names))],
             scale="sequential",
             look="plain said small",
         )
         head = ["", _("this letter, bits"), _("mean of {n}").format(n=len(votes))]
         paid = [
-            [name, fixed(one[-1]), fixed(sum(one) / len(one))] for name, one in zip(names, bits, strict=True)
+            [name, fixed(costs[-1]), fixed(sum(costs) / len(costs))]
+            for name, costs in zip(names, bits, strict=True)
         ]
         note = _(
             "Class: each letter's share of {n} votes and one more, which all letters share. A vote names "
             "one letter, not how likely it is: where all agree, the class looks surer than it may be."
         ).format(n=int(votes[at].sum()))
-    picture = column(row(drawn, table(head, paid), sizes=(3, 2)), text(note, "quiet"))
+    picture = column(row(chart, table(head, paid), sizes=(3, 2)), text(note, "quiet"))
     return {"picture": picture, "ask": {"history": history + moves}}
 
 
@@ -602,12 +609,12 @@ def _told(
     ask=N_("What is the next letter?"),
     covers=(22,),
     appendix=True,
-    asked=shannon_asks,
+    room_question=shannon_asks,
     sentence=Control(whole(0, len(SENTENCES) - 1), 0, resets=("history",)),
     history=line_of_text(330, "", N_("guesses"), least=0),
 )
-def shannon(sentence: int, history: str) -> Drawn:
-    given, hidden = SENTENCES[sentence]
+def shannon(sentence: int, history: str) -> StepPicture:
+    context, hidden = SENTENCES[sentence]
     ranks, tried = played(hidden, history)
     n = len(ranks)
     shares = np.bincount(ranks, minlength=28)[1:] / max(1, n)
@@ -626,23 +633,25 @@ def shannon(sentence: int, history: str) -> Drawn:
         for c in ALPHABET + PASS
     ]
     keys.append(button(_("Another sentence"), {"sentence": (sentence + 1) % len(SENTENCES), "history": ""}))
-    found = bars(
+    share_bars = bars(
         [(name, v, fixed(v)) for name, v in (*zip("12345", shares, strict=False), ("6+", shares[5:].sum()))],
         title=_("share of the letters found at guess i"),
         stands="q_i i_guess",
     )
-    listed = [[_("the class"), f"{fixed(lower)} – {fixed(upper)}" if n >= LEAST else "–", ""]]
+    listed = [[_("the class"), f"{fixed(lower)} – {fixed(upper)}" if n >= BOUNDS_FROM_LETTERS else "–", ""]]
     listed += [[name, "", fixed(bits)] for name, bits in paid.items()]
     listed.append([_("uniform guess"), "", fixed(math.log2(27))])
     bounds = table(["", _("bounds of F, bits"), _("pays here, bits")], listed)
-    without = column(inline(*keys[:14]), inline(*keys[14:]), row(found, bounds), look="start")
+    without = column(inline(*keys[:14]), inline(*keys[14:]), row(share_bars, bounds), look="start")
     prompt = text(_("Which letter comes next? Answer on your phone."), "big")
-    marks = [visible(c) for c in given + hidden[:n]] + ["?"] * (n < len(hidden))
-    said = _("Bounds of F, a letter's entropy given all before, appear after {least} letters; {n} so far.")
-    if n >= LEAST:
-        said = _(
+    marks = [visible(c) for c in context + hidden[:n]] + ["?"] * (n < len(hidden))
+    notice = _("Bounds of F, a letter's entropy given all before, appear after {least} letters; {n} so far.")
+    if n >= BOUNDS_FROM_LETTERS:
+        notice = _(
             "The bounds hold for F over a long text, for a player who guesses the likeliest letter "
             "first. With only {n} letters the upper bound tends to come out too low."
         )
-    so_far = cells(marks, lit=[len(given) + n], stands="F", look="tight")
-    return column(so_far, room(f"shannon.{sentence}.{n}", without, prompt)), said.format(least=LEAST, n=n)
+    so_far = cells(marks, lit=[len(context) + n], stands="F", look="tight")
+    return column(so_far, room(f"shannon.{sentence}.{n}", without, prompt)), notice.format(
+        least=BOUNDS_FROM_LETTERS, n=n
+    )

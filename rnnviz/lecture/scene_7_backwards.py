@@ -8,7 +8,7 @@ import numpy as np
 
 from rnnviz import gradients
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import Control, again, choice, each, line_of_text, number, slider, toggle
+from rnnviz.lecture.controls import Control, again, choice, line_of_text, list_of, number, slider, toggle
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.number_format import fixed, rough
 from rnnviz.lecture.primitives import (
@@ -28,7 +28,7 @@ from rnnviz.lecture.primitives import (
     text,
 )
 from rnnviz.lecture.readers import load, recorded, unread
-from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.lecture.steps import Question, StepPicture, step
 
 TITLE = N_("Back through time")
 
@@ -61,29 +61,29 @@ def _quiet(words: str) -> Node:
     walked=slider(0, 3, 1, 0, N_("steps back")),
     stateless=toggle(N_("Without a state"), N_("With a state")),
 )
-def back(walked: int, stateless: int) -> Drawn:
+def back(walked: int, stateless: int) -> StepPicture:
     word = Machine(steps=3, recurrent=not stateless)
-    net, there, T = word.net, word.forward, word.steps
-    dO = (there.probabilities - np.eye(7)[word.targets]) / T
+    net, forward, T = word.net, word.forward, word.steps
+    dO = (forward.probabilities - np.eye(7)[word.targets]) / T
     dW_hh, delta = np.zeros((4, 4)), np.zeros((T + 1, 4))  # nothing comes after step T
     for t in reversed(range(T - walked, T)):
-        asked, handed = dO[t] @ net.W_hq.T, delta[t + 1] @ net.W_hh.T
-        slope = 1 - there.state[t] ** 2
-        delta[t] = (asked + handed) * slope
-        term = np.outer(there.before[t], delta[t])
+        from_loss, from_later = dO[t] @ net.W_hq.T, delta[t + 1] @ net.W_hh.T
+        slope = 1 - forward.state[t] ** 2
+        delta[t] = (from_loss + from_later) * slope
+        term = np.outer(forward.before[t], delta[t])
         dW_hh += term
     # show
     picture = _dependencies(word, walked)
     if not walked:
-        return row(picture, _there(word), sizes=(1.3, 1)), _(
+        return row(picture, _forward_pass(word), sizes=(1.3, 1)), _(
             "Every step caches the values that backpropagation through time will read: {numbers} "
             "numbers for {steps} steps. Now go back, step by step."
         ).format(numbers=sum(values.size for values in word.cached().values()), steps=T)
     last = t + 1 == T
     names = {
-        _("from the loss ℓ{t}").format(t=_LOW[t + 1]): asked,
-        _("no step after it") if last else _("from step {t}").format(t=t + 2): handed,
-        _pair(_("their sum"), "∂L/∂H"): asked + handed,
+        _("from the loss ℓ{t}").format(t=_LOW[t + 1]): from_loss,
+        _("no step after it") if last else _("from step {t}").format(t=t + 2): from_later,
+        _pair(_("their sum"), "∂L/∂H"): from_loss + from_later,
         _pair(_("slope of tanh"), "φ′(A)"): slope,
         _pair(_("their product"), "δ"): delta[t],
     }
@@ -95,41 +95,41 @@ def back(walked: int, stateless: int) -> Drawn:
             r"\tfrac{\partial \s{L}}{\partial \s{H_t}} \odot \s{phi}'(\s{A_t})"
         ),
         matrix(list(names.values()), rows=list(names), full=1, look="plain said"),
-        inline(*(column(name, matrix(one, full=1), look="middle") for name, one in sums)),
+        inline(*(column(name, matrix(numbers, full=1), look="middle") for name, numbers in sums)),
     ]
     if stateless:
         del way[3]  # W_hh is zero and stays so
-        said = _(
+        notice = _(
             "No gradient goes from step to step: only a sequence model with a hidden state needs "
             "backpropagation through time."
         )
     elif last:
-        said = _("Nothing comes after the last step: its state gets the gradient of its own loss only.")
+        notice = _("Nothing comes after the last step: its state gets the gradient of its own loss only.")
     elif t:
-        said = _(
+        notice = _(
             "H changes the loss of its own step and, through the next state, every later loss. "
             "Both gradients add up."
         )
     else:
-        said = _(
+        notice = _(
             "The first term is zero, because H₀ = 0. The others add up to the gradient of the recurrent "
             "weights."
         )
-    return row(picture, column(*way, look="middle"), sizes=(1.3, 1)), said
+    return row(picture, column(*way, look="middle"), sizes=(1.3, 1)), notice
 
 
-def _there(word: Machine) -> Node:
+def _forward_pass(word: Machine) -> Node:
     """The forward pass: each step's input, label and loss, and the values it keeps."""
     losses = [
         [f"t = {i + 1}", word.inputs[i], word.labels[i], fixed(math.exp(-loss)), fixed(loss)]
         for i, loss in enumerate(word.forward.losses)
     ]
-    kept = zip(("X", "H", "φ′(A)", "P"), word.cached().values(), strict=True)
-    each = " + ".join(f"{name} {values.shape[1]}" for name, values in kept)
+    cached = zip(("X", "H", "φ′(A)", "P"), word.cached().values(), strict=True)
+    sizes = " + ".join(f"{name} {values.shape[1]}" for name, values in cached)
     return column(
         text(_("Forward: every step has its loss."), "strong"),
         table(["", _("input"), _("label"), "P", "ℓ"], losses),
-        text(_("numbers cached at each step") + f": {each}"),
+        text(_("numbers cached at each step") + f": {sizes}"),
         look="middle",
     )
 
@@ -138,23 +138,23 @@ def _dependencies(word: Machine, walked: int) -> Node:
     """The graph of three steps: variables, parameters and operators; arrows point back where the gradient has
     passed.
     """
-    T, there, recurrent = word.steps, word.forward, word.recurrent
-    now = T + 1 - walked
+    T, forward, recurrent = word.steps, word.forward, word.recurrent
+    current = T + 1 - walked
     inputs = r"\s{W_hh}\\ \s{W_xh}\ \s{b_h}" if recurrent else r"\s{W_xh}\\ \s{b_h}"
     nodes = {
-        "L": tex(rf"\s{{L}} = {there.loss:.2f}", "box", "L", there.loss),
+        "L": tex(rf"\s{{L}} = {forward.loss:.2f}", "box", "L", forward.loss),
         "W": tex(rf"\begin{{gathered}}{inputs}\end{{gathered}}", "given", "W_hh", word.net.W_hh),
         "Wq": tex(r"\s{W_hq}", "given", "W_hq", word.net.W_hq),
         "H0": tex(r"\mathbf{H}_0", "box"),
     }
     arrows = [("H0", "f1", "")] if recurrent else []
     for t in range(1, T + 1):
-        look = "box now" if t == now else "box"
-        stands = {now: "H_t", now - 1: "H_t-1"}.get(t, "")
+        look = "box now" if t == current else "box"
+        stands = {current: "H_t", current - 1: "H_t-1"}.get(t, "")
         nodes |= {
             f"X{t}": tex(rf"\mathbf{{X}}_{t}\,\texttt{{{word.inputs[t - 1]}}}", "box"),
             f"f{t}": tex(r"\phi", "round"),
-            f"H{t}": tex(rf"\mathbf{{H}}_{t}", look, stands, there.state[t - 1 : t]),
+            f"H{t}": tex(rf"\mathbf{{H}}_{t}", look, stands, forward.state[t - 1 : t]),
             f"q{t}": tex(r"\cdot", "round"),
             f"O{t}": tex(rf"\mathbf{{O}}_{t}", look),
             f"l{t}": tex(rf"\ell_{t}\,\texttt{{{word.labels[t - 1]}}}", "round"),
@@ -163,7 +163,7 @@ def _dependencies(word: Machine, walked: int) -> Node:
         ways = [*pairwise(path), ("W", f"f{t}"), ("Wq", f"q{t}")]
         if recurrent and t < T:
             ways.append((f"H{t}", f"f{t + 1}"))
-        arrows += [(b, a, "back") if t >= now else (a, b, "") for a, b in ways]
+        arrows += [(b, a, "back") if t >= current else (a, b, "") for a, b in ways]
         arrows.append((f"X{t}", f"f{t}", ""))
     grid = [
         ". . . . L . .",
@@ -202,7 +202,7 @@ jacobian = lru_cache(maxsize=32)(gradients.jacobian)
     minutes=1.5,
     text=line_of_text(100, TEXT, N_("text"), least=2),
 )
-def flow(text: str) -> Drawn:
+def flow(text: str) -> StepPicture:
     left = {}
     for cell in ("rnn", "gru", "lstm"):
         back = jacobian(load(f"timemachine-{cell}"), text, at=len(text) - 1, of="loss")
@@ -255,7 +255,7 @@ def flow(text: str) -> Drawn:
     k=slider(1, 40, 1, 8, N_("power k"), stands="k"),
     seed=again(1, N_("Other matrix")),
 )
-def dial(rho: float, k: int, seed: int) -> Drawn:
+def dial(rho: float, k: int, seed: int) -> StepPicture:
     generator = np.random.default_rng(seed)
     W = generator.standard_normal((6, 6))
     W *= rho / abs(np.linalg.eigvals(W)).max()
@@ -276,9 +276,9 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
     lags = np.arange(len(straight))
     # The same matrix with another ρ: k steps back multiply by its ratio to the power of k.
     colours = {0.8: "ngram", 1.0: "uniform", 1.25: "memoryless"}
-    others = {r: straight * (r / rho) ** lags for r in colours}
-    curves = [line(one, f"ρ = {r:g}", colour=colours[r]) for r, one in others.items()]
-    if rho not in others:
+    by_radius = {r: straight * (r / rho) ** lags for r in colours}
+    curves = [line(norms, f"ρ = {r:g}", colour=colours[r]) for r, norms in by_radius.items()]
+    if rho not in by_radius:
         curves.append(line(straight, f"ρ = {rho:g}", colour="text"))
     curves.append(line(bent, "tanh", width=5))
     curves.append(line(rho**lags, "ρᵏ", colour="muted", dash="dot"))
@@ -305,13 +305,13 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
         plot(curves, log=True, mark=k, ys=(1e-12, 1e8), x=_("steps back, k"), y=_("what is left of ∂L/∂H")),
         sizes=(1, 1.5, 2),
     )
-    ends = [share[-1] for share in others.values()]
-    said = _(
+    ends = [share[-1] for share in by_radius.values()]
+    notice = _(
         "{n} steps back multiply the gradient by {small} at ρ = 0.8: it vanishes. At ρ = 1.25, by"
         " {large}: it explodes. With tanh at ρ = {rho}: by {tanh}."
     )
     small, large, tanh_left = rough(ends[0]), rough(ends[2]), rough(bent[-1])
-    return picture, said.format(n=len(X), small=small, large=large, tanh=tanh_left, rho=f"{rho:g}")
+    return picture, notice.format(n=len(X), small=small, large=large, tanh=tanh_left, rho=f"{rho:g}")
 
 
 # ---- gradients made shorter --------------------------------------------------------------------------
@@ -329,32 +329,32 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
     T=slider(2, 6, 1, 6, N_("time steps T"), stands="T"),
     tau=slider(1, 6, 1, 2, N_("cut after τ steps")),
 )
-def cut(T: int, tau: int) -> Drawn:
+def cut(T: int, tau: int) -> StepPicture:
     word = Machine(steps=T)
     tau = min(tau, T)
     terms = word.pairs()  # [t, s] is H_{s-1}ᵀ δ_{t,s}
-    heard = word.heard(tau)  # [t, s]: no cut between s and t
+    uncut = word.uncut_pairs(tau)  # [t, s]: no cut between s and t
     size = np.linalg.norm(terms, axis=(2, 3))
-    full, part = terms.sum(axis=(0, 1)), terms[heard].sum(axis=0)
-    all_kept = sum(values.size for values in word.cached().values())
-    kept = all_kept * tau // T
+    full, part = terms.sum(axis=(0, 1)), terms[uncut].sum(axis=0)
+    all_cached = sum(values.size for values in word.cached().values())
+    cached = all_cached * tau // T
     # show
     names = [str(t + 1) for t in range(T)]
     nodes = {f"H{t}": tex(rf"\mathbf{{H}}_{t}", "box") for t in names}
     nodes |= {f"d{t}": tex(rf"\boldsymbol{{\delta}}_{t}", "round") for t in names}
     across = [(int(t), f"{int(t) + 1}") for t in names[:-1]]
     arrows = [(f"H{s}", f"H{t}", "lit") for s, t in across]
-    arrows += [(f"d{t}", f"d{s}", "back" if heard[s, s - 1] else "cut") for s, t in across]
-    chain = graph(nodes, arrows, rows=[" ".join(one + t for t in names) for one in "Hd"])
+    arrows += [(f"d{t}", f"d{s}", "back" if uncut[s, s - 1] else "cut") for s, t in across]
+    chain = graph(nodes, arrows, rows=[" ".join(kind + t for t in names) for kind in "Hd"])
     later = np.triu(np.ones((T, T), bool), 1)
-    out = int(np.tril(~heard).sum())
+    out = int(np.tril(~uncut).sum())
     sizes = column(
         matrix(
             np.where(later, np.nan, size),
             title=r"\lVert\s{H_s-1}^\top\s{delta_ts}\rVert",
             rows=[f"ℓ{_LOW[int(t)]}" for t in names],
             columns=[f"{t} {character}" for t, character in zip(names, word.inputs, strict=True)],
-            faded=[(int(t), int(s)) for t, s in np.argwhere(~heard & ~later)],
+            faded=[(int(t), int(s)) for t, s in np.argwhere(~uncut & ~later)],
             scale="sequential",
             full=1.25 * size.max(),
             look="plain",
@@ -363,13 +363,13 @@ def cut(T: int, tau: int) -> Drawn:
         look="middle",
     )
     sums = []
-    for one, words, look in [(full, _("full gradient"), "strong"), (part, _("with the cut"), "strong came")]:
-        norm = tex(rf"\lVert{_OF_W}\rVert = {fixed(float(np.linalg.norm(one)))}")
-        sums += [text(words, look), inline(matrix(one, full=1), norm)]
+    for kind, words, look in [(full, _("full gradient"), "strong"), (part, _("with the cut"), "strong came")]:
+        norm = tex(rf"\lVert{_OF_W}\rVert = {fixed(float(np.linalg.norm(kind)))}")
+        sums += [text(words, look), inline(matrix(kind, full=1), norm)]
     ways = inline(
         text(_("states go on") + " →", "model strong"), text("← " + _("gradients go back"), "came strong")
     )
-    memory = _("cached at one time: {left} of {all} numbers").format(left=kept, all=all_kept)
+    memory = _("cached at one time: {left} of {all} numbers").format(left=cached, all=all_cached)
     picture = row(
         column(ways, chain, sizes), column(*sums, text(memory, "strong model"), look="middle"), sizes=(1.5, 1)
     )
@@ -383,10 +383,10 @@ def cut(T: int, tau: int) -> Drawn:
     ).format(out=out, count=T * (T + 1) // 2)
 
 
-DRAWS = 10_000
+TRUNCATION_DRAWS = 10_000
 """Draws of a randomly truncated gradient."""
 
-FEW = 5
+MIN_FAR_DRAWS = 5
 """Draws that reach the farthest term, on average, below which the picture doesn't trust the mean."""
 
 
@@ -403,7 +403,7 @@ FEW = 5
     after=slider(1, 12, 1, 4, N_("regular cut after")),
     seed=again(1, N_("New random numbers")),
 )
-def random(pi: float, after: int, seed: int) -> Drawn:
+def random(pi: float, after: int, seed: int) -> StepPicture:
     T, w = 12, 1.1
     x = 0.3 * np.random.default_rng(1).standard_normal(T)
     h = np.zeros(T + 1)
@@ -411,10 +411,10 @@ def random(pi: float, after: int, seed: int) -> Drawn:
         h[t + 1] = np.tanh(x[t] + w * h[t])
     steps = w * (1 - h[1:] ** 2)  # dh_t/dh_{t-1}
     terms = np.array([h[T - k - 1] * np.prod(steps[T - k - 1 :]) / w for k in range(T)])
-    going = np.random.default_rng(seed).random((DRAWS, T - 1)) < pi
-    weights = np.cumprod(np.hstack([np.ones((DRAWS, 1)), going / pi]), axis=1)
+    going = np.random.default_rng(seed).random((TRUNCATION_DRAWS, T - 1)) < pi
+    weights = np.cumprod(np.hstack([np.ones((TRUNCATION_DRAWS, 1)), going / pi]), axis=1)
     z = weights @ terms
-    mean = np.cumsum(z) / np.arange(1, DRAWS + 1)
+    mean = np.cumsum(z) / np.arange(1, TRUNCATION_DRAWS + 1)
     # E of the product of two weights is π to the power of minus the lower lag.
     product = pi ** -np.minimum.outer(np.arange(T), np.arange(T)).astype(float)
     spread = math.sqrt(max(0, terms @ (product - 1) @ terms))
@@ -434,7 +434,7 @@ def random(pi: float, after: int, seed: int) -> Drawn:
     )
     at = sorted({round(10 ** (n / 12)) for n in range(6, 49)})
     band = np.array([2 * spread / math.sqrt(n) for n in at])
-    lines = [line(full + one, xs=at, colour="bar", dash="dot", width=2) for one in (band, -band)]
+    lines = [line(full + edge, xs=at, colour="bar", dash="dot", width=2) for edge in (band, -band)]
     lines += [
         line([full] * len(at), _("full"), xs=at, colour="text", width=2),
         line([regular] * len(at), _("regular cut"), xs=at, colour="came", dash="dash"),
@@ -456,22 +456,22 @@ def random(pi: float, after: int, seed: int) -> Drawn:
     )
     if pi == 1:
         return picture, _("At π = 1 nothing is cut: every draw is the full gradient.")
-    if DRAWS * pi ** (T - 1) < FEW:
+    if TRUNCATION_DRAWS * pi ** (T - 1) < MIN_FAR_DRAWS:
         return picture, _(
             "On average random truncation gives the full gradient. But so few draws go far that the "
             "mean of 10,000 may miss it."
         )
     if after == T:
-        said = _(
+        notice = _(
             "A cut after all {n} steps cuts nothing. Random truncation is right on average; "
             "its standard deviation is {spread}."
         )
-        return picture, said.format(n=T, spread=rough(spread))
-    said = _(
+        return picture, notice.format(n=T, spread=rough(spread))
+    notice = _(
         "Regular truncation is always off by {bias}. Random truncation is right on average; its "
         "standard deviation is {spread}."
     )
-    return picture, said.format(bias=rough(abs(full - regular)), spread=rough(spread))
+    return picture, notice.format(bias=rough(abs(full - regular)), spread=rough(spread))
 
 
 @step(
@@ -482,12 +482,12 @@ def random(pi: float, after: int, seed: int) -> Drawn:
     covers=(28,),
     appendix=True,
     theta=slider(0.1, 5, 0.1, 1, N_("threshold θ"), stands="theta"),
-    g=Control(each(number(-5, 5), number(-5, 5)), [3.0, 2.0], kept=False),
+    g=Control(list_of(number(-5, 5), number(-5, 5)), [3.0, 2.0], in_address=False),
 )
-def clip(theta: float, g: list[float]) -> Drawn:
+def clip(theta: float, g: list[float]) -> StepPicture:
     shorter = theta / max(theta, math.hypot(*g)) * np.array(g)
     by_weight = Machine(steps=3).gradients()  # by the weights' names
-    norms = {name: float(np.linalg.norm(one)) for name, one in by_weight.items()}
+    norms = {name: float(np.linalg.norm(gradient)) for name, gradient in by_weight.items()}
     norm = math.hypot(*norms.values())  # all of them are one vector
     factor = theta / max(theta, norm)
     # show
@@ -495,10 +495,10 @@ def clip(theta: float, g: list[float]) -> Drawn:
     before = _("gradient g") if long > theta + 1 else ""  # two labels at one place can't be read
     arrows = [(*g, before, "came"), (*shorter, _("clipped") if long > theta else _("gradient g"), "model")]
     rows = []
-    for name, one in [*norms.items(), (_("all"), norm)]:
-        rows.append((name, one, fixed(one)))
-        rows.append(("", factor * one, fixed(factor * one)))
-    count = sum(one.size for one in by_weight.values())
+    for name, gradient in [*norms.items(), (_("all"), norm)]:
+        rows.append((name, gradient, fixed(gradient)))
+        rows.append(("", factor * gradient, fixed(factor * gradient)))
+    count = sum(gradient.size for gradient in by_weight.values())
     picture = row(
         column(
             plane(arrows=arrows, circles=[(theta, "θ")], reach=5, drag="g", stands="g"),
@@ -519,11 +519,11 @@ def clip(theta: float, g: list[float]) -> Drawn:
             "Clipping shortens a gradient that is longer than θ; its direction stays. The word's "
             "gradient is short enough."
         )
-    said = _(
+    notice = _(
         "Clipping shortens a gradient that is longer than θ; its direction stays. The word's "
         "gradient is multiplied by {factor}."
     )
-    return picture, said.format(factor=fixed(factor))
+    return picture, notice.format(factor=fixed(factor))
 
 
 # ---- a long gap --------------------------------------------------------------------------------------
@@ -545,7 +545,7 @@ GAPS = (2, 5, 10, 20, 40, 80)
     gap=choice({str(gap): str(gap) for gap in GAPS}, "80", N_("gap k")),
     gates=choice({".open": N_("open for k"), "": N_("at 0.73")}, ".open", N_("gates begin")),
 )
-def gap(gap: str, gates: str) -> Drawn:
+def gap(gap: str, gates: str) -> StepPicture:
     cells = {"RNN": "rnn", "RNN ⊥": "orthogonal", "GRU": f"gru{gates}", "LSTM": f"lstm{gates}", "MLP": "mlp"}
     # Five networks of each cell at each gap, all at their best learning rate
     runs = [run for run in recorded("long_gap")["runs"] if run["clipped"]]
@@ -567,15 +567,15 @@ def gap(gap: str, gates: str) -> Drawn:
     for key, accuracy in right.items():
         low, high = fixed(accuracy[:, -1].min(), 0), fixed(accuracy[:, -1].max(), 0)
         ends[key] = low if low == high else f"{low}–{high}"
-    lines = [[name, *(ends[name, one] for one in GAPS), rough(arrives[name, k], 1)] for name in cells]
+    lines = [[name, *(ends[name, length] for length in GAPS), rough(arrives[name, k], 1)] for name in cells]
     grid = table(
         [_("gap k"), *map(str, GAPS), _("gradient")], lines, lit=[(i, GAPS.index(k) + 1) for i in range(5)]
     )
-    what = _(
+    legend = _(
         "right in %, lowest and highest of {n} networks; gradient: the share that arrives "
         "over k = {k}, before training"
     ).format(n=len(right["RNN", k]), k=k)
-    cells_said = _(
+    cells_note = _(
         "Open for k: units begin by keeping what they read for 1 to k steps. "
         "RNN ⊥: its recurrent weights begin orthogonal. An MLP has no state."
     )
@@ -584,15 +584,15 @@ def gap(gap: str, gates: str) -> Drawn:
         text("d" + "".join(np.random.default_rng(k).choice([*"wxyz"], k)) + "?", "mono quiet"),
         row(
             plot(curves, x=_("training steps"), y=_("right, %"), ys=(0, 104)),
-            column(_quiet(what), grid),
+            column(_quiet(legend), grid),
             sizes=(1, 1.5),
         ),
-        _quiet(cells_said),
+        _quiet(cells_note),
     )
-    said = _(
+    notice = _(
         "k = {k}: RNN {rnn} % right, GRU {gru} %, LSTM {lstm} %. Over long gaps gates help if "
         "they begin open; an RNN with orthogonal initial weights has no gates and gets "
         "{orthogonal} %."
     )
     compared = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "orthogonal": "RNN ⊥"}
-    return picture, said.format(k=k, **{name: ends[shown, k] for name, shown in compared.items()})
+    return picture, notice.format(k=k, **{name: ends[network, k] for name, network in compared.items()})

@@ -16,14 +16,14 @@ from rnnviz.lecture.prediction import chances, likeliest, trace
 from rnnviz.lecture.primitives import bars, cells, column, line, plane, plot, row, table, text
 from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_3_recurrence import OUTPUT
-from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.lecture.steps import Question, StepPicture, step
 from rnnviz.text.characters import visible
 
 TITLE = N_("Check yourself")
 
 _NETWORKS = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}
 _TEXT = "It is a remarkable discover"
-_MOST = r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})"
+_GREEDY = r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})"
 
 
 @step(
@@ -47,7 +47,7 @@ _MOST = r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x
         N_("model"),
     ),
 )
-def outputs(name: str) -> Drawn:
+def outputs(name: str) -> StepPicture:
     model = load(name)
     P = np.exp(trace(model, "machine").log_probs[-1])
     V, H = model.vocabulary.size, model.config.hidden_size
@@ -85,13 +85,13 @@ def outputs(name: str) -> Drawn:
     covers=(2, 29),
     back=slider(1, 26, 1, 8, N_("character to change, from the end")),
 )
-def all_before(back: int) -> Drawn:
+def all_before(back: int) -> StepPicture:
     place = len(_TEXT) - back
     changed = _TEXT[:place] + "x" + _TEXT[place + 1 :]
     moved = {}
     for kind in ("mlp", "rnn", "gru", "lstm"):
         model = load(f"timemachine-{kind}")
-        P, Q = (np.exp(trace(model, one).log_probs[-1]) for one in (_TEXT, changed))
+        P, Q = (np.exp(trace(model, read).log_probs[-1]) for read in (_TEXT, changed))
         moved[kind] = np.abs(P - Q).sum() / 2
     # show
     rows = [(kind.upper(), float(share), fixed(share, 4)) for kind, share in moved.items()]
@@ -113,7 +113,7 @@ def all_before(back: int) -> Drawn:
 
 @step(
     N_("Always the likeliest"),
-    _MOST,
+    _GREEDY,
     say=N_("Exercise 4. Nothing is drawn here: the same state always writes the same."),
     ask=Question(
         N_("A character model writes its most probable character each time. What goes wrong?"),
@@ -127,15 +127,15 @@ def all_before(back: int) -> Drawn:
     covers=(29,),
     cell=choice(_NETWORKS, "lstm", N_("model")),
 )
-def greedy(cell: str) -> Drawn:
+def greedy(cell: str) -> StepPicture:
     model = load(f"timemachine-{cell}")
     written = rnnviz.sample(model, "The ", 160, temperature=0)
     # show
-    found = next(one for one in recorded("writing")["greedy"] if one["cell"] == cell)
+    measured = next(entry for entry in recorded("writing")["greedy"] if entry["cell"] == cell)
     facts = [
-        (_("of 20 texts, those that end in a circle"), str(found["looped"])),
-        (_("its perplexity of its own texts"), fixed(np.exp(found["own"][0]))),
-        (_("its perplexity of the book"), fixed(np.exp(found["book"][0]))),
+        (_("of 20 texts, those that end in a circle"), str(measured["looped"])),
+        (_("its perplexity of its own texts"), fixed(np.exp(measured["own"][0]))),
+        (_("its perplexity of the book"), fixed(np.exp(measured["book"][0]))),
     ]
     return (
         row(text("The " + written, "mono large"), table([], facts), sizes=(3, 2)),
@@ -166,27 +166,30 @@ def greedy(cell: str) -> Drawn:
     ),
     seed=again(1, N_("Draw again")),
 )
-def temperature(temperature: str, seed: int) -> Drawn:
+def temperature(temperature: str, seed: int) -> StepPicture:
     model = load("timemachine-lstm")
     start = "The Time Traveller"
     written = start + rnnviz.sample(model, start, 150, temperature=float(temperature), seed=seed)
     # show
     rows = recorded("writing")["temperatures"]
-    columns = ["", *(_("book") if one["temperature"] is None else f"{one['temperature']:g}" for one in rows)]
-    at = [one["temperature"] for one in rows].index(float(temperature)) + 1
-    said = {
+    columns = [
+        "",
+        *(_("book") if entry["temperature"] is None else f"{entry['temperature']:g}" for entry in rows),
+    ]
+    at = [entry["temperature"] for entry in rows].index(float(temperature)) + 1
+    row_names = {
         "repeated": _("ten characters in a row that it has written before"),
         "made_up": _("words its training text lacks"),
     }
-    shares = [[words, *(percent(one[key][0]) for one in rows)] for key, words in said.items()]
-    read = next(one for one in recorded("writing")["own_input"] if one["cell"] == "lstm")
+    shares = [[words, *(percent(entry[key][0]) for entry in rows)] for key, words in row_names.items()]
+    read = next(entry for entry in recorded("writing")["own_input"] if entry["cell"] == "lstm")
     names = {"forced": _("reads the book"), "free": _("reads itself"), "by_accident": _("by accident")}
     looks = {"forced": "model", "free": "came", "by_accident": "muted"}
     lines = [
-        line([one[0] for one in read[key]], words, xs=_STAGES, colour=looks[key])
+        line([entry[0] for entry in read[key]], words, xs=_STAGES, colour=looks[key])
         for key, words in names.items()
     ]
-    own = plot(
+    chart = plot(
         lines,
         log_x=True,
         ys=(0, 0.75),
@@ -194,7 +197,7 @@ def temperature(temperature: str, seed: int) -> Drawn:
         y=_("share of guesses that are as in the book"),
     )
     picture = row(
-        column(text(written, "mono"), table(columns, shares, lit=[(0, at), (1, at)])), own, sizes=(3, 2)
+        column(text(written, "mono"), table(columns, shares, lit=[(0, at), (1, at)])), chart, sizes=(3, 2)
     )
     return (
         picture,
@@ -220,8 +223,8 @@ _STAGES = (1, 2, 4, 8, 15, 35, 75, 150)
     ),
     covers=(29,),
 )
-def far() -> Drawn:
-    rows = {one["cell"]: one["lost"] for one in recorded("writing")["contexts"]}
+def far() -> StepPicture:
+    rows = {entry["cell"]: entry["lost"] for entry in recorded("writing")["contexts"]}
     reach = next(k for k, (nats, _error) in zip(_CONTEXTS, rows["lstm"], strict=True) if nats < 0.02)
     # show
     colours = {"rnn": "ngram", "gru": "pinned", "lstm": "model"}
@@ -264,7 +267,7 @@ _CONTEXTS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
     appendix=True,
     rho=slider(0.5, 0.99, 0.01, 0.9, N_("factor of a step"), stands="rho"),
 )
-def hundredth(rho: float) -> Drawn:
+def hundredth(rho: float) -> StepPicture:
     k = int(np.ceil(np.log(0.01) / np.log(rho)))
     left = rho ** np.arange(101)
     # show
@@ -290,7 +293,7 @@ def hundredth(rho: float) -> Drawn:
     appendix=True,
     theta=slider(0.5, 5.5, 0.5, 1, N_("threshold θ"), stands="theta"),
 )
-def clipped(theta: float) -> Drawn:
+def clipped(theta: float) -> StepPicture:
     g = np.array([3.0, 4.0])
     left = min(1, theta / np.linalg.norm(g)) * g
     # show
@@ -322,7 +325,7 @@ def clipped(theta: float) -> Drawn:
     pi=slider(0.5, 0.95, 0.05, 0.7, N_("probability of going on, π"), stands="pi"),
     seed=again(1, N_("Draw again")),
 )
-def mean(pi: float, seed: int) -> Drawn:
+def mean(pi: float, seed: int) -> StepPicture:
     terms = 0.9 ** np.arange(12)
     full = terms.sum()
     xi = (np.random.default_rng(seed).random((10_000, 11)) < pi) / pi
@@ -362,17 +365,17 @@ def mean(pi: float, seed: int) -> Drawn:
     appendix=True,
     width=choice({"1": "1", "2": "2", "4": "4", "8": "8", "16": "16"}, "16", N_("texts kept")),
 )
-def beams(width: str) -> Drawn:
+def beams(width: str) -> StepPicture:
     rows = recorded("writing")["beams"]
     # show
     named = {0: _("drawn"), None: _("book")}
-    columns = ["", *(named.get(one["width"], str(one["width"])) for one in rows)]
-    at = [one["width"] for one in rows].index(int(width)) + 1
+    columns = ["", *(named.get(entry["width"], str(entry["width"])) for entry in rows)]
+    at = [entry["width"] for entry in rows].index(int(width)) + 1
     shares = [
-        [_("log P of a character, nats"), *(fixed(one["nats"][0]) for one in rows)],
+        [_("log P of a character, nats"), *(fixed(entry["nats"][0]) for entry in rows)],
         [
             _("ten characters in a row that it has written before"),
-            *(percent(one["repeated"][0]) for one in rows),
+            *(percent(entry["repeated"][0]) for entry in rows),
         ],
     ]
     picture = column(
@@ -409,19 +412,19 @@ def beams(width: str) -> Drawn:
     covers=(28,),
     appendix=True,
 )
-def windows() -> Drawn:
-    found = recorded("writing")["windows"]
-    late = found["read"].index(256)
-    lost = {cell: found[cell][late] for cell in ("mingru", "lstm")}
+def windows() -> StepPicture:
+    measured = recorded("writing")["windows"]
+    late = measured["read"].index(256)
+    lost = {cell: measured[cell][late] for cell in ("mingru", "lstm")}
     # show
     looks = (("mingru", "minGRU", "came"), ("lstm", "LSTM", "model"))
     lines = [
-        line([mean for mean, _e in found[cell]], name, xs=found["read"], colour=hue, dots=True)
+        line([mean for mean, _e in measured[cell]], name, xs=measured["read"], colour=hue, dots=True)
         for cell, name, hue in looks
     ]
     x, y = _("last characters that are read"), _("nats lost, a character")
     return (
-        plot(lines, log_x=True, ticks=found["read"], x=x, y=y),
+        plot(lines, log_x=True, ticks=measured["read"], x=x, y=y),
         _(
             "With 256 characters read, the minGRU still pays {mingru} ± {error} nats a character "
             "more, the LSTM {lstm}. Measured at {places} places of Shakespeare that neither was trained "
@@ -430,6 +433,6 @@ def windows() -> Drawn:
             mingru=fixed(lost["mingru"][0]),
             error=fixed(lost["mingru"][1]),
             lstm=fixed(lost["lstm"][0]),
-            places=found["places"],
+            places=measured["places"],
         ),
     )

@@ -10,7 +10,7 @@ from rnnviz.lecture.primitives import button, column, row, text
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import BOTH, ENDINGS
 from rnnviz.lecture.scene_7_backwards import TEXT, jacobian
-from rnnviz.lecture.steps import PICK, SEEN, Drawn, step
+from rnnviz.lecture.steps import PICK, SEEN, StepPicture, step
 
 TITLE = N_("What to take home")
 
@@ -23,17 +23,17 @@ TITLE = N_("What to take home")
     covers=(27, 28),
     minutes=1.5,
 )
-def points() -> Drawn:
+def points() -> StepPicture:
     word, rnn = Machine(), load("timemachine-rnn")
     added = word.net.W_hh.shape
-    one, other = (np.exp(trace(rnn, ending).log_probs[-1]) for ending in ENDINGS)
-    apart = abs(one - other).max()
+    first, second = (np.exp(trace(rnn, ending).log_probs[-1]) for ending in ENDINGS)
+    apart = abs(first - second).max()
     parameters = sum(getattr(word.net, name).size for name in NAMES)
-    kept = sum(array.size for array in Machine(steps=3).cached().values())
+    cached = sum(array.size for array in Machine(steps=3).cached().values())
     gradient = jacobian(rnn, TEXT, at=len(TEXT) - 1, of="loss").hidden[:-1, -1]
     vanished = gradient[-1] / gradient[0]
     terms = np.tril(np.ones((6, 6), bool))
-    left_out = terms & ~word.heard(2)
+    left_out = terms & ~word.uncut_pairs(2)
     # show
     rows = [
         (
@@ -67,7 +67,7 @@ def points() -> Drawn:
             _("perplexity of a uniform guess among 7 symbols; a useful model beats it"),
         ),
         (
-            str(kept),
+            str(cached),
             "back",
             _(
                 "Only sequence models with a hidden state need backpropagation through time; every step "
@@ -92,9 +92,9 @@ def points() -> Drawn:
         row(
             button(number, {PICK: SEEN}, "large strong model", name),  # opens the picture, not the question
             text(says, "strong"),
-            text(of, "quiet"),
+            text(unit, "quiet"),
             sizes=[1, 3.2, 3.2],
         )
-        for number, name, says, of in rows
+        for number, name, says, unit in rows
     ]
     return column(*listed), _("Each number is a button: it leads to the step that shows it.")

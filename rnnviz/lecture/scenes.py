@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass
 from functools import cache
 
-from rnnviz.lecture.steps import Step, of_module
+from rnnviz.lecture.steps import Step, module_steps
 
 MODULES = (
     "scene_1_counts",
@@ -40,13 +40,13 @@ class Scene:
 @cache
 def scenes() -> tuple[Scene, ...]:
     """All scenes, in order."""
-    found = []
+    numbered = []
     for number, name in enumerate(MODULES, start=1):
         module = importlib.import_module(f"rnnviz.lecture.{name}")
-        steps = of_module(module.__name__)
-        stops = tuple(one for one in steps if not one.appendix)
-        found.append(Scene(number, module.TITLE, stops, tuple(one for one in steps if one.appendix)))
-    return tuple(found)
+        steps = module_steps(module.__name__)
+        stops = tuple(item for item in steps if not item.appendix)
+        numbered.append(Scene(number, module.TITLE, stops, tuple(item for item in steps if item.appendix)))
+    return tuple(numbered)
 
 
 def place(name: str) -> tuple[int, int] | None:
@@ -54,7 +54,7 @@ def place(name: str) -> tuple[int, int] | None:
     step.
     """
     for scene in scenes():
-        names = [one.name for one in scene.steps]
+        names = [item.name for item in scene.steps]
         if name in names:
             return scene.number, names.index(name)
     return None

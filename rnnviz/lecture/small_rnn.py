@@ -69,22 +69,22 @@ def unroll(net: SmallRNN, inputs: Sequence[int], labels: Sequence[int]) -> Unrol
     )
 
 
-def deltas(net: SmallRNN, seen: Unrolled) -> Doubles:
+def deltas(net: SmallRNN, forward: Unrolled) -> Doubles:
     """δ_t = ∂L/∂A_t (T, H), with the pre-activations A_t = X_t W_xh + H_{t-1} W_hh + b_h."""
-    found, adjoint = np.empty_like(seen.slopes), np.zeros(len(net.b_h))
-    for t in reversed(range(len(found))):
-        found[t] = (seen.errors[t] @ net.W_hq.T + adjoint) * seen.slopes[t]
-        adjoint = found[t] @ net.W_hh.T
-    return found
+    delta, adjoint = np.empty_like(forward.slopes), np.zeros(len(net.b_h))
+    for t in reversed(range(len(delta))):
+        delta[t] = (forward.errors[t] @ net.W_hq.T + adjoint) * forward.slopes[t]
+        adjoint = delta[t] @ net.W_hh.T
+    return delta
 
 
-def weight_gradients(net: SmallRNN, seen: Unrolled) -> dict[str, Doubles]:
+def weight_gradients(net: SmallRNN, forward: Unrolled) -> dict[str, Doubles]:
     """∂L by every weight of a net, by name and in its shape, from its forward pass `seen`; not clipped."""
-    delta = deltas(net, seen)
+    delta = deltas(net, forward)
     return {
-        "W_xh": seen.x.T @ delta,
-        "W_hh": seen.before.T @ delta,
+        "W_xh": forward.x.T @ delta,
+        "W_hh": forward.before.T @ delta,
         "b_h": delta.sum(axis=0),
-        "W_hq": seen.state.T @ seen.errors,
-        "b_q": seen.errors.sum(axis=0),
+        "W_hq": forward.state.T @ forward.errors,
+        "b_q": forward.errors.sum(axis=0),
     }

@@ -33,13 +33,13 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from rnnviz.lecture.controls import Control, State, shown, whole
+from rnnviz.lecture.controls import Control, State, whole, with_defaults
 from rnnviz.lecture.primitives import Node
 
-Drawn = tuple[Node, str]
+StepPicture = tuple[Node, str]
 """A step's result: its picture, and the sentence to notice."""
 
-SHOW = "# show"
+SHOW_MARK = "# show"
 PICK = "pick"
 """The control of a step with a question: OPEN; SEEN once the answer is shown; or the predicted option."""
 
@@ -78,7 +78,7 @@ class Letter:
 class Step:
     """A step. `covers`: items of the textbook's section; `minutes`: its share of a talk of 45 minutes."""
 
-    make: Callable[..., Drawn]
+    make: Callable[..., StepPicture]
     title: str
     formula: str | Callable[..., str]
     say: str
@@ -86,7 +86,7 @@ class Step:
     covers: Sequence[int]
     minutes: float
     appendix: bool
-    asked: Callable[..., Letter | None] | None = None
+    room_question: Callable[..., Letter | None] | None = None
     controls: Mapping[str, Control] = field(default_factory=dict)
 
     @property
@@ -107,18 +107,18 @@ class Step:
     @property
     def usual(self) -> State:
         """The controls' initial values, in the session's language."""
-        return shown(self.controls, dict.fromkeys(self.controls))
+        return with_defaults(self.controls, dict.fromkeys(self.controls))
 
-    def shown(self, values: State) -> Drawn:
+    def draw(self, values: State) -> StepPicture:
         """The picture at the controls' values, and the sentence to notice."""
         return self.make(**{name: values[name] for name in self.controls if name != PICK})
 
-    def written(self, values: State) -> str:
+    def formula_at(self, values: State) -> str:
         """The formula, which may depend on the values."""
         if isinstance(self.formula, str):
             return self.formula
-        wanted = inspect.signature(self.formula).parameters
-        return self.formula(**{name: values[name] for name in wanted})
+        parameters = inspect.signature(self.formula).parameters
+        return self.formula(**{name: values[name] for name in parameters})
 
     @cached_property
     def _source(self) -> str:
@@ -128,17 +128,19 @@ class Step:
         assert isinstance(function, ast.FunctionDef)
         first = function.body[0].lineno - 1
         lines = whole_source.splitlines()[first:]
-        ends = [i for i, one in enumerate(lines) if one.strip() == SHOW]
+        ends = [i for i, line in enumerate(lines) if line.strip() == SHOW_MARK]
         return textwrap.dedent("\n".join(lines[: ends[0]] if ends else [])).strip("\n")
 
     def code(self, values: State) -> str:
         """A complete program: imports, values, the step's lines; "" where the step computes nothing."""
         if not self._source:
             return ""
-        used = {one.id for one in ast.walk(ast.parse(self._source)) if isinstance(one, ast.Name)}
-        made = self.make.__code__
-        own = {*made.co_varnames, *made.co_cellvars, *vars(builtins)}
-        outside = self.make.__globals__.keys() & used - own
+        used = {
+            variable.id for variable in ast.walk(ast.parse(self._source)) if isinstance(variable, ast.Name)
+        }
+        compiled = self.make.__code__
+        local_names = {*compiled.co_varnames, *compiled.co_cellvars, *vars(builtins)}
+        outside = self.make.__globals__.keys() & used - local_names
         imports = [_import(self.make.__module__, name, self.make.__globals__[name]) for name in outside]
         set_here = [f"{name} = {values[name]!r}" for name in self.controls if name in used]
         imports.sort(key=lambda line: (" = " in line, line))  # modules first, then constants
@@ -172,24 +174,25 @@ def step(
     covers: Sequence[int] = (),
     minutes: float = 0,
     appendix: bool = False,
-    asked: Callable[..., Letter | None] | None = None,
-    **given: Control,
-) -> Callable[[Callable[..., Drawn]], Callable[..., Drawn]]:
-    """Make a step of a function of its controls' values: see the module. `asked`: the question for the
-    room.
+    room_question: Callable[..., Letter | None] | None = None,
+    **widgets: Control,
+) -> Callable[[Callable[..., StepPicture]], Callable[..., StepPicture]]:
+    """Make a step of a function of its controls' values: see the module.
+
+    room_question    called with those values, returns the question for the class's phones, or None
     """
-    controls = dict(given)
+    controls = dict(widgets)
     if isinstance(ask, Question):
         controls[PICK] = Control(whole(OPEN, 9), OPEN)
 
-    def keep(make: Callable[..., Drawn]) -> Callable[..., Drawn]:
-        made = Step(make, title, formula, say, ask, covers, minutes, appendix, asked, controls)
-        _STEPS.setdefault(make.__module__, []).append(made)
+    def keep(make: Callable[..., StepPicture]) -> Callable[..., StepPicture]:
+        new_step = Step(make, title, formula, say, ask, covers, minutes, appendix, room_question, controls)
+        _STEPS.setdefault(make.__module__, []).append(new_step)
         return make
 
     return keep
 
 
-def of_module(name: str) -> list[Step]:
+def module_steps(name: str) -> list[Step]:
     """The steps of an imported module, in the order of their definition."""
     return _STEPS.get(name, [])

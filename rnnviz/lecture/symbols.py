@@ -26,12 +26,12 @@ class Symbol:
     shape: str = ""
     word: bool = False
 
-    def written(self) -> str:
+    def localised(self) -> str:
         """Its LaTeX in the session's language."""
         if not self.word:
             return self.latex
-        said = _(self.latex)
-        return rf"\text{{{said}}}"
+        word = _(self.latex)
+        return rf"\text{{{word}}}"
 
 
 _UNITS = "n × h"
@@ -146,7 +146,7 @@ def typeset(formula: str) -> str:
     '\\htmlData{symbol=W_xh}{\\mathbf{W}_{xh}} + 1'
     """
     return _NAMED.sub(
-        lambda found: rf"\htmlData{{symbol={found[1]}}}{{{SYMBOLS[found[1]].written()}}}", formula
+        lambda match: rf"\htmlData{{symbol={match[1]}}}{{{SYMBOLS[match[1]].localised()}}}", formula
     )
 
 
@@ -155,7 +155,7 @@ def names(formula: str) -> list[str]:
     return list(dict.fromkeys(_NAMED.findall(formula)))
 
 
-def said() -> dict[str, dict[str, str]]:
+def meanings() -> dict[str, dict[str, str]]:
     """Every symbol's meaning, and its shape in letters, in the session's language."""
     return {name: {"is": _(symbol.means), "shape": symbol.shape} for name, symbol in SYMBOLS.items()}
 

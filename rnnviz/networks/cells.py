@@ -158,6 +158,8 @@ def lstm(xp: Any, x: Any, u: Any, h: Any, c: Any) -> Parts:
 )
 def mingru(xp: Any, x: Any) -> Parts:
     """A_t = Z_t and B_t = (1 - Z_t) ⊙ g(X_t W_xh + b_h). The paper's gate is 1 - Z_t."""
+    # 1 - Z_t is written as σ(-a): where σ(a) is almost 1, subtracting it from 1 would leave few digits, and
+    # over ten thousand steps the error adds up.
     z, n = xp.sigmoid(x[0]), xp.positive(x[1])
     return {"keep": z, "write": xp.sigmoid(-x[0]) * n, "update": z, "candidate": n}  # 1 - z loses digits
 
@@ -169,6 +171,7 @@ def parameters(kind: CellKind, tensors: Sequence[Any]) -> tuple[Any, Any, Any, A
     None for a cell without them.
     """
     H = len(tensors[0]) // len(kind.blocks)
+    # Torch's tensors have the blocks on top of one another, in an order of its own for an LSTM: i, f, g, o.
     ordered = [tensor[[k * H + n for k in kind.stored for n in range(H)]] for tensor in tensors]
     if not kind.mixes:
         return ordered[0], None, ordered[1], None
@@ -176,5 +179,6 @@ def parameters(kind: CellKind, tensors: Sequence[Any]) -> tuple[Any, Any, Any, A
     b = b_x + b_h
     if not kind.own_bias:
         return W_x, W_h, b, None
+    # The last block's second bias is added to its product with the state, before a gate scales both.
     b[-H:] = b_x[-H:]
     return W_x, W_h, b, b_h[-H:]

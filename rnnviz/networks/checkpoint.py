@@ -134,6 +134,7 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     """
     models: dict[str, ModelInfo] = {}
     damaged: list[Damaged] = []
+    # The first folder wins: a user's model hides a shipped one of the same name.
     for path in _files():
         info = _examined(path, _mark(path))
         if isinstance(info, ModelInfo):
@@ -149,6 +150,7 @@ def _mark(path: Path) -> object:
         about = path.stat()
     except OSError:
         return None
+    # Writing replaces the file, so its inode changes even where size and second are the same.
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
@@ -156,6 +158,7 @@ def _mark(path: Path) -> object:
 def _examined(path: Path, mark: object) -> ModelInfo | Damaged:
     from rnnviz.networks.config import ModelConfig
 
+    # Any file may lie in the folder: whatever is wrong with it becomes an entry, never an error of the list.
     try:
         if not files.is_shown(path):
             raise CheckpointError(
@@ -240,12 +243,14 @@ def check_target(path: str | Path, replaces: Callable[[Path], bool] | None = Non
     try:
         if path.is_dir():
             raise CheckpointError("{path} is a folder; name a file in it", path=path)
+        # Asked before a training, whose hours would be lost if its file could not be written.
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         occupied = replaces is not None and path.exists() and path.stat().st_size > 0
     except OSError as error:
         raise CheckpointError(
             "{path} can't be written: {strerror}; choose another folder", path=path, strerror=error.strerror
         ) from None
+    # An empty file is no loss, whatever it was.
     if occupied and isinstance(_examined(path, _mark(path)), Damaged):
         raise CheckpointError(
             "{path} is there already and is no model that this version reads; name another, or remove it",
@@ -317,6 +322,7 @@ def _read(name_or_path: str | Path) -> tuple[ModelConfig, dict[str, Any], dict[s
     path = find(name_or_path)
     described, meta, _ = read_header(path)
     sketch = sketch_in(path, described, meta)
+    # The sketch is no weight: the rest must be exactly the tensors of the configuration.
     described.pop(SKETCH, None)
     try:
         about = {
@@ -334,6 +340,7 @@ def _read(name_or_path: str | Path) -> tuple[ModelConfig, dict[str, Any], dict[s
             counts.pop(SKETCH, None)
             return NgramModel.from_tensors(counts, order=meta["config"].get("order"), **about)
         config = ModelConfig(**meta["config"])
+        # Each is sound by itself; together they would read one character as another.
         if config.vocabulary_size != about["vocabulary"].size:
             raise ConfigError(
                 "the configuration says {vocabulary_size} symbols and the vocabulary has "

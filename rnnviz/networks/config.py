@@ -56,6 +56,7 @@ def removed_cell_error(cell: object) -> ConfigError | None:
 
 def span(cell: str, activation: str) -> str:
     """The range of such cells' states; see `ModelConfig.span`."""
+    # A Python function's states have no known range: they are shown as tanh's are.
     of_cell = CELLS[cell].span if cell in CELLS else "activation"
     return activation if of_cell == "activation" else of_cell
 

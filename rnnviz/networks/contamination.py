@@ -25,6 +25,7 @@ Hashes = npt.NDArray[np.uint64]
 Unsigned = TypeVar("Unsigned", np.uint32, np.uint64)
 
 # Odd numbers without a pattern, which must never change: every stored sketch was made with them.
+# 2^64 divided by the golden ratio, and the factors of SplitMix64.
 _HASH_BASE = 0x9E3779B97F4A7C15
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 _SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # no space lies beyond
@@ -48,8 +49,12 @@ class Contamination:
 
 def sketch(text: str) -> Sketch:
     """The sketch of a training text: the hashes of its n-grams that `modulus` divides, at most MAX_HASHES."""
+    # Hashes that a number divides are a random sample, and the same sample in every text: so a text can be
+    # compared with a sketch without the other text. The modulus grows with the text, and the sketch stays
+    # small.
     chosen = _unique(np.concatenate([np.empty(0, np.uint64), *_hashes([text])]))
     modulus = max(1, -(-len(chosen) // MAX_HASHES))
+    # The quotient keeps about as many as wanted; a file's size needs the exact bound.
     while np.count_nonzero(chosen % np.uint64(modulus) == 0) > MAX_HASHES:
         modulus += 1
     return Sketch(_sampled(chosen, modulus), modulus)
@@ -88,6 +93,7 @@ def _hashes(pieces: Iterable[str]) -> Iterator[Hashes]:
     for piece in pieces:
         for start in range(0, len(piece), BLOCK_CHARS):
             points = code_points(piece[start : start + BLOCK_CHARS])
+            # Texts that differ in line breaks or indentation alone count as the same.
             white = _SPACE[np.minimum(points, len(_SPACE) - 1)]
             repeated = white & np.concatenate([[in_space], white[:-1]])
             in_space = bool(white[-1])
@@ -99,6 +105,8 @@ def _hashes(pieces: Iterable[str]) -> Iterator[Hashes]:
 
 def _rolled(points: npt.NDArray[np.uint32]) -> Hashes:
     """Σ_j B^(23-j) x_{i+j} modulo 2^64 of every n-gram, from sums of 1, 2, 4, 8 and 16 terms."""
+    # 24 = 16 + 8 terms. Doubling the length takes one product and one sum for all positions at once, so five
+    # of them stand for a rolling hash, which would be a loop in Python.
     sums, base = _mixed(points.astype(np.uint64)), _HASH_BASE
     for length in (1, 2, 4):
         sums = sums[:-length] * np.uint64(base) + sums[length:]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def has_torch() -> bool:
     """Whether torch can be imported. Doesn't import it: that takes seconds."""
     try:
+        # None in sys.modules stands for a module that is hidden on purpose, as the tests of look alone do.
         return sys.modules.get("torch") is not None or find_spec("torch") is not None
     except (ImportError, ValueError):
         return False

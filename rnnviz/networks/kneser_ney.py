@@ -78,7 +78,8 @@ def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int) -> Counts:
     keys: list[Integers] = []
     nodes = sequence
     for level in range(2, order + 1):
-        # nodes[i] is the n-gram of level - 1 symbols that begins at position i.
+        # nodes[i] is the n-gram of level - 1 symbols that begins at position i. `return_inverse` numbers the
+        # n-gram at each position: the nodes from which the next level's keys are made.
         level_keys, nodes = np.unique(nodes[:-1] * (size + 1) + sequence[level - 1 :], return_inverse=True)
         keys.append(level_keys)
     if order == 1:
@@ -111,6 +112,9 @@ def discounts(counts: Integers) -> tuple[float, float, float]:
     """
     t = [float(np.count_nonzero(counts == j)) for j in range(5)]
     result = list(FALLBACK)
+    # Counts of the training text are too high on average: of the n-grams seen j times some were lucky. The
+    # ratio t_{j+1} / t_j tells how many, as in Good-Turing estimation. It needs n-grams of both counts, which
+    # small and repetitive texts lack.
     for j in (1, 2, 3):
         if all(t[1:3]) and t[j] and t[j + 1]:
             estimate = j - (j + 1) * t[1] / (t[1] + 2 * t[2]) * t[j + 1] / t[j]
@@ -158,8 +162,11 @@ def estimate(counts: Counts) -> list[Level]:
         # Level 1 has a single context, the empty one.
         parents = all_keys[level] // base if level else np.zeros(base, np.int64)
         contexts = len(adjusted[level - 1]) if level else 1
+        # The discount of each n-gram, by its count: 0, 1, 2, and 3 or more.
         discount = np.array([0.0, *discounts(a)])[np.minimum(a, 3)]
         total = np.bincount(parents, a, minlength=contexts)
+        # What the discounts take from a context's n-grams goes to the shorter context: no probability is
+        # lost.
         kept_back = np.bincount(parents, discount, minlength=contexts)
         backoff = np.divide(kept_back, total, out=np.ones(contexts), where=total > 0)
         share = (a - discount) / total[parents]
@@ -167,6 +174,7 @@ def estimate(counts: Counts) -> list[Level]:
             backoffs.append(np.append(backoff, 1.0))
         else:
             share += backoff / counts.size  # the start symbol's is never read: it is not predicted
+        # The extra node, for an n-gram that was never seen: nothing of its own, all from the shorter one.
         shares.append(np.append(share, 0.0))
     backoffs.append(np.ones_like(shares[-1]))
     return [
@@ -207,6 +215,9 @@ def counts_from(tensors: Mapping[str, Array], size: int, order: int) -> Counts:
     keys: list[Integers] = []
     nodes = size + 1
     for level in range(2, order + 1):
+        # A stranger's file: every number is checked before it is used as an index. Counts of children that
+        # don't add up, a symbol beyond V, or keys out of order would give wrong probabilities, or reads
+        # beyond an array.
         children, symbols = arrays[f"children.{level - 1}"], arrays[f"symbols.{level}"]
         if len(children) != nodes or int(children.sum()) != len(symbols):
             raise ConfigError("symbols.{level} and the children before it do not fit together", level=level)

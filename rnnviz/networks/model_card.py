@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rnnviz.checks import restored
+from rnnviz.checks import restore
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Number, Sentence, count, make_sentences, span, words
 from rnnviz.networks import checkpoint
@@ -228,9 +228,10 @@ def _listed(card: Mapping[str, Any], key: str) -> tuple[Recorded, ...]:
 def _finding(record: object) -> Recorded | None:
     """The restored record; None for a damaged one."""
     try:
-        finding: Recorded = restored(Recorded, record)
+        finding: Recorded = restore(Recorded, record)
     except (TypeError, LookupError, ValueError, AttributeError):
         return None
+    # A card may come from anywhere: a negative unit would count from the end of the state.
     counts = (finding.layer, finding.unit, finding.characters)
     return finding if min(counts) >= 0 and finding.untrained else None
 
@@ -244,7 +245,10 @@ def read_candidates(path: str | Path, recipe: Mapping[str, Any]) -> list[Candida
     A row has `settings` (those in which candidates differ), `validation_perplexity` and `characters`; the row
     of this recipe is `chosen`. Raises ConfigError if the file can't be used or another candidate is best.
     """
+    # The file's order is the order of training; the best one comes first on the page.
     rows = sorted(_candidates(Path(path)), key=lambda row: float(row["validation_perplexity"]))
+    # A candidate is this recipe if all its settings agree; a recipe has more. That another candidate is
+    # better means that the settings were not chosen by this table, and the card would claim it.
     chosen = [row for row in rows if all(recipe.get(k) == v for k, v in row["settings"].items())]
     if not chosen or chosen[0]["validation_perplexity"] > rows[0]["validation_perplexity"]:
         raise ConfigError(

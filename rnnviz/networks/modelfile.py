@@ -80,6 +80,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     try:
         described, start, size = _header(path)
         meta = _description(described.pop("__metadata__", None))
+        # Headers are JSON of anybody's: a missing key or a wrong type is a damaged file, no error of ours.
         try:
             end = start + max([0, *(entry["data_offsets"][1] for entry in described.values())])
         except (TypeError, LookupError):
@@ -90,6 +91,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
                 promised=end,
                 size=size,
             )
+        # Addresses and commands take the name: one with a folder in it must not get that far.
         if meta["card"].get("name"):
             check_name(meta["card"]["name"])
         meta["card"] = _sound(meta["card"])
@@ -119,6 +121,8 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
     At most MAX_HEADER bytes are read: the safetensors library would take a header of 100 MB, and the memory
     for lists nested as deep.
     """
+    # In order of what a hostile file could cost: its size is known without reading, then 8 bytes tell the
+    # header's length, and only a header of sane length is read and parsed.
     with files.opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MAX_FILE:
@@ -137,6 +141,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
         raise ConfigError("it is cut off after {size} bytes; copy or download it again", size=size)
     try:
         raw = json.loads(header)
+    # Brackets nested a million deep are valid JSON, and end Python's parser.
     except (ValueError, RecursionError):
         raw = None
     if not isinstance(raw, dict):
@@ -155,6 +160,7 @@ def _description(metadata: Any) -> dict[str, Any]:
     except (ValueError, RecursionError):
         meta = None
     match meta:
+        # Told first: a newer format may lack everything that is asked for below.
         case {"format": int(version)} if version > FORMAT_VERSION:
             raise ConfigError(
                 "it has format {version} and this version reads up to {newest}; update rnnviz",
@@ -171,6 +177,7 @@ def _is_plain(value: object, levels: int = 20) -> bool:
     if isinstance(value, dict | list):
         inside = value.values() if isinstance(value, dict) else value
         return levels > 0 and all(_is_plain(item, levels - 1) for item in inside)
+    # Python reads Infinity, NaN and numbers of any length as JSON; a browser doesn't.
     return not isinstance(value, int | float) or abs(value) < 1e300
 
 
@@ -187,14 +194,15 @@ def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
     if any(type(v) not in HELD_OUT.get(k, NUMBER) for k, v in entries.get("held_out", {}).items()):
         del entries["held_out"]
     encoded = json.dumps(entries, ensure_ascii=False)
+    # `checkpoint` keeps the cards of up to a thousand files.
     if len(encoded) > MAX_CARD:
         raise ConfigError(
             "its card has {length:,} characters, and the limit is {limit:,}",
             length=len(encoded),
             limit=MAX_CARD,
         )
-    shown: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", encoded), object_pairs_hook=_displayable)
-    return shown
+    displayed: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", encoded), object_pairs_hook=_displayable)
+    return displayed
 
 
 def _displayable(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -248,6 +256,7 @@ def read_weights(
 
     shapes = {k: list(shape) for k, shape in config.shapes().items()}
     stored = {k: e.get("shape") for k, e in described.items()}
+    # By the header alone: a file may promise a tensor of terabytes, for which nothing is allocated yet.
     if stored != shapes:
         wrong = sorted(k for k in shapes.keys() | stored.keys() if shapes.get(k) != stored.get(k))
         raise ConfigError(
@@ -261,8 +270,10 @@ def read_weights(
             "weights are float32 or float16; received {types}", types=", ".join(sorted(strange))
         )
     weights = {k: w.astype(np.float32) for k, w in read_tensors(path).items() if k != SKETCH}
+    # The header and the tensors are two readings of the file, and another program may have written between.
     if {k: list(w.shape) for k, w in weights.items()} != shapes:
         raise ConfigError("it was replaced while it was read; try again")
+    # A NaN would pass through every product; the message would come from a perplexity that is none.
     if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
         raise ConfigError("tensor {name!r} holds values that are not finite", name=broken[0])
     return weights

@@ -180,6 +180,9 @@ class NgramModel(Pictured):
         """`log_probs` after `state`, in half the time of `_dense_block`."""
         base = self.vocabulary.size + 1
         probabilities = self.levels[0].share[: self.vocabulary.size].copy()
+        # Level by level, from the shortest context: all V probabilities are scaled by γ of the longer
+        # context, and those of the symbols that were seen after it get their share. A node's children are one
+        # run of keys.
         for (upper, level), nodes in zip(pairwise(self.levels), self._nodes(state), strict=False):
             node = int(nodes[-1])
             first, last = np.searchsorted(level.keys, (node * base, (node + 1) * base))
@@ -272,6 +275,8 @@ class NgramModel(Pictured):
     def _score_block(self, state: Integers, block: Integers) -> Doubles:
         sequence = np.concatenate([state, block])
         probabilities = np.zeros(len(block))
+        # P_k = share + γ P_{k-1}, from the shortest n-gram up: by Horner's scheme, each level is two
+        # operations.
         backoff: Doubles | float = 1.0
         for level, nodes in zip(self.levels, self._nodes(sequence), strict=True):
             probabilities = probabilities * backoff + level.share[nodes[len(state) :]]
@@ -310,6 +315,8 @@ class NgramModel(Pictured):
             first, last = np.searchsorted(level.keys, (contexts * base, (contexts + 1) * base))
             lengths = last - first
             rows = np.repeat(np.arange(len(block)), lengths)
+            # The runs of all contexts, one after another, as one index: `places` counts up within each run,
+            # from its first child on.
             places = np.arange(len(rows)) + np.repeat(first - np.cumsum(lengths) + lengths, lengths)
             probabilities[rows, level.keys[places] - contexts[rows] * base] += level.share[places]
         return probabilities
@@ -321,6 +328,7 @@ class NgramModel(Pictured):
         return self._advanced(start, self._checked(context, self.vocabulary.start))
 
     def _advanced(self, state: Integers, ids: Integers) -> Integers:
+        # Nothing earlier changes a prediction: this is all that is remembered of a text.
         length = max(self.order - 1, 1)  # at least 1, so that order 1 is no special case
         return np.concatenate([state[-length:], ids[-length:]])[-length:]
 

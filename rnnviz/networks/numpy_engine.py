@@ -10,6 +10,37 @@ X_t W_xh + b_h of the first layer is looked up in a table over the V + 1 inputs.
 Shape letters: n steps, B texts, G blocks of a cell's weights, H units, L layers, V symbols.
 """
 
+# A recorded step, worked out. `_Step` calls the GRU's record
+#
+#     r, z = xp.sigmoid(x[:2] + u[:2])
+#     n = xp.tanh(x[2] + r * u[2])
+#     h = z * h + xp.rest(z) * n
+#
+# with an `xp` and with arrays that compute nothing (`_Recorder`, `_StandIn`): x + u appends the call
+# np.add(x, u, a) to a list, with a buffer a for the result, and returns a stand-in for a. In the end the list
+# is
+#
+#     dot       W_h, h      -> u          product with the state, which `_multiply` puts first
+#     add       u[2], b_u   -> u[2]
+#     add       x[:2], u[:2] -> a
+#     negative  a           -> b          the sigmoid, as 1 / (1 + e^-a)
+#     exp       b           -> c
+#     add       c, 1        -> b          b's stand-in is gone: its buffer serves again
+#     divide    1, b        -> c          c is r and z now
+#     multiply  c[0], u[2]  -> d
+#     add       x[2], d     -> e
+#     tanh      e           -> d          n
+#     multiply  c[1], h     -> e
+#     subtract  1, c[1]     -> f
+#     multiply  f, d        -> g
+#     add       e, g        -> h          the new state over the old, which nothing reads any more
+#
+# `_replay` makes a text's steps of it: it copies a row of X_t W_x + b into x, makes the calls in order,
+# copies h out, and goes on with the next row. Nothing is allocated, and no name is looked up.
+#
+# A buffer is free again as soon as Python deletes the last stand-in for it: `_StandIn.__del__` returns it to
+# the recorder. So a step's memory is that of the values which are needed at the same time, and stays in the
+# cache.
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -78,6 +109,7 @@ class StateChange(Protocol):
 def combined(weights: "Weights", change: StateChange | Sequence[StateChange] | None) -> Changes:
     """The changes of one StateChange or several, in their order. Raises ConfigError for other values."""
     changes = [] if change is None else list(change) if isinstance(change, Sequence) else [change]
+    # Several changes of one state apply one after another, in the order in which they were given.
     by_state: dict[tuple[int, str], list[Change]] = {}
     for state_change in changes:
         if not hasattr(state_change, "changes"):
@@ -93,6 +125,8 @@ def combined(weights: "Weights", change: StateChange | Sequence[StateChange] | N
 def applied(state_change: object, apply: Change, t: int, state: Floats) -> None:
     """Apply `one`. Raises ConfigError where it makes a state NaN or longer than MAX_STATE_LENGTH."""
     with np.errstate(over="ignore", invalid="ignore"):
+        # One product tells NaN and too large a state alike: a comparison with NaN is false. Taken before the
+        # change too, as a damaged network's states are not finite to begin with.
         before = np.vdot(state, state)
         apply(t, state)
         fits = np.vdot(state, state) <= MAX_STATE_LENGTH**2  # not so where it is NaN
@@ -122,6 +156,7 @@ class _Functions:
         self.phi = self.tanh if activation == "tanh" else lambda a: self.maximum(a, 0)
 
     def sigmoid(self, a: Any) -> Any:
+        # Numpy has no sigmoid: it takes four calls.
         return 1 / (self.exp(-a) + 1)  # e^-a may overflow: σ is 0 then, as it should be
 
     def rest(self, z: Any) -> Any:
@@ -153,16 +188,20 @@ class _StandIn:
         dtype = self.buffer.dtype.type
         arrays = [a.buffer if isinstance(a, _StandIn) else dtype(a) for a in args]
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        # A result never takes the memory of its own arguments: their stand-ins are alive during the call, so
+        # that their buffers are not among the free ones.
         free = self.recorder.free.setdefault(shape, [])
         out = free.pop() if free else np.empty(shape, dtype)
         self.recorder.calls.append(partial(function, *arrays, out))
         return _StandIn(out, self.recorder, recycled=True)
 
-    def __del__(self) -> None:  # nothing refers to this result any longer: a later one takes its memory
+    def __del__(self) -> None:  # unreferenced: its buffer is recycled
         if self.recycled:
             self.recorder.free[self.buffer.shape].append(self.buffer)
 
     def __getitem__(self, block: int | slice) -> "_StandIn":
+        # A view of a buffer keeps the buffer's owner alive: else x[:2] could be written over while x[0] is
+        # read.
         return _StandIn(self.buffer[block], self.recorder, self)
 
     def __iter__(self) -> Any:
@@ -217,6 +256,7 @@ class _Recorder(_Functions):
         return a.call(_minimum, a, b)
 
     def state(self, name: str, value: _StandIn) -> _StandIn:
+        # A call like the others, in its place among them: what is computed later reads the changed state.
         self.calls.append(partial(self._change, name, value.buffer))
         return value
 
@@ -282,10 +322,12 @@ class _Step:
         kind, dtype = CELLS[layer.cell], layer.b.dtype
         self.time, self._changes, self._units = 0, changes, layer.units
         shape = (*rows, layer.units)
+        # The fixed blocks that every call of the program reads or writes.
         self.x, u = (np.zeros((len(kind.blocks), *shape), dtype) for _ in range(2))
         self.state = [np.zeros(shape, dtype) for _ in range(1 + kind.has_cell)]
         recorder = _Recorder(layer.activation, self._change)
         self.calls = recorder.calls
+        # The record runs here, once: from now on its calls are the step.
         self._multiply(layer, u)
         parts = kind.step(recorder, *(_StandIn(array, recorder) for array in (self.x, u, *self.state)))
         for state, name in zip(self.state, "hc", strict=False):
@@ -297,8 +339,10 @@ class _Step:
         """Note the product with W_h: of few texts one by one, in pieces that BLAS does with one thread."""
         assert layer.W_h is not None
         h = self.state[0]
+        # One text: a matrix times a vector, in pieces that BLAS does on this thread.
         if h.ndim == 1:
             self.calls += [partial(np.dot, part, h, to) for part, to in _pieces(layer.W_h, u.reshape(-1))]
+        # Many texts: h times each block of W_h, so that the results lie by block, as the record reads them.
         elif len(h) > MAX_SINGLE_TEXTS:
             self.calls.append(partial(matmul, h, layer.across, u))
         else:
@@ -310,12 +354,17 @@ class _Step:
 
     def _into(self, state: Floats, result: Floats) -> None:
         """Note that the new state overwrites the old: at once, or by a copy if a later call reads the old."""
+        # The result's buffer may have served earlier values too; only the last call that writes it makes the
+        # state. A change of the state writes in place and makes nothing new.
         last_write = max(
             k for k, call in enumerate(self.calls) if call.args[-1] is result and call.func != self._change
         )
+        # No cell in CELLS needs the copy: it is for one that still reads the old state when the new one is
+        # made.
         if any(a is state for call in self.calls[last_write + 1 :] for a in call.args):
             self.calls.append(partial(np.copyto, state, result))
             return
+        # Later calls that read the result, such as tanh of an LSTM's C, read it where it is made now.
         for k in range(last_write, len(self.calls)):
             args = (state if a is result else a for a in self.calls[k].args)
             self.calls[k] = partial(self.calls[k].func, *args)
@@ -329,6 +378,7 @@ class _StepCache(threading.local):
     """The recorded steps of each thread, by shape. Steps own memory, so a pickle leaves them out."""
 
     def __init__(self) -> None:
+        # Two threads that replayed one step would write into each other's blocks.
         self.steps: dict[tuple[int, ...], list[_Step | None]] = {}
 
     def __reduce__(self) -> tuple[type["_StepCache"], tuple[()]]:
@@ -380,6 +430,9 @@ class Weights:
         """
         texts = ids.shape[1:]
         steps = self._steps(texts, changes)
+        # Layer by layer for a block of steps, not step by step for all layers: the products with the inputs
+        # of the layers above are then one product of many rows. At least 4 steps, however many texts there
+        # are.
         size = max(4, BLOCK_ROWS // max(1, *texts)) if texts else BLOCK_ROWS
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -391,6 +444,7 @@ class Weights:
                     rows: Floats | None = None
                     if driven is not None and n == 0:
                         rows = driven[begin:end]
+                    # The first layer of a recurrent cell reads its rows from the table, one step at a time.
                     elif n or step is None or layer.table is None:
                         rows = self.rows(n, ids[begin:end], hidden[begin + 1 : end + 1, n - 1])
                     if step is None:
@@ -411,6 +465,7 @@ class Weights:
 
     def _steps(self, texts: tuple[int, ...], changes: Changes) -> list[_Step | None]:
         cache = self._step_cache.steps
+        # Typing, one character at a time, finds its steps here and records none.
         if not changes and texts in cache:
             return cache[texts]
         steps = []
@@ -422,6 +477,7 @@ class Weights:
             }
             steps.append(_Step(layer, texts, layer_changes) if CELLS[layer.cell].mixes else None)
         if not changes:  # a step that changes states belongs to one reading
+            # A long text ends in a batch of another size; without a limit each file would leave steps behind.
             if len(cache) == MAX_CACHED_SHAPES:
                 cache.clear()
             cache[texts] = steps
@@ -438,6 +494,8 @@ class Weights:
         for begin in range(0, n if out else 0, BLOCK_ROWS):
             end = min(begin + BLOCK_ROWS, n)
             for number, layer in enumerate(self.layers):
+                # Gates are no part of what a reading keeps. They follow again from the states, all steps at
+                # once.
                 before = hidden[begin:end, number]
                 rows = self.rows(number, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
                 with np.errstate(over="ignore", invalid="ignore"):
@@ -482,6 +540,7 @@ def layer_parts(layer: Layer, rows: Floats, before: Floats) -> cells.Parts:
 def _at_once(layer: Layer, rows: Floats, h: Floats, change: Change | None, time: int) -> None:
     """Fill in rows 1 .. n of h (n + 1, …, H), for a cell without W_h."""
     parts = layer_parts(layer, rows, h[:-1])
+    # A_t and B_t of all steps are known. The recurrence itself is two calls a step, with names bound once.
     if CELLS[layer.cell].linear:
         multiply, add = np.multiply, np.add
         for t, (keep, write) in enumerate(zip(parts["keep"], parts["write"], strict=True)):
@@ -503,11 +562,13 @@ def _replay(
     """Fill in rows 1 .. n of h and c (n + 1, …, H), from `rows` (n, …, G·H) or the table by `ids` (n, …)."""
     x, calls, table = step.x, step.calls, layer.table
     row, driven = x.reshape(-1), None if rows is None else layer.blocks(rows)
+    # A list's integers index a table faster than numpy's do, one at a time.
     at = ids.tolist() if ids.ndim == 1 else ids
     step.state[0][...] = h[0]
     if c is not None:
         step.state[1][...] = c[0]
     for t in range(len(ids)):
+        # The three ways to a row: given, looked up for one text, looked up for a batch of texts.
         if driven is not None:
             x[...] = driven[:, t]
         elif ids.ndim == 1:
@@ -515,6 +576,7 @@ def _replay(
         else:
             np.take(layer.looked_up, at[t], axis=1, out=x, mode="clip")  # "raise" buffers
         step.time = time + t
+        # The engine's inner loop: 14 calls for a GRU, 13 for an LSTM, where one product is one call.
         for call in calls:
             call()
         h[t + 1] = step.state[0]
@@ -591,6 +653,7 @@ def weights_from(
     arrays = {name: np.array(values, dtype, order="C") for name, values in tensors.items()}
     embedding = arrays.get("embedding.weight")
     layers = [_layer(config, n, arrays) for n in range(config.layers)]
+    # X_t is a row of the embedding, so X_t W_x + b has V + 1 values: a product for each, once.
     W_x, b = layers[0].W_x, layers[0].b
     table = None
     if embedding is None:
@@ -613,12 +676,15 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats]) -> Layer:
 
 def _pieces(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
     """`weights` (R, X) and the vector `out` (R,) of a product with it, cut into pieces of equal rows."""
+    # Whole rows of the matrix, so that each piece of the result is complete: no sum is split.
     step = max(1, PRODUCT_ENTRIES // weights.shape[1])
     return [(weights[n : n + step], out[n : n + step]) for n in range(0, len(weights), step)]
 
 
 def product(rows: Floats, weights: Floats) -> Floats:
     """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
+    # A single row goes to `dot`, as matmul's way for one row is slower, and in pieces that stay on this
+    # thread.
     if len(rows) != 1:
         products: Floats = matmul(rows, weights.T)
         return products

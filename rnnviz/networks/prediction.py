@@ -6,14 +6,13 @@ Shape letters: n predictions, V symbols.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
-from rnnviz.networks.progress import run
 
 Ranks = npt.NDArray[np.int32]
 
@@ -49,20 +48,30 @@ class Scorer(Protocol):
         """log P as by `advance`, the rank of each symbol, and the entropy of the prediction before each."""
 
 
+OnRead = Callable[[int, float], object]
+"""Called several times a second with the number of characters read since, and their cost in nats."""
+
+
+def ignore_read(characters: int, nats: float) -> None:
+    """Nobody follows the reading."""
+
+
 class Stepwise(ABC):
     """A Scorer that reports its progress within a long piece."""
 
     @abstractmethod
-    def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Scores]:
-        """`advance_details` step by step: yields its progress. Rank and entropy are computed if `want`."""
+    def scores(self, ids: Ids, *, want: bool, on_read: OnRead = ignore_read) -> Scores:
+        """The Scores of `ids` (n,); rank and entropy are computed if `want`. An `on_read` that raises leaves
+        the scorer unusable.
+        """
 
     def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
-        return run(self.advancing(ids, want=False)).log_p
+        return self.scores(ids, want=False).log_p
 
     def advance_details(self, ids: Ids) -> Scores:
         """log P, rank and entropy of each symbol of `ids` (n,)."""
-        return run(self.advancing(ids, want=True))
+        return self.scores(ids, want=True)
 
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: Integers) -> Ranks:
@@ -75,12 +84,15 @@ def normalised(logits: Floats) -> tuple[Floats, Doubles]:
     """`logits` (n, V), changed in place to be at most 0, and the log of each row's sum of exponentials, (n,),
     in nats: log P = first - second[:, None].
     """
+    # The largest becomes 0, so that no exponential overflows; the sum is at least 1, so that its log is
+    # finite.
     logits -= logits.max(axis=1, keepdims=True)
     return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
 
 
 def entropy(logits: npt.NDArray[np.floating[Any]], log_sum: Doubles) -> Floats:
     """-Σ P log P in nats, (n,), from the results of `normalised`."""
+    # -Σ P log P with log P = logit - log_sum: one pass over the exponentials, no array of log P.
     weighted = np.einsum("nv,nv->n", np.exp(logits), logits)
     # Rounding may leave a certain prediction a little below 0.
     return np.asarray(np.maximum(log_sum - weighted / np.exp(log_sum), 0), np.float32)

@@ -1,67 +1,82 @@
-"""Generators that yield their progress and return a result."""
+"""Progress: long work calls one function now and then, which may raise to end the work.
+
+    def count(text: str, progress: Progress | None = None) -> int:
+        report = Reporter(progress)
+        for number, line in enumerate(lines):
+            ...
+            report(number / len(lines))  # passed on ten times a second at most
+        report.end()
+        return total
+
+Whoever shows the progress gives the function. Whoever cancels lets it raise Cancelled, which nothing on the
+way up catches. Work made of parts hands each part its share: `count(text, part(progress, 0.0, 0.3))`.
+"""
 
 import time
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import TypeVar
-
-P = TypeVar("P")
-Q = TypeVar("Q")
-R = TypeVar("R")
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 
-def run(steps: Generator[P, None, R], progress: Callable[[P], object] | None = None) -> R:
-    """The result of the generator `steps`; `progress` is called with each value that it yields.
-
-    >>> def halves():
-    ...     yield 0.5
-    ...     return "done"
-    >>> run(halves(), print)
-    0.5
-    'done'
-    """
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            result: R = end.value
-            return result
-        if progress is not None:
-            progress(step)
-
-
-def mapped(steps: Generator[P, None, R], change: Callable[[P], Q]) -> Generator[Q, None, R]:
-    """Yield `change(step)` for each step of `steps`, and return the generator's result."""
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            result: R = end.value
-            return result
-        yield change(step)
+class Cancelled(Exception):
+    """Raised by a progress callback to end work whose result is no longer wanted."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """The share of the work that is done, 0 to 1."""
+    """How far a piece of work has come.
+
+    fraction    the share of the work that is done, 0 to 1
+    characters  the characters done, where the work counts them
+    perplexity  of the characters done, where the work scores them
+    """
 
     fraction: float
+    characters: int = 0
+    perplexity: float | None = None
 
+
+Progress = Callable[[Share], object]
+"""Called with the share that is done; may raise, which ends the work."""
 
 INTERVAL = 0.1
 """Seconds between two reports of progress."""
 
 
-class Clock:
-    """Says when the next report is due."""
+class Reporter:
+    """Passes on the progress of one piece of work, at most once each INTERVAL; None: nobody listens.
 
-    def __init__(self) -> None:
-        self._last = time.perf_counter()
+    So a loop may report at every turn, however short its turns are.
 
-    def due(self) -> bool:
-        """Whether INTERVAL has passed since a report was last due."""
+    >>> report = Reporter(print)
+    >>> report(0.5)  # too early to be passed on
+    >>> report.end()
+    Share(fraction=1.0, characters=0, perplexity=None)
+    """
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._last_time = time.perf_counter()
+
+    def __call__(self, fraction: float, characters: int = 0, perplexity: float | None = None) -> None:
+        """Pass this share on, unless the last report was a moment ago."""
         now = time.perf_counter()
-        if now - self._last < INTERVAL:
-            return False
-        self._last = now
-        return True
+        if self._progress is not None and now - self._last_time >= INTERVAL:
+            self._last_time = now
+            self._progress(Share(min(1.0, fraction), characters, perplexity))
+
+    def end(self, characters: int = 0, perplexity: float | None = None) -> None:
+        """Report at once that all is done."""
+        if self._progress is not None:
+            self._progress(Share(1.0, characters, perplexity))
+
+
+def part(progress: Progress | None, start: float, stop: float) -> Progress | None:
+    """The progress of a part that takes the work from the share `start` to the share `stop`.
+
+    >>> second_half = part(print, 0.5, 1.0)
+    >>> second_half(Share(0.2))
+    Share(fraction=0.6, characters=0, perplexity=None)
+    """
+    if progress is None:
+        return None
+    return lambda share: progress(replace(share, fraction=start + (stop - start) * share.fraction))

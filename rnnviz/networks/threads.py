@@ -29,7 +29,7 @@ TRY_S, RETRY_S, WATCH_S = 0.05, 0.2, 0.5
 up are slow; and from one look at the speed to the next."""
 
 MIN_PAUSE_S, MAX_PAUSE_S = 10.0, 80.0
-"""Seconds of work until other numbers are tried again: at first, and at most if the best stays the same."""
+"""Seconds of work before the numbers are tried again: the first time, and at most while the choice stands."""
 
 GOOD_SHARE = 0.97
 """The share of the best speed that is good enough: fewer threads leave more to other programs."""
@@ -38,8 +38,19 @@ HOPELESS_SHARE = 0.8
 """The share of the best speed below which no larger number is tried."""
 
 
+# How a number is found. A `Threads` belongs to one kind of work, such as the batches of one scorer, and
+# learns from the work itself:
+#
+#     trying      each number gets pieces of the work until TRY_S of it are measured, fewest threads first; a
+#                 number that is much slower than the best so far ends the trial, as more would wait more
+#     settled     the fewest threads that are nearly as fast as the best
+#     again       when the speed falls to half (another program has come), or after a pause that doubles each
+#                 time the same number wins, up to MAX_PAUSE_S
+#
+# The first piece on a new number is not counted: threads that have slept take a while to wake up.
 def spin_briefly() -> None:
     """Make waiting threads sleep soon; takes effect if called before torch is first imported."""
+    # Whoever has chosen a policy knows better.
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)
 
@@ -54,6 +65,7 @@ def leave_a_core() -> None:
 
 def cores() -> int:
     """The number of processor cores that this process may use."""
+    # A container or `taskset` may leave a process fewer cores than the machine has; macOS has no such count.
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, count or 1)
 
@@ -87,6 +99,9 @@ def up_to(count: int) -> list[int]:
     return sorted({*(2**n for n in range(count.bit_length())), max(1, count - 1), count})
 
 
+# BLAS has one number of threads for the whole process, and several of ours may compute at the same time. They
+# all want the same limit of 1, so it is counted: the lock is held while the limit is set or lifted, not
+# meanwhile.
 _lock = threading.Lock()
 _alone = 0  # threads inside `ours` now
 _limit: Any = None  # the limit that the first of them has set
@@ -148,6 +163,8 @@ class Threads:
         self.now, self.speed, self._fresh = 0, 0.0, True
         self.speeds: dict[int, float] = dict(speeds or {})
         """The speeds last tried, by number of threads: characters, or the like, a second."""
+        # Since the last look: the size done and its seconds. `_work` are all seconds, the clock of the
+        # pauses.
         self._size = self._seconds = self._work = 0.0
         self._settled, self._again, self._pause = 0, 0.0, MIN_PAUSE_S
         if self.speeds:
@@ -163,15 +180,18 @@ class Threads:
     @contextmanager
     def piece(self, size: int | None = None) -> Iterator[None]:
         """Do a piece of the work inside the block, of `size` characters or the like; None: not timed."""
+        # Read once: another thread may change the number, or the count of jobs, during the piece.
         count = self.allowed
         with self._on(count):
             began = perf_counter()
             yield
+        # A piece that was done on another number than the one under trial would be put down to that one.
         if size is not None and count == self.now == self.allowed:
             self.took(size, perf_counter() - began)
 
     def took(self, size: float, seconds: float) -> None:
         """Take into account that a piece of `size` took `seconds` on `now` threads."""
+        # Pauses are counted in seconds of work, not of the clock: an idle program tries nothing.
         self._work += seconds
         fresh, self._fresh = self._fresh, False
         if fresh and seconds < WATCH_S:  # the first piece on so many threads has to start them
@@ -200,8 +220,11 @@ class Threads:
             self._settle()
 
     def _settle(self) -> None:
+        # The fewest threads among those nearly as fast: the others' cores are free for the reader's other
+        # programs.
         good = GOOD_SHARE * max(self.speeds.values())
         best = min(count for count, speed in self.speeds.items() if speed >= good)
+        # A choice that stands is questioned less and less; a new one soon, as it may have been a moment's.
         self._pause = min(2 * self._pause, MAX_PAUSE_S) if best == self._settled else MIN_PAUSE_S
         self._again = self._work + self._pause
         self._use(best)

@@ -29,14 +29,16 @@ from rnnviz.text.characters import visible
 COLUMN, HEAT, STRIP, LEFT = 9, 180, 18, 54  # in SVG units
 
 
-def html(thing: object) -> str:
+def html(value: object) -> str:
     """The HTML of a Trace, a finding or a model."""
-    if isinstance(thing, Trace):
-        drawn = trace(thing)
+    if isinstance(value, Trace):
+        template_values = trace(value)
     else:
-        drawn = finding(thing) if isinstance(thing, Finding) else model(thing)
+        template_values = finding(value) if isinstance(value, Finding) else model(value)
     sizes = {"column": COLUMN, "heat": HEAT, "strip": STRIP, "left": LEFT}
-    return markup(Path(__file__).with_name("html_repr.html")).render(**drawn, **sizes, colours=LIGHT)
+    return markup(Path(__file__).with_name("html_repr.html")).render(
+        **template_values, **sizes, colours=LIGHT
+    )
 
 
 def trace(read: Trace) -> dict[str, Any]:
@@ -46,39 +48,39 @@ def trace(read: Trace) -> dict[str, Any]:
     if not len(read):
         return {"kind": "empty", "said": repr(read)}
     layer = read.hidden.shape[1] - 1
-    shown = read[max(0, len(read) - live.COLUMNS) :]
+    last_part = read[max(0, len(read) - live.MAX_COLUMNS) :]
     scale = live.scale_of(read)
     anchors = scale.anchors(LIGHT)
-    values = shown.hidden[:, layer].T  # (H, n)
+    values = last_part.hidden[:, layer].T  # (H, n)
     colours = ramp(LIGHT.surprisal, 32)
-    strength = np.minimum(1.0, shown.nll / math.log(2) / SURPRISAL_FULL)
-    drawn = {
+    strength = np.minimum(1.0, last_part.nll / math.log(2) / SURPRISAL_FULL)
+    template_values = {
         "name": read.model_name or "a model",
         "head": f"{len(read):,} characters, perplexity {read.perplexity[-1]:,.3f}, "
         f"{read.nll.mean() / math.log(2):.2f} bits a character",
         "layer": layer,
-        "part": f", the last {len(shown)} of {len(read):,}" if len(shown) < len(read) else "",
+        "part": f", the last {len(last_part)} of {len(read):,}" if len(last_part) < len(read) else "",
         "ends": [(f"{scale.low:g}", anchors[1]), (f"{scale.high:g}", anchors[-2])],
         "units": len(values),
-        "width": len(shown) * COLUMN,
+        "width": len(last_part) * COLUMN,
         "image": base64.b64encode(png(palette(anchors)[scale.levels(values)])).decode(),
         "characters": [
             (visible(character), colours[level])
-            for character, level in zip(shown.text, (strength * 31).round().astype(int), strict=True)
+            for character, level in zip(last_part.text, (strength * 31).round().astype(int), strict=True)
         ],
     }
-    return {"kind": "trace", "read": drawn}
+    return {"kind": "trace", "read": template_values}
 
 
-def finding(found: Finding) -> dict[str, Any]:
+def finding(result: Finding) -> dict[str, Any]:
     """Template values of a finding: its table, its sentences, and its bars."""
-    table = found.table()
+    table = result.table()
     return {
         "kind": "finding",
-        "head": [_tell(column) for column in table.columns],
-        "rows": [["" if cell is None else _tell(cell) for cell in row] for row in table.rows],
-        "said": " ".join(_tell(one) for one in found.sentences()),
-        "pictures": [bars(one.picture) for one in found.panels() if isinstance(one.picture, Bars)],
+        "head": [_english(column) for column in table.columns],
+        "rows": [["" if cell is None else _english(cell) for cell in row] for row in table.rows],
+        "said": " ".join(_english(item) for item in result.sentences()),
+        "pictures": [bars(item.picture) for item in result.panels() if isinstance(item.picture, Bars)],
     }
 
 
@@ -87,35 +89,31 @@ Named = list[tuple[str, float]]
 
 def bars(picture: Bars) -> tuple[Named, Named, float]:
     """A picture's bars by name, its levels by name, and the value where bars begin."""
-    named = [(_tell(name), value) for name, value in zip(picture.names, picture.values, strict=True)]
-    return named, [(_tell(name), value) for name, value in picture.levels], picture.first or 0.0
+    named = [(_english(name), value) for name, value in zip(picture.names, picture.values, strict=True)]
+    return named, [(_english(name), value) for name, value in picture.levels], picture.first or 0.0
 
 
-def _tell(value: object) -> str:
-    return sentences.describe(value, sentences.DEFAULT, marked=False)
-
-
-def model(thing: Any) -> dict[str, Any]:
+def model(network: Any) -> dict[str, Any]:
     """Template values of a model: its figures, and its training text from the card."""
-    if isinstance(thing, NgramModel):
-        kind = f"{thing.order}-gram, counts: no hidden state"
+    if isinstance(network, NgramModel):
+        kind = f"{network.order}-gram, counts: no hidden state"
     else:
-        config = thing.config
+        config = network.config
         layers = f"{config.layers} layers of " if config.layers > 1 else ""
         kind = f"{config.cell}, {layers}{config.hidden_size} hidden units"
-    card: Mapping[str, Any] = thing.card
+    card: Mapping[str, Any] = network.card
     held_out = card.get("held_out")
-    own = held_out.get("perplexity") if isinstance(held_out, Mapping) else None
+    perplexity = held_out.get("perplexity") if isinstance(held_out, Mapping) else None
     facts = {
         "kind": kind,
-        "symbols": f"{thing.vocabulary.size:,}",
-        "parameters": f"{thing.parameter_count:,}",
+        "symbols": f"{network.vocabulary.size:,}",
+        "parameters": f"{network.parameter_count:,}",
         "text": str(card.get("title") or card.get("corpus") or ""),
-        "held-out perplexity": f"{own:,.3f}" if isinstance(own, int | float) else "",
+        "held-out perplexity": f"{perplexity:,.3f}" if isinstance(perplexity, int | float) else "",
     }
     return {
         "kind": "model",
-        "name": thing.name or "a model",
+        "name": network.name or "a model",
         "facts": [fact for fact in facts.items() if fact[1]],
     }
 
@@ -135,7 +133,7 @@ def png(pixels: npt.NDArray[np.uint8]) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
 
 
-def figure(shown: object, panel: str = "") -> Any:
+def figure(result: object, panel: str = "") -> Any:
     """The figure of a Trace, or of a finding's `panel` (the first without a name), with its title.
 
     A Trace's rows are the units of its last layer, similar ones side by side. Raises ConfigError where
@@ -146,29 +144,29 @@ def figure(shown: object, panel: str = "") -> Any:
     except ImportError:
         raise ConfigError("a figure needs Plotly: {command}", command=install("notebook")) from None
     pictures: dict[str, tuple[str, Picture]] = {}
-    if isinstance(shown, Trace) and len(shown):
-        states, scale = shown.hidden[:, -1], live.scale_of(shown)
+    if isinstance(result, Trace) and len(result):
+        states, scale = result.hidden[:, -1], live.scale_of(result)
         values = states[:, live.seriate(states)].T
         heat = Heat(
             values, (scale.kind, scale.low, scale.high), "character", "units, similar ones side by side"
         )
         pictures["hidden"] = ("H after each character", heat)
     else:
-        panels: Callable[[], Sequence[Panel]] = getattr(shown, "panels", tuple)
-        pictures |= {one.name: (_english(one.title), one.picture) for one in panels()}
+        panels: Callable[[], Sequence[Panel]] = getattr(result, "panels", tuple)
+        pictures |= {entry.name: (_english(entry.title), entry.picture) for entry in panels()}
     if not pictures or panel not in ("", *pictures):
         raise ConfigError(
             "a {what} has no picture {panel!r}: its pictures are {pictures}",
-            what=type(shown).__name__,
+            what=type(result).__name__,
             panel=panel,
             pictures=", ".join(pictures) or "none",
         )
     title, picture = pictures[panel or next(iter(pictures))]
     above = {"text": title, "font_size": 14, "x": 0.01, "y": 1, "yanchor": "top", "pad_t": 8}
-    made = Figure(draw(picture, _english))
-    top = made.layout.margin.t + 32
-    return made.update_layout(title=above, margin_t=top, paper_bgcolor=LIGHT.background)
+    plotly_figure = Figure(draw(picture, _english))
+    top = plotly_figure.layout.margin.t + 32
+    return plotly_figure.update_layout(title=above, margin_t=top, paper_bgcolor=LIGHT.background)
 
 
-def _english(said: object) -> str:
-    return sentences.describe(said, sentences.DEFAULT, marked=False)
+def _english(value: object) -> str:
+    return sentences.describe(value, sentences.DEFAULT, marked=False)

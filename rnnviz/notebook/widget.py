@@ -51,7 +51,7 @@ def bundle() -> str:
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
 
-PLACES = 8
+MAX_SESSIONS = 8
 """Places with a remembered session, at most; others send their whole text again."""
 
 _WORDS = {
@@ -75,9 +75,9 @@ class Live(anywidget.AnyWidget):
         self.model, self._ngram, self._temperature = model, ngram, temperature
         self._sessions: OrderedDict[str, LiveSession] = OrderedDict()
         self._offer, self._text = 1, ""
-        made, digest = fixed_part(cast(Any, model), ngram, temperature)
-        made["words"] |= _WORDS
-        self._static = made, f"{digest}-notebook"
+        data, digest = fixed_part(cast(Any, model), ngram, temperature)
+        data["words"] |= _WORDS
+        self._static = data, f"{digest}-notebook"
         self.text = opening_text(model) if text is None else text
         self.on_msg(self._hear)
 
@@ -121,7 +121,7 @@ class Live(anywidget.AnyWidget):
             cast(Any, self.model), self._ngram, temperature=self._temperature, static=self._static
         )
         self._sessions[ask.client] = session
-        while len(self._sessions) > PLACES:
+        while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
         extra: dict[str, Any] = {}
         if ask.fresh:

@@ -16,7 +16,7 @@ const BRANCH_CHARS = 80; // of each of several continuations
 export class Answers {
   revision = 0;
   /** @type {number[]} the symbols of the last answer's text */
-  told = [];
+  lastIds = [];
   /** @type {Float32Array} the n-gram model's costs, in nats */
   counted = new Float32Array();
   /** @type {Selection | null} what the last answer showed */
@@ -61,33 +61,33 @@ export class Answers {
   tell(ask, { text, ids, why }) {
     const { made, reading } = this;
     const { fixed } = made;
-    const unchanged = commonPrefix(ids, this.told);
+    const unchanged = commonPrefix(ids, this.lastIds);
     const base = this.revision;
-    this.told = ids;
-    this.revision += 1;
+    this.lastIds = ids;
+    this.revision += 1; // the view names the revision that it holds (`base`), as on the server
     if (this.counts) this.count(this.counts, ids, unchanged);
     const selection = this.select(ask, ids.length);
     const { length, start, stop, quantity, layer, order, unit } = selection;
-    const held = difference(ask.base && ask.base === base ? this.sent : null, selection, unchanged);
+    const viewRows = difference(ask.base && ask.base === base ? this.sent : null, selection, unchanged);
     this.sent = selection;
     const shape = {
       temperature: ask.temperature ?? fixed.temperature,
       top_k: ask.top_k ?? null,
       top_p: ask.top_p ?? null,
     };
-    const arrays = this.content(selection, held, shape, unchanged);
+    const arrays = this.content(selection, viewRows, shape, unchanged);
     const numbers = reading.numbers();
     /** @type {Answer} */
     const header = {
       client: ask.client,
       seq: ask.seq,
       revision: this.revision,
-      known: held.known,
-      unitFrom: held.unitKnown,
+      known: viewRows.textRows,
+      unitFrom: viewRows.unitRows,
       length,
       start,
       stop,
-      held: [held.low, held.high],
+      held: [viewRows.low, viewRows.high],
       quantity,
       layer,
       order,
@@ -146,11 +146,11 @@ export class Answers {
 
   /**
    * The arrays of an answer: a selection of the text, without the rows that the view holds.
-   * @param {Selection} selection @param {Difference} held @param {Shape} shape @param {number} unchanged
+   * @param {Selection} selection @param {Difference} viewRows @param {Shape} shape @param {number} unchanged
    */
-  content({ length, start, stop, quantity, layer, order, unit }, held, shape, unchanged) {
+  content({ length, start, stop, quantity, layer, order, unit }, viewRows, shape, unchanged) {
     const { made, network, reading } = this;
-    const { low, high } = held;
+    const { low, high } = viewRows;
     /** @type {[number, number][]} */
     const pieces = [
       [start, low],
@@ -162,16 +162,16 @@ export class Answers {
     const listed = places.map((t) => largest(reading.logs(t), Math.min(made.fixed.listed, network.V)));
     /** @type {Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>} */
     const arrays = {
-      ids: Uint32Array.from(this.told.slice(held.known)),
-      nll: reading.nll.slice(held.known, length),
+      ids: Uint32Array.from(this.lastIds.slice(viewRows.textRows)),
+      nll: reading.nll.slice(viewRows.textRows, length),
       states: this.levels(joined(states), quantity, layer),
       next: Uint32Array.from(listed.flatMap((best) => best.ids)),
       chances: Float32Array.from(listed.flatMap((best) => best.logs.map(Math.exp))),
       entropy: Float32Array.from(places, (t) => reading.entropy[t]),
     };
-    if (this.counts) arrays.ngram = this.counted.slice(held.known);
+    if (this.counts) arrays.ngram = this.counted.slice(viewRows.textRows);
     if (order !== "index") arrays.rows = made.rows[[order, layer, quantity].join()];
-    if (unit !== null) arrays.unit = this.column(quantity, layer, unit, held.unitKnown, length);
+    if (unit !== null) arrays.unit = this.column(quantity, layer, unit, viewRows.unitRows, length);
     const reshaped = this.reshaped(start, stop, shape, unchanged);
     if (reshaped) arrays.reshaped = reshaped;
     return arrays;
@@ -245,12 +245,12 @@ export class Answers {
  */
 export function difference(held, selection, unchanged) {
   const { start } = selection;
-  if (!held) return { known: 0, unitKnown: 0, low: start, high: start };
+  if (!held) return { textRows: 0, unitRows: 0, low: start, high: start };
   const same = held.quantity === selection.quantity && held.layer === selection.layer;
-  const unitKnown = same && held.unit === selection.unit ? unchanged : 0;
+  const unitRows = same && held.unit === selection.unit ? unchanged : 0;
   const [low, high] = [Math.max(start, held.start), Math.min(selection.stop, held.stop, unchanged)];
-  if (!same || low >= high) return { known: unchanged, unitKnown, low: start, high: start };
-  return { known: unchanged, unitKnown, low, high };
+  if (!same || low >= high) return { textRows: unchanged, unitRows, low: start, high: start };
+  return { textRows: unchanged, unitRows, low, high };
 }
 
 /** @param {number} from @param {number} to @returns {number[]} */

@@ -11,8 +11,8 @@ import { affine, affines, hasCell, Layer } from "./cells.js";
 
 /** @import { Config, Left, Tensors } from "./types" */
 
-const FIRST = 256; // rows of the first allocation
-const REACH = 64; // characters that "why" leaves out, as LAST in scoring/occlusion.py
+const FIRST_ROWS = 256; // rows of the first allocation
+const WHY_CHARS = 64; // characters that "why" leaves out, as LAST in scoring/occlusion.py
 
 /** A model's weights, and one step through all its layers. */
 export class Network {
@@ -106,7 +106,7 @@ export class Reading {
   /** @type {number[]} */
   ids = [];
   done = 0; // symbols read so far
-  rows = FIRST;
+  rows = FIRST_ROWS;
   /** The number of characters after which `prediction` is; -1 for none. */
   ahead = -1;
   /** @type {Left | null} the last "why" */
@@ -118,10 +118,10 @@ export class Reading {
     this.unknownCost = unknownCost;
     const width = network.L * network.H;
     this.width = width;
-    this.hidden = new Float32Array(FIRST * width);
-    this.cells = network.hasCell ? new Float32Array(FIRST * width) : undefined;
-    this.nll = new Float32Array(FIRST); // the cost of character t, in nats
-    this.entropy = new Float32Array(FIRST); // the entropy of the prediction after t characters, in nats
+    this.hidden = new Float32Array(FIRST_ROWS * width);
+    this.cells = network.hasCell ? new Float32Array(FIRST_ROWS * width) : undefined;
+    this.nll = new Float32Array(FIRST_ROWS); // the cost of character t, in nats
+    this.entropy = new Float32Array(FIRST_ROWS); // the entropy of the prediction after t characters, in nats
     this.prediction = new Float32Array(network.V);
     const zeros = new Float32Array(width);
     network.step(network.V, zeros, this.row(0), network.hasCell ? zeros : undefined, this.cell(0));
@@ -190,13 +190,13 @@ export class Reading {
   }
 
   /**
-   * Compute the bits by which the cost of character t rises without each of the last REACH characters before it. For
+   * Compute the bits by which the cost of character t rises without each of the last WHY_CHARS characters before it. For
    * each one left out, the text is read on from there; all side by side, as in scoring/occlusion.py.
    * @param {number} t @yields {number} a share of the text's length
    */
   *leave(t) {
     const { network, width, ids } = this;
-    const first = Math.max(0, t - REACH);
+    const first = Math.max(0, t - WHY_CHARS);
     const n = t - first;
     const [hidden, cells] = [this.hidden, this.cells].map((states) => {
       const rows = new Float32Array((n + 3) * width); // `affines` reads four rows at a time

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES, themes
+from rnnviz.figures.themes import COLOUR_LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES, themes
 from rnnviz.i18n import _, language
 from rnnviz.networks import contamination, model_card
 from rnnviz.networks.cells import CELLS
@@ -79,9 +79,13 @@ def fixed_part(
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
     # Colours and empty figures are computed here, so that Python and the browser can't disagree on them.
-    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS, reason=LEVELS)
+    colours = themes(
+        diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS, reason=COLOUR_LEVELS
+    )
     for name, theme in THEMES.items():
-        colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
+        colours[name]["figure"] = live.skeleton(
+            theme, vocabulary_size=vocabulary.size, columns=live.MAX_COLUMNS
+        )
     fixed = {
         "words": live_words(),
         "examples": examples_for(model.card, model.name, listed),
@@ -94,7 +98,7 @@ def fixed_part(
         "layers": config.layers,
         "units": config.hidden_size,
         "few": min(STEADY_UNITS, config.hidden_size),
-        "listed": live.NEXT,
+        "listed": live.LISTED_NEXT,
         "numbers": number_places(),
         "quantities": quantities,
         "named": [captioned_unit(named_unit, model) for named_unit in named_units],

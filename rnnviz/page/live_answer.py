@@ -4,7 +4,7 @@
 after 5,000 characters as after 50. An example: the text grows from "The Time" to "The Time ", in a window of
 8 columns.
 
-    text     both begin with the same 8 characters: `known` is 8, and ids and costs have one new row, 8
+    text     both begin with the same 8 characters: `text_rows` is 8, and ids and costs have one new row, 8
     window   columns 0 .. 7 become 1 .. 8; 1 .. 7 are in both (`low` 1, `high` 8): one new column of states
     next     a window of n characters has n + 1 predictions, so the browser holds those after 1 .. 8
              characters: one new prediction, after 9
@@ -21,11 +21,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from rnnviz.arrays import Array, Arrays, Doubles
+from rnnviz.arrays import Array, Arrays
 from rnnviz.figures import live
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page import shown_units
 from rnnviz.scoring.sampling import PLAIN, Shape, sampling_distribution
+from rnnviz.scoring.text_reader import TextRead
 from rnnviz.scoring.trace import Trace
 
 
@@ -59,60 +60,41 @@ class Selection:
 class Difference:
     """The rows of a selection that the browser holds; an answer has all others.
 
-    known       characters at the text's beginning, in all arrays as long as the text
-    unit_known  the same for the chosen unit's array
-    low, high   columns low .. high − 1 of the window; both are the window's start if the browser holds none
+    text_rows  characters at the text's beginning, in all arrays as long as the text
+    unit_rows  the same for the chosen unit's array
+    low, high  columns low .. high − 1 of the window; both are the window's start if the browser holds none
     """
 
-    known: int
-    unit_known: int
+    text_rows: int
+    unit_rows: int
     low: int
     high: int
 
 
-def difference(held: Selection | None, selection: Selection, unchanged: int) -> Difference:
+def difference(browser_selection: Selection | None, selection: Selection, unchanged: int) -> Difference:
     """What the browser holds of `selection`.
 
-    held       the selection that it shows now, all of which it holds; None: it holds nothing
-    unchanged  characters at the beginning that the text shares with that selection's
+    browser_selection  the selection that it shows now, all of which it holds; None: it holds nothing
+    unchanged          characters at the beginning that the text shares with that selection's
     """
     start = selection.start
-    # Without memory there are two more arrays. They come whole when the reader turns them on; `known` is one
-    # number for all arrays, so all come whole then.
-    if held is None or held.memoryless != selection.memoryless:
+    # The network without memory has arrays as long as the text too. When the reader turns it on, these are
+    # sent from the beginning; `text_rows` is one number for all such arrays, so all are.
+    if browser_selection is None or browser_selection.memoryless != selection.memoryless:
         return Difference(0, 0, start, start)
-    same_plane = held.plane == selection.plane
-    low, high = max(start, held.start), min(selection.stop, held.stop, unchanged)
+    same_plane = browser_selection.plane == selection.plane
+    low, high = max(start, browser_selection.start), min(selection.stop, browser_selection.stop, unchanged)
     if not same_plane or low >= high:
         low = high = start
-    return Difference(unchanged, unchanged if same_plane and held.unit == selection.unit else 0, low, high)
-
-
-@dataclass(frozen=True)
-class TextRead:
-    """A text, read for one answer.
-
-    It lives no longer than the answer takes: while a Trace lives, its Tracer may not overwrite its rows and
-    goes on in a copy.
-
-    unchanged   characters at the beginning that are as in the text read before
-    ngram       (T,) nats, the n-gram model's costs; None without such a model
-    memoryless  the Trace by the network without memory, None unless it is shown
-    memoryless_unchanged  characters at the beginning that are as when this network read before
-    """
-
-    model: Network
-    trace: Trace
-    unchanged: int
-    ngram: Doubles | None = None
-    memoryless: Trace | None = None
-    memoryless_unchanged: int = 0
+    return Difference(
+        unchanged, unchanged if same_plane and browser_selection.unit == selection.unit else 0, low, high
+    )
 
 
 def content(
-    read: TextRead, selection: Selection, held: Difference, predictions: WindowPredictions
+    read: TextRead, selection: Selection, browser_rows: Difference, predictions: WindowPredictions
 ) -> dict[str, Array]:
-    """The arrays of an answer: `selection` of the text `read`, without the rows that are `held`.
+    """The arrays of an answer: `selection` of the text `read`, without the `browser_rows`.
 
     `predictions` caches the rows of the last window, and knows how the reader reshapes them.
     """
@@ -122,30 +104,32 @@ def content(
 
     # As long as the text: the rows after those that are known.
     arrays: Arrays = {
-        "ids": trace.ids[held.known :].astype(symbol_type),
-        "nll": trace.nll[held.known :].astype("<f4"),
+        "ids": trace.ids[browser_rows.text_rows :].astype(symbol_type),
+        "nll": trace.nll[browser_rows.text_rows :].astype("<f4"),
     }
     if read.ngram is not None:
-        arrays["ngram"] = read.ngram[held.known :].astype("<f4")
+        arrays["ngram"] = read.ngram[browser_rows.text_rows :].astype("<f4")
     if read.memoryless is not None:
-        arrays["memoryless"] = read.memoryless.nll[held.known :].astype("<f4")
+        arrays["memoryless"] = read.memoryless.nll[browser_rows.text_rows :].astype("<f4")
     if selection.unit is not None:
-        values = live.plane(trace, *selection.plane, held.unit_known, selection.length)[:, selection.unit]
+        values = live.plane(trace, *selection.plane, browser_rows.unit_rows, selection.length)[
+            :, selection.unit
+        ]
         arrays["unit"] = colour_levels(read.model, values, *selection.plane, selection.unit)
 
     # The window: the columns on both sides of those that are held. Colours, a byte each, not values.
     arrays["states"] = np.concatenate(
         [
             colour_levels(read.model, live.plane(trace, *selection.plane, begin, end), *selection.plane)
-            for begin, end in ((start, held.low), (held.high, stop))
+            for begin, end in ((start, browser_rows.low), (browser_rows.high, stop))
         ]
     )
     if selection.order != "index":
         arrays["rows"] = unit_order(read.model, selection)
     # Predictions after start .. stop characters. The browser also holds the one after column high − 1.
     sent = slice(0, None)
-    if held.low < held.high:
-        sent = np.r_[0 : held.low - start, held.high + 1 - start : stop + 1 - start]
+    if browser_rows.low < browser_rows.high:
+        sent = np.r_[0 : browser_rows.low - start, browser_rows.high + 1 - start : stop + 1 - start]
     symbols, probabilities = predictions.listed(read, start, stop)
     arrays["next"] = symbols[sent].astype(symbol_type)
     arrays["chances"] = probabilities[sent].astype("<f4")
@@ -258,12 +242,12 @@ class WindowPredictions:
 
 
 def listed_rows(trace: Trace, start: int, stop: int) -> Rows:
-    """The most probable symbols: ids and probabilities, (n, live.NEXT) each."""
-    return trace.top_at(start, stop, live.NEXT)
+    """The most probable symbols: ids and probabilities, (n, live.LISTED_NEXT) each."""
+    return trace.top_at(start, stop, live.LISTED_NEXT)
 
 
 def shaped_rows(shape: Shape) -> ComputeRows[tuple[Trace, Trace]]:
-    """Predictions reshaped by temperature, top-k and top-p: one float32 array, (n, live.NEXT + 2).
+    """Predictions reshaped by temperature, top-k and top-p: one float32 array, (n, live.LISTED_NEXT + 2).
 
     A row has the probabilities of the symbols of `listed_rows`, then the probability of the actual character
     (0 after the last) and the number of symbols left to draw from. Of the two traces of one text, the first

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Floats
+from rnnviz.arrays import Floats
 from rnnviz.figures import live
 from rnnviz.networks import contamination
 from rnnviz.networks.ngram import NgramModel
@@ -21,7 +22,6 @@ from rnnviz.networks.numpy_model import Network, NumpyModel
 from rnnviz.page import payload, shown_units
 from rnnviz.page.live_answer import (
     Selection,
-    TextRead,
     WindowPredictions,
     content,
     difference,
@@ -31,9 +31,8 @@ from rnnviz.page.payload import pack
 from rnnviz.page.text_numbers import number_values
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.scoring.sampling import Shape, resume
+from rnnviz.scoring.text_reader import TextReader
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import Tracer, common_prefix
-from rnnviz.text.characters import normalise
 
 MAX_TEXT_CHARS = 20_000  # characters of the text, at most; longer texts belong on the Perplexity page
 CONTINUATION_CHARS = 120  # characters that Continue writes at a time
@@ -66,7 +65,7 @@ class LiveAsk:
     seq: int = 0
     text: str = ""
     start: int | None = None
-    columns: int = live.COLUMNS
+    columns: int = live.MAX_COLUMNS
     quantity: str = "hidden"
     layer: int = 0
     order: str = "steady"
@@ -90,9 +89,10 @@ class LiveAsk:
         """The ask in any JSON value; missing or mistyped fields become defaults."""
         ask = payload.valid(cls, value, **_VALID_FIELDS)
         # JavaScript strings may end in half a surrogate pair, which can't be encoded: it becomes "?".
-        return replace(ask, text=ask.text[:MAX_TEXT_CHARS].encode("utf-8", "replace").decode())
+        text = ask.text[:MAX_TEXT_CHARS].encode("utf-8", "replace").decode()
+        return ask if text == ask.text else replace(ask, text=text)
 
-    @property
+    @cached_property  # a key needs it twice, and `replace` checks all fields
     def looks(self) -> LiveAsk:
         """The ask without the text, the window and the numbering: two equal ones show the same of a text."""
         return replace(self, text="", start=None, client="", seq=0, base=0, static="", at=0)
@@ -158,9 +158,7 @@ class LiveSession:
         self.model, self.yardstick, self.memoryless = model, yardstick, memoryless
         self.temperature, self.static = temperature, static
         self.text = ""
-        self._tracer = Tracer(model)
-        self._memoryless_tracer: Tracer | None = None  # made at the first ask that shows it
-        self._ngram_nll: Doubles = np.empty(0)
+        self._reader = TextReader(model, yardstick, memoryless)
         self._predictions = WindowPredictions()
         self._reasons: tuple[str, Floats] = ("", np.empty(0, np.float32))  # of the text that was read
         self._looks: LiveAsk | None = None
@@ -182,22 +180,26 @@ class LiveSession:
         if ask.write or ask.why or self._sent is None or ask.looks != self._looks:
             return False
         start, stop = ask.window(len(ask.text))
-        shift = max(abs(start - self._sent.start), abs(stop - self._sent.stop))
-        return max(shift, len(ask.text) - common_prefix(self.text, ask.text)) <= QUICK_CHARS
+        # Columns that the window moves by are new ones too, with a prediction each.
+        if max(abs(start - self._sent.start), abs(stop - self._sent.stop)) > QUICK_CHARS:
+            return False
+        # The texts differ in the last QUICK_CHARS characters of the new one, at most.
+        return self.text.startswith(ask.text[: max(0, len(ask.text) - QUICK_CHARS)])
 
     def answer(self, ask: LiveAsk, **extra: Any) -> bytes:
         """The bytes that answer `ask`, in the format of `payload.pack`; `extra` goes into the header."""
         # The browser holds what was sent last if it has the last answer. The count goes up first: if this
         # answer fails, the next ask's base is too old, and everything is sent again.
-        held = self._sent if ask.base and ask.base == self._revision else None
+        browser_selection = self._sent if ask.base and ask.base == self._revision else None
         self._revision += 1
         self._looks = ask.looks
-        read = self._read(ask)
+        read = self._reader.read(ask.text, with_memoryless=ask.memoryless)
+        self.text = read.text
         selection = self._sent = self._select(ask, len(read.trace))
         shape = Shape(self.temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p)
         if shape != self._predictions.shape:
             self._predictions.reshape(shape)
-        rows = difference(held, selection, read.unchanged)
+        rows = difference(browser_selection, selection, read.unchanged)
         arrays = content(read, selection, rows, self._predictions)
         numbers = number_values(read.trace)
         static, digest = self.static
@@ -205,8 +207,8 @@ class LiveSession:
             "client": ask.client,
             "seq": ask.seq,
             "revision": self._revision,
-            "known": rows.known,
-            "unitFrom": rows.unit_known,
+            "known": rows.text_rows,
+            "unitFrom": rows.unit_rows,
             "length": selection.length,
             "start": selection.start,
             "stop": selection.stop,
@@ -220,6 +222,7 @@ class LiveSession:
             "digest": digest,
             **extra,
         }
+        # The reach of units is found by reading a text, so not before a browser needs the unchanging part.
         if ask.static != digest:
             reach = {name: values.tolist() for name, values in shown_units.unit_reach(self.model).items()}
             header["static"] = {**static, "reach": reach}
@@ -232,32 +235,6 @@ class LiveSession:
         if ask.write:
             header["continuations"] = self._continuations(read.trace, ask, shape)
         return pack(header, arrays)
-
-    def _read(self, ask: LiveAsk) -> TextRead:
-        """Read the ask's text, from the first character that differs from the last text's."""
-        trace = self._tracer.extend(ask.text)
-        # Not `trace.text`, where the model's own normaliser may replace characters: the reader sees this one.
-        self.text = normalise(ask.text)
-        unchanged = self._tracer.changed[0]
-        if self.yardstick is not None:
-            self._ngram_nll = self._extended_ngram_nll(self.yardstick, trace.text, unchanged)
-        read = TextRead(self.model, trace, unchanged, None if self.yardstick is None else self._ngram_nll)
-        if not ask.memoryless or self.memoryless is None:
-            return read
-        # While it is hidden, its tracer doesn't follow the text, so it counts its own unchanged characters.
-        tracer = self._memoryless_tracer = self._memoryless_tracer or Tracer(self.memoryless)
-        memoryless = tracer.extend(trace.text)
-        return replace(read, memoryless=memoryless, memoryless_unchanged=tracer.changed[0])
-
-    def _extended_ngram_nll(self, yardstick: NgramModel, text: str, unchanged: int) -> Doubles:
-        """The n-gram model's surprisal of the text (nats), computed from the character `unchanged` on."""
-        # A count of order n sees n − 1 characters back, so only these are read again.
-        begin = max(0, unchanged - (yardstick.order - 1))
-        ids = yardstick.vocabulary.encode(text[begin:])
-        changed = ids[unchanged - begin :]
-        costs = -yardstick.score(changed, ids[: unchanged - begin])
-        costs[changed == 0] += yardstick.vocabulary.unknown_cost
-        return np.concatenate([self._ngram_nll[:unchanged], costs])
 
     def _select(self, ask: LiveAsk, length: int) -> Selection:
         """What the ask shows of a text of `length` characters; choices that the model lacks become others."""
@@ -276,7 +253,7 @@ class LiveSession:
 
     def _foreign(self, trace: Trace, bits: float | None) -> str:
         """The reason why the model's numbers say little of this text, see `contamination.why`."""
-        unknown = int(np.count_nonzero(~trace.known))
+        unknown = len(trace) - int(np.count_nonzero(trace.known))
         return contamination.why(self.model.card, len(trace), unknown, bits)
 
     def _left_out(self, trace: Trace, t: int) -> Floats:
@@ -289,8 +266,9 @@ class LiveSession:
     @staticmethod
     def _continuations(trace: Trace, ask: LiveAsk, shape: Shape) -> list[str]:
         """As many continuations as were asked for, no two alike."""
-        most = CONTINUATION_CHARS if ask.write == 1 else BRANCH_CHARS
-        length = max(0, min(most, MAX_TEXT_CHARS - len(trace)))
+        limit = CONTINUATION_CHARS if ask.write == 1 else BRANCH_CHARS
+        length = max(0, min(limit, MAX_TEXT_CHARS - len(trace)))
         at, settings = min(ask.at, len(trace)), asdict(shape)
         texts = (resume(trace, at, length, **settings) for _ in range(ask.write if length else 0))
+        # At temperature 0 all are the same: a dict keeps the first of each, in order.
         return list(dict.fromkeys(texts))

@@ -76,7 +76,7 @@ def valid(kind: type[T], value: object, /, **accepted: Accepts) -> T:
 
 
 def text(max_chars: int) -> Accepts:
-    """Accepts a string of at most `longest` characters."""
+    """Accepts a string of at most `max_chars` characters."""
     return lambda value: isinstance(value, str) and len(value) <= max_chars
 
 

@@ -4,7 +4,7 @@
 /** @import { Answers } from "./answers.js" */
 /** @import { Ask, Told } from "./types" */
 
-const FEW = 8; // milliseconds of reading between two pauses
+const PAUSE_AFTER_MS = 8; // milliseconds of reading between two pauses
 
 /** Pause for waiting events: a newer text, a key, a frame. A message, because a timeout of 0 takes 4 ms. @returns {Promise<unknown>} */
 const others = () =>
@@ -46,7 +46,7 @@ export class Reader {
     const about = this.answers.text(wish);
     let since = performance.now();
     for (const done of this.answers.reading.steps(about.ids, about.why)) {
-      if (done === about.ids.length || performance.now() - since < FEW) continue;
+      if (done === about.ids.length || performance.now() - since < PAUSE_AFTER_MS) continue;
       this.progress(done, about.ids.length);
       await others();
       if (this.wanted !== wish) return; // the next reading goes on from the common prefix

@@ -39,6 +39,7 @@ class TextNumber:
     folded: bool = False
 
 
+# Words are marked here and translated at each use: the module is imported before a language is chosen.
 TEXT_NUMBERS = (
     TextNumber("characters", N_("characters"), lambda trace: len(trace), count=True),
     TextNumber(
@@ -75,6 +76,7 @@ def number_values(trace: Trace) -> dict[str, float | None]:
     """The values for an answer's header; None where one is undefined or infinite, which JSON can't say."""
     values: dict[str, float | None] = {}
     for number in TEXT_NUMBERS:
+        # An empty text has no perplexity; its mean would be 0 / 0.
         if number.formula is not None:
             value = number.formula(trace) if len(trace) or number.count else math.nan
             values[number.name] = value if math.isfinite(value) else None

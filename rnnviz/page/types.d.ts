@@ -73,8 +73,8 @@ export interface Selection {
 
 /** The rows of a selection that the view holds: `Difference` in live_answer.py. */
 export interface Difference {
-  known: number;
-  unitKnown: number;
+  textRows: number;
+  unitRows: number;
   low: number;
   high: number;
 }

@@ -7,12 +7,12 @@ normalised, whichever model is chosen; they too cost bits per character as read,
 import lzma
 import math
 import zlib
-from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.score import Compared, Score
 from rnnviz.scoring.totals import of_sum
 from rnnviz.text.decoding import CRLF, SourceText
@@ -24,16 +24,15 @@ XZ_WINDOW = 1 << 24
 """xz looks back this many bytes, not the 64 MB of its highest preset, which takes 600 MB of memory."""
 
 
-def measuring(
-    score: Score, source: SourceText, vocabulary: Vocabulary
-) -> Generator[int, None, list[Compared]]:
-    """The cost of a scored text under each baseline. Streams `source`, as far as it was scored; yields the
-    characters done.
+def measure(
+    score: Score, source: SourceText, vocabulary: Vocabulary, progress: Progress | None = None
+) -> list[Compared]:
+    """The cost of a scored text under each baseline. Streams `source`, as far as it was scored.
 
     The baselines are a uniform guess over the model's `vocabulary`; the entropy of the text's own letter
     frequencies, a lower bound; and the size in UTF-8 after gzip -9 and xz -9e.
     """
-    n, done = score.characters, 0
+    n, done, report = score.characters, 0, Reporter(progress)
     counts = np.zeros(0x110000, np.int64)
     # A window beyond the text's end gains nothing and takes memory.
     window = min(XZ_WINDOW, max(1 << 16, score.bytes))
@@ -51,9 +50,10 @@ def measuring(
         counts[: len(here)] += here
         for name, compressor in compressors.items():
             sizes[name] += len(compressor.compress(own.encode()))
-        yield done
+        report(done / n, done)
         if done == n:
             break
+    report.end(done)
     counts = counts[counts > 0]
     # N log N - Σ c log c; a text of one character repeated must come to 0, not to a rounding error below it.
     entropy = float((counts * np.log(counts.sum() / counts)).sum()) / n

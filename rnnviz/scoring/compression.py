@@ -25,7 +25,6 @@ import math
 import struct
 import zlib
 from array import array
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +36,7 @@ from rnnviz.checks import checked
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, install
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, weights_of
-from rnnviz.networks.progress import Clock, Share, mapped, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.sampling import Reader, reader
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN_ID, Vocabulary, code_points
@@ -221,7 +220,7 @@ class Header:
 
 
 @checked
-def compress(model: Model, text: str, *, progress: Callable[[Share], None] | None = None) -> bytes:
+def compress(model: Model, text: str, *, progress: Progress | None = None) -> bytes:
     """`text` as bytes, from which `decompress` restores it with the same model, as that model reads it: line
     ends become LF, and a model whose normaliser changes more, such as “ ” to straight quotes, loses that too.
 
@@ -237,42 +236,31 @@ def compress(model: Model, text: str, *, progress: Callable[[Share], None] | Non
     >>> len(packed) < 48, rnnviz.decompress(model, packed)
     (True, 'The Time Traveller smiled.')
     """
-    return run(mapped(compressing(model, text), Share), progress)
-
-
-@checked
-def decompress(model: Model, data: bytes, *, progress: Callable[[Share], None] | None = None) -> str:
-    """The normalised text that `compress` was given; `progress` as there.
-
-    Raises ConfigError for a text of another model. Raises DecodingError for bytes that are no compressed
-    text, are cut off or damaged, and for a text that this machine's arithmetic can't restore.
-    """
-    return run(mapped(decompressing(model, data), Share), progress)
-
-
-def compressing(model: Model, text: str) -> Generator[float, None, bytes]:
-    """`compress` step by step: yields the share done about ten times a second, returns the bytes."""
     before, named = reader(model), signature(model)
     text = normalise(text, model.normaliser)
-    vocabulary, clock = model.vocabulary, Clock()
+    vocabulary, report = model.vocabulary, Reporter(progress)
     unknown = Unknown(vocabulary)
     steps = Steps(Encoder())
     points, ids = code_points(text), vocabulary.encode(text)
     for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True)):
-        if clock.due():
-            yield place / len(text)
+        report(place / len(text), place)
         steps.symbol(_log_probs(before, model.name), symbol)
         if symbol == UNKNOWN_ID:
             unknown.code(steps.coder, point)
         before.read(np.array([symbol]))
     payload = steps.coder.finish().ljust(_least(len(text)), b"\0")
-    yield 1.0
+    report.end(len(text))
     checked: bytes = NAMED.pack(named, digest_of(points.tobytes()), len(text)) + payload
     return START.pack(MAGIC, FORMAT, zlib.crc32(checked)) + checked
 
 
-def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
-    """`decompress` step by step: yields the share done about ten times a second, returns the text."""
+@checked
+def decompress(model: Model, data: bytes, *, progress: Progress | None = None) -> str:
+    """The normalised text that `compress` was given; `progress` as there.
+
+    Raises ConfigError for a text of another model. Raises DecodingError for bytes that are no compressed
+    text, are cut off or damaged, and for a text that this machine's arithmetic can't restore.
+    """
     header = read_header(data)
     if header.signature != signature(model):
         raise ConfigError(
@@ -285,17 +273,16 @@ def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
     point_of = [0, *map(ord, vocabulary.characters)]
     before, unknown = reader(model), Unknown(vocabulary)
     steps = Steps(Decoder(header.payload))
-    clock = Clock()
+    report = Reporter(progress)
     points = array("I")  # grows with the text: the header's length may be a mere claim
     for place in range(header.characters):
-        if clock.due():
-            yield place / header.characters
+        report(place / header.characters, place)
         symbol = steps.symbol(_log_probs(before, model.name))
         points.append(unknown.code(steps.coder) if symbol == UNKNOWN_ID else point_of[symbol])
         before.read(np.array([symbol]))
     if digest_of(points.tobytes()) != header.digest:
         raise unrestorable()
-    yield 1.0
+    report.end(header.characters)
     return points.tobytes().decode("utf-32-le")
 
 

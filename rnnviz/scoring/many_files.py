@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
 
 from rnnviz.errors import ConfigError, RnnvizError
-from rnnviz.networks.progress import mapped, run
+from rnnviz.networks.progress import Progress
 from rnnviz.scoring import baselines
 from rnnviz.scoring.interval import Sums, interval
 from rnnviz.scoring.language_model import LanguageModel
@@ -21,13 +21,11 @@ from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Compared, RowsScore, Score, best
-from rnnviz.scoring.totals import Progress
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.row_files import RowFile, format_of, open_rows
 
 R = TypeVar("R")
-Steps = Generator[Progress, None, R]
-Bar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
+Bar = Callable[[str], AbstractContextManager[Progress | None]]
 """Shows the progress of the work with a title: a context that gives the callback, or None."""
 
 
@@ -130,12 +128,21 @@ class Scoring:
         )
 
     def _rows(self, file: RowFile, add: Callable[[Scored, str], None] | None) -> Score:
-        each = None if add is None else lambda scored: add(scored, file.name)
-        steps = score_rows(self.model, file, precise=self.precise, each=each, own=add is not None)
-        found = self._run(file.name, steps)
+        on_batch = None if add is None else lambda scored: add(scored, file.name)
+        work = partial(
+            score_rows,
+            self.model,
+            file,
+            precise=self.precise,
+            on_batch=on_batch,
+            keep_columns=add is not None,
+        )
+        found = self._run(file.name, work)
         if not self.compare:
             return found
-        rivals = [(other, score_rows(other.model, file, precise=self.precise)) for other in self.others]
+        rivals = [
+            (other, partial(score_rows, other.model, file, precise=self.precise)) for other in self.others
+        ]
         return replace(found, compared=best(self._rivals(found, rivals)))
 
     def _text(self, file: str, keep: Callable[[Record], None] | None) -> Score:
@@ -146,16 +153,22 @@ class Scoring:
             )
         if not self.compare and keep is None:
             sums = Sums()
-            steps = score(
-                self.model, source, encoding=self.encoding, name=file, precise=self.precise, costs=sums.add
+            work = partial(
+                score,
+                self.model,
+                source,
+                encoding=self.encoding,
+                name=file,
+                precise=self.precise,
+                costs=sums.add,
             )
-            return replace(self._run(file, steps), interval=interval(sums))
+            return replace(self._run(file, work), interval=interval(sums))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
             place = Path(folder) / "record"
-            making = record(
-                self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
+            make_record = partial(
+                record, self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
             )
-            with closing(self._run(file, making)) as scored:  # Windows removes no file that is open
+            with closing(self._run(file, make_record)) as scored:  # Windows removes no file that is open
                 if keep is not None:
                     keep(scored)
                 compared = self._compare(scored, source) if self.compare else []
@@ -164,26 +177,23 @@ class Scoring:
     def _compare(self, scored: Record, source: str | BinaryIO) -> list[Compared]:
         own = scored.score
         how: Any = {"encoding": own.encoding, "name": own.file, "precise": own.precise}
-        rivals = [(other, score(other.model, source, **how)) for other in self.others]
+        rivals = [(other, partial(score, other.model, source, **how)) for other in self.others]
         rows = self._rivals(own, rivals)
         text = SourceText(source, None, own.encoding, own.file, own.normaliser)
-        measuring = mapped(
-            baselines.measuring(own, text, self.model.vocabulary),
-            lambda done: Progress(done, 0, math.nan, done, own.characters, 0.0),
-        )
-        return best([*rows, *self._run(f"{own.file}: gzip, xz", measuring)])
+        measure = partial(baselines.measure, own, text, self.model.vocabulary)
+        return best([*rows, *self._run(f"{own.file}: gzip, xz", measure)])
 
-    def _rivals(self, own: Score, rivals: Iterable[tuple[Other, Steps[Score]]]) -> list[Compared]:
+    def _rivals(self, own: Score, rivals: Iterable[tuple[Other, Callable[..., Score]]]) -> list[Compared]:
         """The file's cost under the model, and under each of the `rivals`."""
         rows = [own.row("model", "the model")]
-        for other, steps in rivals:
-            its = self._run(f"{own.file}: {other.model.name}", steps)
+        for other, work in rivals:
+            its = self._run(f"{own.file}: {other.model.name}", work)
             rows.append(its.row(other.kind, other.about))
         return rows
 
-    def _run(self, title: str, steps: Steps[R]) -> R:
+    def _run(self, title: str, work: Callable[..., R]) -> R:
         with self.bar(title) as progress:
-            return run(steps, progress)
+            return work(progress=progress)
 
 
 def _as_row(text: Score) -> Scored:

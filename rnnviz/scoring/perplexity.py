@@ -17,10 +17,10 @@ network magnify rounding with every step: one letter repeated for ever, say, or 
 """
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -32,13 +32,13 @@ from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.numpy_engine import StateChange, combined
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.prediction import Scorer, Stepwise
-from rnnviz.networks.progress import Clock, mapped, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.language_model import PIECE, advanced, scorer_of
 from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.scoring.score import Score
-from rnnviz.scoring.totals import Progress, Rewriting, Totals, costs
+from rnnviz.scoring.totals import Rewriting, Totals, costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.row_files import is_packed_rows, open_rows
@@ -77,7 +77,7 @@ def perplexity(
     *,
     path: Source | None = None,
     encoding: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Progress | None = None,
     name: str | None = None,
     precise: bool = False,
     costs: Callable[[Doubles], None] | None = None,
@@ -133,14 +133,15 @@ def perplexity(
             raise ConfigError("costs are those of one text's characters; rows have none in order")
         if change is not None:
             raise ConfigError("change= goes with one text; rows are read without")
-        rows = run(score_rows(model, file, precise=precise, each=each and partial(_each_row, each)), progress)
+        on_batch = each and partial(_each_row, each)
+        rows = score_rows(model, file, precise=precise, on_batch=on_batch, progress=progress)
         warn_of_guess(rows.file, rows.encoding, rows.certainty)
         if rows.damage is not None:
             raise rows.damage
         return rows
     if each is not None:
         raise ConfigError("each=… is called with rows, and goes with column=…; received a text")
-    steps = score(
+    found = score(
         model,
         path,
         text=text,
@@ -150,8 +151,8 @@ def perplexity(
         costs=costs,
         given=given,
         change=change,
+        progress=progress,
     )
-    found = run(steps, progress)
     warn_of_guess(found.file, found.encoding, found.certainty)
     return found
 
@@ -169,45 +170,40 @@ def score(
     encoding: str | None = None,
     name: str | None = None,
     piece: int | None = None,
-    each: Callable[[Piece], None] | None = None,
+    on_piece: Callable[[Piece], None] | None = None,
     precise: bool = False,
     costs: Callable[[Doubles], None] | None = None,
     given: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
     enough: Callable[[int], bool] | None = None,
-) -> Generator[Progress, None, Score]:
-    """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Score.
+    progress: Progress | None = None,
+) -> Score:
+    """`perplexity` with more to follow it by.
 
-    piece   characters handed to the model at a time; affects the pace alone
-    each    called with every Piece, with ranks and entropies
-    costs   called with the nats of a piece's characters
-    enough  called after each piece with the number of characters read; the text ends where it returns true
+    piece     characters handed to the model at a time; affects the pace alone
+    on_piece  called with every Piece, with ranks and entropies
+    costs     called with the nats of a piece's characters
+    enough    called after each piece with the number of characters read; the text ends where it returns true
     """
     if change is None:
-        scorer = scorer_of(model, details=each is not None, precise=precise)
+        scorer = scorer_of(model, details=on_piece is not None, precise=precise)
     else:
         scorer = _changed(model, change, precise)
     known = model.vocabulary.characters
     source = SourceText(path, text, encoding, name, model.normaliser, known, given)
-    totals, rewritings, clock, step = Totals(source), Rewriting(model.vocabulary), Clock(), None
+    totals, rewritings, report = Totals(source), Rewriting(model.vocabulary), Reporter(progress)
     totals.given = _read(model, scorer, given)
-    for part in _pieces(model, scorer, source, totals, piece, details=each is not None):
-        if isinstance(part, Piece):
-            if each is not None:
-                each(part)
-            if costs is not None:
-                costs(part.nll)
-            totals.add(part.text, part.nll, part.known)
-            rewritings.add(part.text)
-            totals.read_to = part.bytes_read
-            step = totals.progress()
-            if enough is not None and enough(totals.characters):
-                break
-        else:
-            step = part
-        if clock.due():
-            yield step
-            step = None
+    for part in _pieces(model, scorer, source, totals, piece, report, details=on_piece is not None):
+        if on_piece is not None:
+            on_piece(part)
+        if costs is not None:
+            costs(part.nll)
+        totals.add(part.text, part.nll, part.known)
+        rewritings.add(part.text)
+        totals.read_to = part.bytes_read
+        totals.report_to(report)
+        if enough is not None and enough(totals.characters):
+            break
     totals.bytes = source.bytes
     if totals.bytes and not totals.characters:
         raise EmptyTextError(
@@ -219,8 +215,7 @@ def score(
         raise EmptyTextError(
             "{name} has no characters, so it has no perplexity; choose another text", name=source.name
         )
-    if step is not None:
-        yield step
+    report.end(totals.characters, totals.perplexity)
     return Score(
         file=source.name,
         model=model.name,
@@ -253,8 +248,15 @@ def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
 
 
 def _pieces(
-    model: LanguageModel, scorer: Scorer, source: SourceText, totals: Totals, piece: int | None, details: bool
-) -> Iterator[Piece | Progress]:
+    model: LanguageModel,
+    scorer: Scorer,
+    source: SourceText,
+    totals: Totals,
+    piece: int | None,
+    report: Reporter,
+    *,
+    details: bool,
+) -> Iterator[Piece]:
     if piece is not None and piece < 1:
         raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
     start = 0
@@ -262,7 +264,8 @@ def _pieces(
     for text in source.pieces(length):
         ids = model.vocabulary.encode(text)
         unknown_cost = int((ids == UNKNOWN_ID).sum()) * model.vocabulary.unknown_cost
-        log_p, rank, entropy = yield from _scores(scorer, ids, details, totals, unknown_cost)
+        report_piece = partial(totals.report_to, report)
+        log_p, rank, entropy = _scores(scorer, ids, details, report_piece, unknown_cost)
         nll = costs(log_p, ids, model.vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
             raise CheckpointError(
@@ -277,14 +280,20 @@ def _pieces(
 
 
 def _scores(
-    scorer: Scorer, ids: Ids, details: bool, totals: Totals, unknown_cost: float
-) -> Generator[Progress, None, tuple[Doubles, npt.NDArray[np.int32] | None, Floats | None]]:
-    def progress(done: Any) -> Progress:
-        share = done.characters / len(ids)
-        return totals.progress(done.characters, done.nats + share * unknown_cost, share)
+    scorer: Scorer, ids: Ids, details: bool, report_piece: Callable[[int, float, float], None], cost: float
+) -> tuple[Doubles, npt.NDArray[np.int32] | None, Floats | None]:
+    """The scores of a piece: log P, and with `details` rank and entropy. `cost` is that of being unknown, of
+    all the piece's characters, in nats.
+    """
+    read, nats = 0, 0.0
+
+    def on_read(characters: int, more_nats: float) -> None:
+        nonlocal read, nats
+        read, nats = read + characters, nats + more_nats
+        report_piece(read, nats + cost * read / len(ids), read / len(ids))
 
     if isinstance(scorer, Stepwise):
-        scores = yield from mapped(scorer.advancing(ids, want=details), progress)
+        scores = scorer.scores(ids, want=details, on_read=on_read)
     elif details:
         scores = scorer.advance_details(ids)
     else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,13 +17,14 @@ import numpy as np
 
 from rnnviz.arrays import Array, Doubles
 from rnnviz.errors import TextError
+from rnnviz.networks.progress import Progress
 from rnnviz.scoring import breakdown
 from rnnviz.scoring.breakdown import surprising_passages
 from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
 from rnnviz.scoring.language_model import LanguageModel
 from rnnviz.scoring.perplexity import Piece, score
 from rnnviz.scoring.score import Score
-from rnnviz.scoring.totals import Progress, Sum
+from rnnviz.scoring.totals import Sum
 from rnnviz.text.decoding import Source
 from rnnviz.text.files import private
 from rnnviz.text.vocabulary import code_points
@@ -53,10 +54,9 @@ def record(
     precise: bool = False,
     piece: int | None = None,
     enough: Callable[[int], bool] | None = None,
-) -> Generator[Progress, None, Record]:
-    """Score a text into a new `folder` step by step: yields as `score` does, returns the Record.
-
-    Arguments and errors are as in `score`; closing the generator cancels. Raises TextError for a `folder`
+    progress: Progress | None = None,
+) -> Record:
+    """Score a text into a new `folder`. Arguments and errors are as in `score`. Raises TextError for a folder
     that can't be made or written.
     """
     target = Path(folder)
@@ -66,20 +66,21 @@ def record(
         with _writing(target), contextlib.ExitStack() as stack:
             files = {c: stack.enter_context(private(target / filename(c))) for c in COLUMNS}
             writer = _Writer(files)
-            found = yield from score(
+            found = score(
                 model,
                 path,
                 text=text,
                 encoding=encoding,
                 name=name,
-                each=writer.add,
+                on_piece=writer.add,
                 precise=precise,
                 piece=piece,
                 enough=enough,
+                progress=progress,
             )
             writer.finish()
         return Record(target, found)
-    except BaseException:  # a closed generator, too: the record was cancelled
+    except BaseException:  # Cancelled, too
         shutil.rmtree(target, ignore_errors=True)
         raise
 

@@ -10,7 +10,7 @@ Shape letters: k rows, n symbols.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import tee
@@ -22,11 +22,11 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.checks import received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, RnnvizError, TextError
-from rnnviz.networks.progress import Clock
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.interval import Interval
 from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
 from rnnviz.scoring.score import RowsScore
-from rnnviz.scoring.totals import Progress, Totals, WordCount, of_sum
+from rnnviz.scoring.totals import Totals, WordCount, of_sum
 from rnnviz.text.characters import Normaliser, after, normalise
 from rnnviz.text.row_files import Fault, RowFile, Rows
 from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
@@ -110,33 +110,32 @@ def score_rows(
     file: RowFile,
     *,
     precise: bool = False,
-    each: Callable[[Scored], None] | None = None,
-    own: bool = False,
-) -> Generator[Progress, None, RowsScore]:
-    """Score a file of rows step by step: yields Progress about ten times a second and at the end.
+    on_batch: Callable[[Scored], None] | None = None,
+    keep_columns: bool = False,
+    progress: Progress | None = None,
+) -> RowsScore:
+    """Score a file of rows.
 
-    `each` is called with every batch of rows, in order; `own` keeps the columns of the file with them. Raises
-    TextError if no row can be scored, and the errors of scoring.
+    `on_batch` is called with every batch of rows, in order; `keep_columns` keeps the columns of the file with
+    them. Raises TextError if no row can be scored, and the errors of scoring.
 
     >>> import io
     >>> import rnnviz
-    >>> from rnnviz.networks.progress import run
     >>> from rnnviz.text.row_files import open_rows
     >>> rows = io.BytesIO(b'{"said": "It is late."}\\n{"said": null}\\n{"said": "Good night."}')
     >>> found = []
     >>> file = open_rows(rows, name="rows.jsonl")
     >>> model = rnnviz.load("timemachine-gru")
-    >>> from rnnviz.networks.progress import run
-    >>> score = run(score_rows(model, file, each=lambda b: found.extend(b.scores)))
+    >>> score = score_rows(model, file, on_batch=lambda batch: found.extend(batch.scores))
     >>> score.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
     (2, [9.5, None, 7.3])
     """
     if not isinstance(file, RowFile):
         raise ConfigError("rows are what open_rows gives; received {received}", received=received(file))
     scorer_of(model, precise=precise)  # refuses a model that can't score
-    work, clock = _Work(model, file), Clock()
+    work, report = _Work(model, file), Reporter(progress)
     # A cluster's model takes windows ahead of the costs that it returns: `tee` keeps the rows that wait.
-    batches, ahead = tee(work.batches(own))
+    batches, ahead = tee(work.batches(keep_columns))
     windows = (window for _rows, window in ahead)
     if hasattr(model, "window_costs"):
         costs = model.window_costs(windows, precise)
@@ -144,12 +143,11 @@ def score_rows(
         costs = map(WindowScorer(model, precise), windows)
     for (rows, window), found in zip(batches, costs, strict=True):
         scored = work.take(rows, window.given, found)
-        if each is not None:
-            each(scored)
-        if clock.due():
-            yield work.totals.progress(share=1)
+        if on_batch is not None:
+            on_batch(scored)
+        work.totals.report_to(report)
     if work.totals.characters:
-        yield work.totals.progress(share=1)
+        report.end(work.totals.characters, work.totals.perplexity)
     return work.score(precise)
 
 

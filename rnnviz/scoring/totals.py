@@ -1,15 +1,15 @@
-"""Totals: the sums of a scored text, the figures that follow from them, and the Progress on the way."""
+"""Totals: the sums of a scored text, the figures that follow from them, and the reports on the way."""
 
 import math
 import time
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids, Mask
+from rnnviz.networks.progress import Reporter
 from rnnviz.text.characters import PLAINER, REWRITINGS
 from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary, code_points
 
@@ -69,28 +69,6 @@ class WordCount:
         """The number of words so far; None for texts that don't part them by spaces."""
         spaced = self._unspaced <= UNSPACED_SHARE * self._characters
         return self._words if spaced else None
-
-
-@dataclass(frozen=True)
-class Progress:
-    """The progress of scoring a text; `nll` is the cost in nats so far."""
-
-    characters: int
-    unknown: int
-    nll: float
-    bytes_read: int
-    bytes_total: int
-    seconds: float
-
-    @property
-    def perplexity(self) -> float:
-        """The perplexity of the characters scored so far."""
-        return of_sum(self.nll, self.characters)
-
-    @property
-    def fraction(self) -> float:
-        """The share of the text read, 0 to 1."""
-        return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
 
 
 def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Doubles:
@@ -184,17 +162,21 @@ class Totals:
         self._nats.add(nats)
         self._nats_known.add(nats_known)
 
-    def progress(self, characters: int = 0, nats: float = 0.0, share: float = 0.0) -> Progress:
-        """The Progress, within a piece too: `characters` of the piece are read, a `share` from 0 to 1, at a
-        cost of `nats`."""
-        return Progress(
-            self.characters + characters,
-            self.unknown,
-            self._nats.value + nats,
-            self.read_to + int(share * (self._source.bytes_read - self.read_to)),
-            self._source.bytes_total,
-            time.perf_counter() - self._began,
-        )
+    @property
+    def perplexity(self) -> float | None:
+        """That of the characters so far; None before the first."""
+        return of_sum(self._nats.value, self.characters) if self.characters else None
+
+    def report_to(
+        self, report: Reporter, characters: int = 0, nats: float = 0.0, piece_share: float = 1.0
+    ) -> None:
+        """Report the progress, within a piece too: `characters` of it are read, at a cost of `nats`, which is
+        a share of the piece's bytes.
+        """
+        read = self.read_to + piece_share * (self._source.bytes_read - self.read_to)
+        total, count = self._source.bytes_total, self.characters + characters
+        perplexity = of_sum(self._nats.value + nats, count) if count else None
+        report(read / total if total else 1.0, count, perplexity)
 
     def figures(self, vocabulary: Vocabulary) -> dict[str, Any]:
         """The fields of a Score that follow from the sums. At least one character must have been added."""

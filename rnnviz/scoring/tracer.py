@@ -1,7 +1,13 @@
 """Tracer: a Trace kept up to date while its text changes; and `trace`, for one text or many.
 
 A keystroke costs only the characters after the common prefix of the old text and the new one. A Trace is a
-view into the Tracer's arrays; an edit that would overwrite rows of a living Trace goes on in new arrays.
+view into the Tracer's arrays, which are lent to it: an edit that would overwrite rows of a living Trace goes
+on in new arrays. An example, where a caller still holds the Trace of "cat" when the text changes:
+
+    "cats"   rows 0 .. 3 stay, row 4 is written behind them: nothing is copied
+    "ca"     rows are left out, none is written: nothing is copied, and "cat" keeps its row 3
+    "car"    row 3 would be overwritten: rows 0 .. 2 are copied to new arrays, and "cat" keeps the old ones
+
 Several texts are read in step, a row of a batch each, on the GPU where the model is on one.
 
 Shape letters: B texts of a batch, T time steps of the longest, L layers, H hidden units, V symbols.
@@ -9,8 +15,7 @@ Shape letters: B texts of a batch, T time steps of the longest, L layers, H hidd
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast, overload
 from weakref import ref
 
@@ -18,12 +23,12 @@ import numpy as np
 
 from rnnviz.arrays import Array, Arrays, Floats, Ids, Integers
 from rnnviz.checks import checked
-from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, CharScorer, Done, NumpyEngine
+from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NO_CHANGES, Changes, StateChange, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.prediction import entropy, rank
-from rnnviz.networks.progress import mapped
+from rnnviz.networks.prediction import OnRead, entropy, rank
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import TextOrPath, text_of
@@ -72,42 +77,49 @@ def trace(
     >>> trace = rnnviz.trace(model, "machine")
     >>> trace.hidden.shape, trace.log_probs.shape  # (T, L, H) and (T + 1, V)
     ((7, 1, 256), (8, 69))
-    >>> [len(each) for each in rnnviz.trace(model, ["machine", "", "the lamp"])]
+    >>> [len(item) for item in rnnviz.trace(model, ["machine", "", "the lamp"])]
     [7, 0, 8]
     """
     if isinstance(text, Iterable) and not isinstance(text, str | bytes | bytearray):
         return (
             _trace_batch(model, text)
             if change is None
-            else [trace(model, one, change=change) for one in text]
+            else [trace(model, item, change=change) for item in text]
         )
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)
     return Tracer(model, changes).extend(text_of(text, model.vocabulary.characters))
 
 
-def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
-    """`trace` as a generator that yields the share done, several times a second; closing cancels.
+def trace_long_text(model: Network, text: str, progress: Progress | None = None) -> Trace:
+    """`trace` of a text of any length, which reports its progress.
 
     A long text is read as stretches side by side, which moves a state by rounding alone: see
     `rnnviz.networks.batched_scoring`.
     """
-    tracer, weights = Tracer(model), weights_of(model)
+    tracer, weights, report = Tracer(model), weights_of(model), Reporter(progress)
     if len(text) >= MIN_SPLIT_CHARS and weights.cell in CELLS and CELLS[weights.cell].mixes:
         text = normalise(text, model.normaliser)
         scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
         ids = np.append(model.vocabulary.encode(text), 0)  # a scorer doesn't read the last symbol
-        share = partial(_share, len(text))
-        hidden, *cell = yield from mapped(scorer.states(ids), share)
+        hidden, *cell = scorer.states(ids, _counted(len(text), report))
         return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
     traced = tracer.extend("")
     for end in range(PROGRESS_CHARS, len(text) + PROGRESS_CHARS, PROGRESS_CHARS):
         traced = tracer.extend(text[:end])
-        yield min(1.0, end / max(1, len(text)))
+        report(end / max(1, len(text)))
     return traced
 
 
-def _share(count: int, done: Done) -> float:
-    return min(1.0, done.characters / count)
+def _counted(length: int, report: Reporter) -> OnRead:
+    """A callback of a scorer that reports the share of a text of `length` characters which has been read."""
+    read = 0
+
+    def on_read(characters: int, nats: float) -> None:
+        nonlocal read
+        read += characters
+        report(read / length)
+
+    return on_read
 
 
 class Tracer:
@@ -132,8 +144,9 @@ class Tracer:
         self._text = ""
         hidden, cell = self._weights.states(2)
         self._weights.run(np.array([model.vocabulary.start]), hidden, cell, changes)
-        # The newest prediction (1, V), which scores the next character, and its row.
-        self._ahead, self._ahead_row = self._weights.predict(hidden[1:, -1]), 0
+        # The newest prediction, logits (1, V) and the log of their sum, and its row. It scores the next
+        # character, so a key at the text's end costs one product with the readout's weights, not two.
+        self._prediction, self._prediction_row = self._weights.predict(hidden[1:, -1]), 0
         # Row 0 is for the start symbol, then comes a row for each character.
         first = {
             "inputs": np.array([model.vocabulary.start]),
@@ -144,95 +157,106 @@ class Tracer:
             "total": np.zeros(1),  # of nll, up to and including the row
             "perplexity": np.zeros(1),
             "rank": np.zeros(1, np.int64),
-            "entropy": entropy(*self._ahead).astype(np.float64),
+            "entropy": entropy(*self._prediction).astype(np.float64),
         }
-        self._rows = _longer(first, 1, FIRST_CAPACITY_ROWS)
-        self._lent: list[tuple[int, ref[Array]]] = []  # views that were given away, and their rows
+        self._rows = _grown(first, 1, FIRST_CAPACITY_ROWS)
+        # The views of living Traces, with the row behind their last one. Weak: a Trace that its caller drops
+        # lends nothing any more, and the next edit writes in place.
+        self._lent: list[tuple[int, ref[Array]]] = []
 
     def extend(self, text: str) -> Trace:
         """The Trace of the whole `text`; TextError for half a surrogate pair leaves the Tracer as it was."""
         text = normalise(text, self._normaliser)
-        return self._take(text, common_prefix(self._text, text))
+        prefix = common_prefix(self._text, text)
+        return self._update(text, self._vocabulary.encode(text[prefix:]), prefix)
 
     def adopt(self, text: str, hidden: Floats, cell: Floats | None) -> Trace:
         """The Trace of a normalised `text` whose states (T, L, H) were computed elsewhere."""
-        return self._take(text, 0, (hidden, cell))
+        return self._update(text, self._vocabulary.encode(text), 0, (hidden, cell))
 
-    def _take(self, text: str, kept: int, states: tuple[Floats, Floats | None] | None = None) -> Trace:
-        ids = self._vocabulary.encode(text[kept:])
-        self._make_room(kept, len(text))
-        self._text = text[:kept]  # the part that stays valid if the next line is interrupted
-        self._read(kept, ids, states)
+    def _update(
+        self, text: str, ids: Ids, prefix: int, states: tuple[Floats, Floats | None] | None = None
+    ) -> Trace:
+        self._make_room(prefix, len(text))
+        # The part that stays valid if reading is interrupted, as by Ctrl-C: the next call goes on from there.
+        self._text = text[:prefix]
+        self._read(prefix, ids, states)
         self._text = text
         self.computed = len(ids)
-        self.changed = (kept, len(text))
-        return self._show()
+        self.changed = (prefix, len(text))
+        return self._lend()
 
-    def _make_room(self, kept: int, length: int) -> None:
-        """Make rows kept + 1 .. length writable: they exist, and no Trace looks at them."""
+    def _make_room(self, prefix: int, length: int) -> None:
+        """Make rows prefix + 1 .. length writable: they exist, and no Trace looks at them."""
         capacity = len(self._rows["inputs"])
         self._lent = [(stop, view) for stop, view in self._lent if view() is not None]
         if length + 1 > capacity:
             capacity = max(length + 1, 2 * capacity)
-        elif length == kept or all(stop <= kept + 1 for stop, _view in self._lent):
-            return  # also for a deletion: nothing is written, and an older Trace keeps its rows
-        self._rows, self._lent = _longer(self._rows, kept + 1, capacity), []
+        elif length == prefix or all(stop <= prefix + 1 for stop, _view in self._lent):
+            # Nothing is written, as after a deletion, or only rows that no living Trace has.
+            return
+        self._rows, self._lent = _grown(self._rows, prefix + 1, capacity), []
 
-    def _read(self, kept: int, ids: Integers, states: tuple[Floats, Floats | None] | None = None) -> None:
+    def _read(self, prefix: int, ids: Integers, states: tuple[Floats, Floats | None] | None = None) -> None:
         rows, weights = self._rows, self._weights
-        end = kept + len(ids)
-        new = {name: values[kept + 1 : end + 1] for name, values in rows.items()}
+        end = prefix + len(ids)
+        new = {name: values[prefix + 1 : end + 1] for name, values in rows.items()}
+        # Views, so all results are written into the Tracer's arrays, without a copy.
         new["inputs"][:] = ids
         new["known"][:] = ids != UNKNOWN_ID
         if states is None:
-            cell = rows["cell"][kept : end + 1] if "cell" in rows else None
-            weights.run(ids, rows["hidden"][kept : end + 1], cell, self._changes, kept + 1)
+            cell = rows["cell"][prefix : end + 1] if "cell" in rows else None
+            weights.run(ids, rows["hidden"][prefix : end + 1], cell, self._changes, prefix + 1)
         else:
             for name, values in zip(("hidden", "cell"), states, strict=True):
                 if values is not None:
                     new[name][:] = values
+        # A long paste in pieces: all logits at once, (T, V), would take more memory than the states.
         block = max(1, LOGITS_ENTRIES // self._vocabulary.size)
-        for begin in range(kept, end, block):
+        for begin in range(prefix, end, block):
             self._score(begin, min(begin + block, end))
         new["nll"][ids == UNKNOWN_ID] += self._vocabulary.unknown_cost
         np.cumsum(new["nll"], out=new["total"])
-        new["total"] += rows["total"][kept]
+        new["total"] += rows["total"][prefix]
+        # A perplexity may be beyond float64: infinite then, without numpy's warning.
         with np.errstate(over="ignore"):
-            np.exp(new["total"] / np.arange(kept + 1, end + 1), out=new["perplexity"])
+            np.exp(new["total"] / np.arange(prefix + 1, end + 1), out=new["perplexity"])
 
     def _score(self, begin: int, end: int) -> None:
         rows = self._rows
-        if self._ahead_row != begin:
-            self._ahead = self._weights.predict(rows["hidden"][begin : begin + 1, -1])
+        # After an edit in the middle the newest prediction is elsewhere: this one is computed again.
+        if self._prediction_row != begin:
+            self._prediction = self._weights.predict(rows["hidden"][begin : begin + 1, -1])
         new = {name: values[begin + 1 : end + 1] for name, values in rows.items()}
         logits, log_sum = self._weights.predict(new["hidden"][:, -1])
         new["entropy"][:] = entropy(logits, log_sum)
         # Row t is scored by the prediction of row t - 1.
-        before, before_sum = self._ahead
+        before, before_sum = self._prediction
         if end > begin + 1:
             before = np.concatenate((before, logits[:-1]))
             before_sum = np.concatenate((before_sum, log_sum[:-1]))
         np.subtract(before_sum, before[np.arange(end - begin), new["inputs"]], out=new["nll"])
         new["rank"][:] = rank(before, new["inputs"])
-        self._ahead, self._ahead_row = (logits[-1:].copy(), log_sum[-1:]), end
+        # Copied: a view of the last row would keep the logits of a whole paste.
+        self._prediction, self._prediction_row = (logits[-1:].copy(), log_sum[-1:]), end
 
-    def _show(self) -> Trace:
+    def _lend(self) -> Trace:
         stop = len(self._text) + 1
-        whole = {name: _unwritable(values[:stop]) for name, values in self._rows.items()}
-        # A slice keeps its whole view alive, so a view lives for as long as any Trace shows its rows.
+        whole = {name: _read_only_view(values[:stop]) for name, values in self._rows.items()}
+        # A slice keeps its whole view alive, so a view lives for as long as any Trace has its rows.
         self._lent += [(stop, ref(view)) for view in whole.values()]
-        of_text = {name: values[1:] for name, values in whole.items()}
+        text_rows = {name: values[1:] for name, values in whole.items()}
         return Trace(
             text=self._text,
             model_name=self._name,
             vocabulary=self._vocabulary,
-            ids=of_text["inputs"],
-            known=of_text["known"],
-            hidden=of_text["hidden"],
-            cell=of_text.get("cell"),
-            nll=of_text["nll"],
-            perplexity=of_text["perplexity"],
-            rank=of_text["rank"],
+            ids=text_rows["inputs"],
+            known=text_rows["known"],
+            hidden=text_rows["hidden"],
+            cell=text_rows.get("cell"),
+            nll=text_rows["nll"],
+            perplexity=text_rows["perplexity"],
+            rank=text_rows["rank"],
             entropy=whole["entropy"],
             _inputs=whole["inputs"],
             _states=whole["hidden"],
@@ -241,15 +265,15 @@ class Tracer:
         )
 
 
-def _longer(rows: Arrays, kept: int, capacity: int) -> Arrays:
-    """New arrays of `capacity` rows, the first `kept` of them copied."""
+def _grown(rows: Arrays, prefix: int, capacity: int) -> Arrays:
+    """New arrays of `capacity` rows, the first `prefix` of them copied."""
     new = {name: np.empty((capacity, *values.shape[1:]), values.dtype) for name, values in rows.items()}
     for name, values in rows.items():
-        new[name][:kept] = values[:kept]
+        new[name][:prefix] = values[:prefix]
     return new
 
 
-def _unwritable(array: Array) -> Array:
+def _read_only_view(array: Array) -> Array:
     """A read-only view that can't be made writable, unlike one with its flag cleared: Traces share memory."""
     return np.asarray(array.data.toreadonly())
 
@@ -271,17 +295,17 @@ def common_prefix(old: str, new: str) -> int:
 def _trace_batch(model: Network, texts: Iterable[TextOrPath]) -> list[Trace]:
     """The Trace of each text, read side by side."""
     weights = weights_of(model)
-    known = model.vocabulary.characters
-    normalised = [normalise(text_of(text, known), model.normaliser) for text in texts]
+    alphabet = model.vocabulary.characters
+    normalised = [normalise(text_of(text, alphabet), model.normaliser) for text in texts]
     if type(weights) is not Weights:  # a Python function's step: one text at a time
         return [Tracer(model).extend(text) for text in normalised]
-    traces: dict[int, Trace] = {}
+    traces: dict[int, Trace] = {}  # by the text's number, as batches are sorted by length
     for group in _groups([len(text) for text in normalised], len(weights.layers) * weights.layers[0].units):
         ids = [model.vocabulary.encode(normalised[n]) for n in group]
         hidden, *cell = _read(model, weights, ids)
         for row, n in enumerate(group):
-            here = slice(len(normalised[n])), slice(None), row
-            traces[n] = Tracer(model).adopt(normalised[n], hidden[here], cell[0][here] if cell else None)
+            rows = slice(len(normalised[n])), slice(None), row
+            traces[n] = Tracer(model).adopt(normalised[n], hidden[rows], cell[0][rows] if cell else None)
     return [traces[n] for n in range(len(normalised))]
 
 
@@ -298,8 +322,8 @@ def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats,
     """Every state after each character, (T, L, B, H): H, and an LSTM's C; meaningless after a text's end."""
     inputs = np.zeros((1 + max(map(len, ids)), len(ids)), np.int64)
     inputs[0] = model.vocabulary.start
-    for row, each in enumerate(ids):
-        inputs[1 : len(each) + 1, row] = each
+    for row, symbols in enumerate(ids):
+        inputs[1 : len(symbols) + 1, row] = symbols
     if getattr(model, "device_name", "CPU") != "CPU":  # on the CPU numpy is faster than torch
         return cast("tuple[Floats, ...]", cast(Any, model).states(inputs))
     hidden, cell = weights.states(len(inputs) + 1, len(ids))

@@ -35,7 +35,7 @@ from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import open_text, warn_of_guess
 from rnnviz.text.vocabulary import code_points
 
-Progress = Callable[[int, int], None]  # bytes received, bytes expected
+Progress = Callable[[int, int], object]  # bytes received, bytes expected
 
 STALL_S, TOTAL_S = 20.0, 600.0
 """Seconds that a download may take: between two arrivals of bytes, and altogether."""

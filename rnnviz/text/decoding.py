@@ -238,6 +238,7 @@ def _find(
 ) -> tuple[str, Certainty]:
     """The encoding of a file without a mark, by reading all of it."""
     refuse_binary(head, name)
+    # NUL first: a text without one is no UTF-16 or UTF-32, but for a text without ASCII.
     nul = _first_nul(file, name)
     bad = None if nul is not None else _not_in("utf-8", file, name)
     if nul is None and bad is None:
@@ -262,6 +263,7 @@ def _find(
                 "there, or name its encoding",
                 **where,
             )
+        # The sample decides which encoding is likeliest; only the whole file shows that it is possible.
         wrong = _not_in(candidate, file, name)
         if wrong is None:
             return candidate, "guessed"
@@ -341,6 +343,7 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
 
     `errors` is as in `bytes.decode`; "strict" raises DecodingError for bytes that can't be decoded.
     """
+    # An incremental decoder keeps the bytes of a character that a chunk cuts.
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     marked, size, data = encoding.startswith("utf"), 0, b"begin"
     while data:
@@ -586,6 +589,7 @@ class SourceText:
             rest, context = after(context, chunk), ""
             self.bytes += len(chunk) - len(rest)
             rest = waiting + rest
+            # CR and LF count as one character; whether a CR has its LF shows in the next chunk.
             waiting = "\r" if rest.endswith("\r") else ""
             buffer += rest.removesuffix("\r").replace("\r\n", CRLF)
             whole = len(buffer) // length * length

@@ -45,6 +45,7 @@ def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     b'text'
     """
     with opened(path) as file:
+        # The size is asked first, and one byte more than allowed is read: the file may grow meanwhile.
         huge = os.fstat(file.fileno()).st_size > max_bytes
         data = b"" if huge else file.read(max_bytes + 1)
     if huge or len(data) > max_bytes:
@@ -273,6 +274,7 @@ def unpacked(file: BinaryIO, name: str) -> BinaryIO:
     kind = packing(name)
     if not kind:
         return file
+    # How much was read of the packed file: against it a bomb is measured.
     counted = _Counted(file)
     stream = gzip.GzipFile(fileobj=counted) if kind == ".gz" else _zstandard(counted)
     return cast(BinaryIO, _Unpacked(stream, counted, name, kind))

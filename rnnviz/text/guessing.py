@@ -115,6 +115,8 @@ def _languages() -> dict[str, list[Costs]]:
     }
     common = dict(line.split(": ") for line in _COMMON.read_text("utf-8").splitlines())
     for name, (codec, usual, rare) in _CODES.items():
+        # Three layers, the later ones over the earlier: rare ideographs, usual ones, and those whose rank is
+        # known. The bits fall with the logarithm of the rank; a wrong encoding mostly lands on rare ones.
         costs = dict.fromkeys(_written(codec, rare), 17.0) | dict.fromkeys(_written(codec, usual), 14.0)
         costs |= {c: 5.5 + math.log2(1 + rank / 6) for rank, c in enumerate(common[name])}
         costs_by_name[name] = [small | costs | dict.fromkeys(_WIDE, 5.5)]
@@ -198,9 +200,11 @@ def _foreign(before: Kind, after: Kind) -> float:
 def bits(text: str, languages: list[Costs], model_characters: Collection[str] = ()) -> float:
     """The cost of a text in the likeliest of these languages; `model_characters` cost less."""
     counts, kinds = Counter(text), [_kind(c) for c in text]
+    # The same for all languages, so computed once: pairs are counted, as a text has few different ones.
     shared = sum(n * _avoided(*pair) for pair, n in Counter(pairwise(kinds)).items())
     letters = pairwise(kind for kind in kinds if kind[0])
     shared += sum(n * _foreign(*pair) for pair, n in Counter(letters).items())
+    # ASCII is in every encoding alike, and tells nothing about which it is.
     shared -= sum(3.0 * n for c, n in counts.items() if c in model_characters and not c.isascii())
 
     def cost(character: str, costs: Costs) -> float:
@@ -224,6 +228,8 @@ def guesses(sample: bytes, model_characters: Collection[str] = ()) -> list[str]:
             text = decoder.decode(sample)
         except UnicodeDecodeError:
             continue
+        # Damaged UTF-8 is offered too, so that the error says where the damage is. Bytes of a Latin page are
+        # mostly no UTF-8: half of what is beyond ASCII must be.
         if encoding == "utf-8":  # more than bytes that are UTF-8 by chance
             absent = 2 * text.count("\ufffd") > sum(not c.isascii() for c in text)
         else:
@@ -231,8 +237,12 @@ def guesses(sample: bytes, model_characters: Collection[str] = ()) -> list[str]:
         if absent:
             continue
         pending = len(decoder.getstate()[0])
+        # The sample ends inside a character: its bytes cost 8 bits each, as noise does, and one more for the
+        # cut.
         cut = 8.0 * (pending + bool(pending))
         cost = rarity + cut + bits(text, languages, model_characters)
+        # More bits a byte than the limit is no text in any language; 16 bits more are for short samples.
+        # UTF-16 and UTF-32 spend more bytes on a character, and so fewer bits on a byte.
         if cost < (6 if encoding.startswith(("utf-16", "utf-32")) else 7) * len(sample) + 16:
             costs[encoding] = cost
     return sorted(costs, key=costs.__getitem__)

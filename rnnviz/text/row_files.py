@@ -222,6 +222,8 @@ class RowFile:
                     all_columns = self.full_rows(table[begin:end]) if full else None
                     texts_of_batch, contexts, faults = map(list, zip(*rows[begin:end], strict=True))
                     yield Rows(start + begin, texts_of_batch, contexts, faults, all_columns)
+                    # A batch ends by characters, not by rows: one long row must not wait for a thousand
+                    # others.
                     begin, size = end, 0
             start += len(rows)
 
@@ -315,6 +317,7 @@ class _Lines(RowFile):
         try:
             for row in self.rows():
                 table.append(row)
+                # Only strings count: they are what makes a row large.
                 cells = [] if isinstance(row, Fault) else row.values()
                 size += sum(len(cell) for cell in cells if isinstance(cell, str))
                 if len(table) == BATCH_ROWS or size >= max_chars:
@@ -343,6 +346,7 @@ class _Lines(RowFile):
                 unpacked(file, self.name), self.name, self.encoding or "", CHUNK_BYTES, errors
             ):
                 self.bytes_read = file.tell()
+                # A chunk may end between CR and LF; the CR waits for the next chunk.
                 if waiting.endswith("\r"):  # its LF may follow
                     waiting, text = waiting[:-1], "\r" + text
                 if ends is None and (first := _LINE_END.search(text)):
@@ -355,6 +359,8 @@ class _Lines(RowFile):
                 waiting = text[-1:] if long else waiting + text[start:]
                 if len(waiting) > MAX_ROW_CHARS:
                     yield waiting
+                    # What was handed on is already too long to be a row: the rest of the line is not kept at
+                    # all.
                     waiting, long = "", True
             if waiting and not long:
                 yield waiting
@@ -383,6 +389,7 @@ class JsonLines(_Lines):
         if len(line) > MAX_ROW_CHARS:
             return _too_long()
         try:
+            # Half surrogates, which stand for bytes outside the encoding, can't be encoded again.
             line.encode()
             value = json.loads(line)
         except UnicodeEncodeError:
@@ -486,6 +493,8 @@ def _separator(lines: Sequence[str]) -> str:
         blanks = sum(field.startswith(" ") for record in records for field in record)
         return columns > 1 and alike > 1 / 2, alike, -blanks, columns
 
+    # Of separators that fit equally well, fewer fields with a blank in front: a comma in prose has one after
+    # it.
     return max(",;\t|", key=fit)
 
 
@@ -568,6 +577,8 @@ class Parquet(RowFile):
         self.schema, about = opened.schema_arrow, opened.metadata
         sizes = [about.row_group(n).total_byte_size for n in range(about.num_row_groups)]
         self.rows = max(1, about.num_rows)
+        # Rows of a batch by the file's own sizes, unpacked: a group of long texts is read a few rows at a
+        # time.
         self._at_once = int(max(1, min(BATCH_ROWS, BATCH_BYTES * self.rows / max(1, sum(sizes)))))
         self.columns = tuple(self.schema.names)
 
@@ -608,6 +619,7 @@ class Parquet(RowFile):
         for column in columns:
             n = batch.schema.get_field_index(column)
             coded = batch.column(n)
+            # A column that is no dictionary has its true size in memory already.
             if not pa.types.is_dictionary(coded.type):
                 continue
             lengths = pc.take(pc.binary_length(coded.dictionary), coded.indices)

@@ -53,6 +53,7 @@ def code_points(text: str) -> Points:
     """The code points of `text`, (T,). Raises TextError for a lone surrogate, which can't be encoded."""
     check_text(text)
     try:
+        # UTF-32 is the array of code points: Python's codec makes it at memory speed.
         return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     except UnicodeEncodeError as error:
         raise TextError(
@@ -94,6 +95,8 @@ class Vocabulary(Brief):
         object.__setattr__(self, "characters", characters)
         points = np.fromiter(map(ord, characters), np.int64, len(characters))
         table = np.zeros(int(points[-1]) + 2, np.int64)  # the last cell: everything beyond is unknown
+        # Encoding is then one look-up for a whole text. The table is as long as the largest code point known,
+        # a million entries at most; what is beyond it falls into the last cell.
         table[points] = np.arange(1, len(characters) + 1)
         object.__setattr__(self, "_table", table)
 
@@ -111,6 +114,7 @@ class Vocabulary(Brief):
                 "min_count counts occurrences, 0 for as many as suit the text; received {min_count}",
                 min_count=min_count,
             )
+        # Without rare characters read as <unk>, a model never learns how likely an unknown one is.
         counts, min_count = Counter(text), min_count or usual_min_count(len(text))
         characters = [c for c, n in counts.items() if n >= min_count] or list(counts)
         if size is not None:
@@ -119,6 +123,7 @@ class Vocabulary(Brief):
                     "a vocabulary has at least 2 symbols, one character and <unk>; received size {size}",
                     size=size,
                 )
+            # Ties by code point, so that the same text gives the same vocabulary everywhere.
             characters = sorted(characters, key=lambda c: (-counts[c], c))[: size - 1]
         code_points("".join(characters))  # refuses surrogates with a clear message
         return cls(tuple(sorted(characters)))

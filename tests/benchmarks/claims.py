@@ -47,7 +47,6 @@ from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.networks.progress import run
 from rnnviz.scoring.interval import interval
 from rnnviz.text import corpora
 
@@ -106,7 +105,7 @@ def finds(model: NumpyModel, text: str, lengths: list[int], trials: int) -> None
         made: dict[str, list[tuple[Search, bool]]] = {}
         for seed in range(trials):
             for target in without_cause(real, seed):
-                sure = evidence.runs(target.values[searcher.split(target).second]) >= evidence.FEWEST
+                sure = evidence.count_runs(target.values[searcher.split(target).second]) >= evidence.MIN_RUNS
                 made.setdefault(target.name, []).append((searcher.search(target), sure))
         false = {
             kind: [sure and one.best.score > one.chance for one, sure in searches]
@@ -150,14 +149,14 @@ def asked(text: str) -> list[Target]:
 def memory(model: NumpyModel, text: str, copies: int) -> None:
     """Print the verdicts on the network and on `copies` untrained ones."""
     targets = asked(text)
-    copied = run(controls.echoes(model, text, targets))
+    copied = controls.echoes(model, text, targets)
     judged = [("itself", model)]
     judged += [(f"untrained {n}", untrained.untrained(model, FIRST_SEED + n)) for n in range(copies)]
     for what, network in judged:
         searcher, said = Searcher(rnnviz.trace(network, text)), Counter[str]()
         named = []
         for target, columns in zip(targets, copied, strict=True):
-            found = run(weigh(searcher, searcher.search(target), target, columns))
+            found = weigh(searcher, searcher.search(target), target, columns)
             said[found.verdict] += 1
             if found.verdict == "remembers" and found.evidence is not None:
                 best = max(rival.score for rival in found.evidence.rivals)
@@ -220,12 +219,12 @@ def planted(model: NumpyModel, text: str, pairs: int = 20) -> None:
     first, remembered = 0, 0
     drawn = [random.choice(sorted(common), 2, replace=False).tolist() for _ in range(pairs)]
     targets = [latched(text, opens, closes) for opens, closes in drawn]
-    echoes = run(controls.echoes(model, text, targets))
+    echoes = controls.echoes(model, text, targets)
     for (opens, closes), target, columns in zip(drawn, targets, echoes, strict=True):
         unit = int(random.integers(model.config.hidden_size))
         network = latch(model, unit, opens, closes)
         searcher = Searcher(rnnviz.trace(network, text))
-        found = run(weigh(searcher, searcher.search(target), target, columns))
+        found = weigh(searcher, searcher.search(target), target, columns)
         first += found.best.unit.unit == unit
         remembered += found.best.unit.unit == unit and found.verdict == "remembers"
         rival = max(found.evidence.rivals, key=lambda one: one.score)

@@ -55,9 +55,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the app keeps its runs and the models that it makes."""
-    found = tmp_path_factory.mktemp("app")
-    (found / "models").mkdir()
-    return found
+    app_folder = tmp_path_factory.mktemp("app")
+    (app_folder / "models").mkdir()
+    return app_folder
 
 
 @pytest.fixture(scope="session")
@@ -102,11 +102,11 @@ class Live:
         """What stands in the text area."""
         return self.area.input_value()
 
-    def more(self, shown: bool = True) -> None:
+    def open_more(self, opened: bool = True) -> None:
         """Open what stands behind "More", or close it."""
-        more = self.page.get_by_text("More", exact=True)
-        if more.evaluate("(e) => e.parentElement.open") != shown:
-            more.click()
+        summary = self.page.get_by_text("More", exact=True)
+        if summary.evaluate("(e) => e.parentElement.open") != opened:
+            summary.click()
 
     def mark(self) -> None:
         """Keep how it looks now that it has been loaded, for `set_back`."""
@@ -117,7 +117,7 @@ class Live:
         """Whether it is, its opening text written again, as it was when loaded: nothing was left behind."""
         if not self.page.evaluate("Boolean(window.opened)") or not self.area.is_visible():
             return False
-        self.more(False)
+        self.open_more(False)
         self.area.focus()
         for _ in range(2):  # the pin, and the unit
             self.page.keyboard.press("Escape")
@@ -177,7 +177,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The reader's tab; what stands in it is for `live` and `kept`, every other test opens an address.
+    """The reader's tab; what stands in it is for `live` and `same_page`, every other test opens an address.
     An error in a script or a request to another machine fails the test.
     """
     wrong: list[str] = []
@@ -210,7 +210,11 @@ def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
     tab.emulate_media(color_scheme="null", reduced_motion="null")
     tab.set_viewport_size(SCREEN)
     tab.mouse.move(0, 0)
-    if wrong or {"live", "kept"}.isdisjoint(request.fixturenames) or request.session.testsfailed > failed:
+    if (
+        wrong
+        or {"live", "same_page"}.isdisjoint(request.fixturenames)
+        or request.session.testsfailed > failed
+    ):
         tab.goto("about:blank")
     assert wrong == []
 
@@ -227,7 +231,7 @@ def anew() -> None:
 
 
 @pytest.fixture
-def kept() -> None:
+def same_page() -> None:
     """What this test leaves in the tab is not taken away: the next one looks whether that will do."""
 
 
@@ -240,8 +244,8 @@ def model() -> str:
 @pytest.fixture
 def live(page: Page, app_url: str, opened: list[Live], request: pytest.FixtureRequest, model: str) -> Live:
     """The Explore page as it opens; loaded anew, for a second, only where the test before changed more."""
-    there = opened and opened[-1].model == model and "anew" not in request.fixturenames
-    if not (there and opened[-1].set_back()):
+    is_open = opened and opened[-1].model == model and "anew" not in request.fixturenames
+    if not (is_open and opened[-1].set_back()):
         opened[:] = [Live(page, app_url, model)]
         opened[-1].mark()
     return opened[-1]

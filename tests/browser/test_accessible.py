@@ -65,12 +65,14 @@ def test_axe_finds_nothing_wrong(
     page: Page, app_url: str, tour: Callable[[Page, str], Iterator[str]]
 ) -> None:
     page.emulate_media(color_scheme="light")
-    schemes, found = ["light", "dark"], {}
+    schemes, violations = ["light", "dark"], {}
     for place in tour(page, app_url):
         for scheme in schemes:  # names, headings and sizes are the same in the dark
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS[scheme])
             settle(page)
-            found[place, scheme] = inaccessible(page, *(() if scheme == "light" else ("color-contrast",)))
+            violations[place, scheme] = inaccessible(
+                page, *(() if scheme == "light" else ("color-contrast",))
+            )
         schemes.reverse()  # the next place begins as this one ends
-    assert {place: lines for place, lines in found.items() if lines} == {}
+    assert {place: lines for place, lines in violations.items() if lines} == {}

@@ -18,33 +18,33 @@ def query(page: Page) -> dict[str, str]:
 
 
 @anew
-def test_a_reload_brings_the_view_back(live: Live) -> None:
+def test_reload_restores_view(live: Live) -> None:
     page = live.page
     holds(page, {"model": "tiny-gru", "text": None})
     live.area.press("End")
     page.keyboard.type(", 水🐒 said")
     text = "The Time Traveller, 水🐒 said"
     live.reads(text)
-    live.more()
+    live.open_more()
     page.get_by_role("combobox", name="Show").select_option("update gate Z")
     page.mouse.click(*live.column(0.1))
     expect(page.locator(".rv-pinned")).to_be_visible()
     live.area.evaluate("(area) => { area.focus(); area.setSelectionRange(4, 4); }")
     holds(page, {"quantity": "update", "at": "4"})
     holds_text(page, text)
-    there = query(page)
-    assert there.keys() == {"model", "text", "quantity", "at", "pin", "unit"}
+    before_reload = query(page)
+    assert before_reload.keys() == {"model", "text", "quantity", "at", "pin", "unit"}
     page.reload()
     live.reads(text)
     expect(page.locator(".rv-title-states")).to_contain_text("update gate Z", ignore_case=True)
-    expect(live.colour).to_have_text(f"unit {there['unit']}")
+    expect(live.colour).to_have_text(f"unit {before_reload['unit']}")
     expect(page.locator(".rv-pinned")).to_be_visible()
     assert live.area.evaluate("(area) => area.selectionStart") == 4
-    assert query(page) == there
+    assert query(page) == before_reload
 
 
 @anew
-def test_back_and_forward_pass_through_models_examples_and_pages(live: Live) -> None:
+def test_history_restores_models_examples_and_pages(live: Live) -> None:
     page = live.page
     live.write("matter to us")
     holds_text(page, "matter to us")
@@ -74,7 +74,7 @@ def test_back_and_forward_pass_through_models_examples_and_pages(live: Live) -> 
     assert query(page)["model"] == "tiny-lstm"
 
 
-def test_share_copies_the_address_of_what_is_there_now(live: Live) -> None:
+def test_share_copies_current_address(live: Live) -> None:
     page, share = live.page, live.page.get_by_role("button", name="Share")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     live.write("usually pale")
@@ -91,7 +91,7 @@ def test_share_copies_the_address_of_what_is_there_now(live: Live) -> None:
 
 
 @anew
-def test_a_long_text_is_cut_in_the_address_and_said_to_be(live: Live) -> None:
+def test_long_text_is_cut_in_address_with_note(live: Live) -> None:
     page = live.page
     text = "His grey eyes shone and twinkled. " * 70
     live.write(text)
@@ -102,7 +102,7 @@ def test_a_long_text_is_cut_in_the_address_and_said_to_be(live: Live) -> None:
     expect(page.locator(".rv-note-cut")).to_contain_text(f"the first 2,000 of {len(text):,} characters")
 
 
-def test_html_stays_text_and_what_is_no_text_is_said(page: Page, app_url: str) -> None:
+def test_markup_stays_text_and_damaged_text_is_noted(page: Page, app_url: str) -> None:
     html = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
     live = Live(page, f"{app_url}/?model=tiny-gru&text={quote(html)}")
     live.reads(html)
@@ -113,29 +113,3 @@ def test_html_stays_text_and_what_is_no_text_is_said(page: Page, app_url: str) -
     Live(page, f"{app_url}/?model=tiny-gru&text={pack_text('machine')[:-4]}AAAA")
     expect(page.locator(".rv-note-wrong")).to_contain_text("The text in the address is")
     holds(page, {"text": None})
-
-
-@pytest.mark.parametrize("slash", ["", "/"])
-def test_a_page_is_found_whatever_the_case_of_its_name(page: Page, app_url: str, slash: str) -> None:
-    for name in ("explore", "perplexity", "inside", "train", "learn"):
-        for written in (name, name.title(), name.upper()):
-            found = urlsplit(page.request.get(f"{app_url}/{written}{slash}?model=tiny-lstm&lang=zh").url)
-            place = "" if name == "explore" else name
-            assert (found.path, found.query) == (f"/{place}", "model=tiny-lstm&lang=zh")
-
-
-def test_inside_a_reload_brings_part_unit_and_character_back(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/inside?model=tiny-gru&part=units&unit=5&at=3")
-    unit = page.get_by_role("spinbutton", name="The unit")
-    expect(unit).to_have_value("5")
-    holds(page, {"unit": "5", "at": "3"})
-    unit.fill("7")
-    unit.press("Enter")
-    holds(page, {"unit": "7"})  # said by a part of the page that is run by itself
-    page.reload()
-    expect(unit).to_have_value("7")
-    page.get_by_text("Memory", exact=True).click()
-    holds(page, {"part": "memory", "at": "3"})
-    page.go_back()
-    expect(unit).to_have_value("7")
-    holds(page, {"part": "units", "unit": "7"})

@@ -9,9 +9,7 @@ TEXT = "行者笑道：“师父莫怕！那妖精就在前面山里。”"
 CHINESE = "Journey to the West (Chinese), GRU"
 
 
-def test_a_foreign_text_is_said_to_be_and_read_by_another_model_in_one_click(
-    page: Page, app_url: str
-) -> None:
+def test_foreign_text_offers_another_model(page: Page, app_url: str) -> None:
     live = Live(page, app_url, "timemachine-gru")
     live.write(TEXT)
     note = page.locator(".rv-note-foreign")
@@ -28,7 +26,7 @@ def test_a_foreign_text_is_said_to_be_and_read_by_another_model_in_one_click(
     live.painted(len(TEXT) + 1)  # the conversation goes on
 
 
-def test_an_example_chooses_its_model_and_says_what_to_notice(page: Page, app_url: str) -> None:
+def test_example_chooses_model_and_shows_notice(page: Page, app_url: str) -> None:
     Live(page, app_url, "timemachine-gru")
     examples = page.get_by_role("group", name="Examples").get_by_role("button")
     examples.nth(3).click()
@@ -43,7 +41,7 @@ def test_an_example_chooses_its_model_and_says_what_to_notice(page: Page, app_ur
     expect(note).to_be_hidden()  # it is another text now
 
 
-def test_a_text_is_rewritten_where_the_network_would_know_more_of_it(page: Page, app_url: str) -> None:
+def test_rewriting_makes_characters_known(page: Page, app_url: str) -> None:
     live = Live(page, app_url, "timemachine-gru")
     live.write("It’s late, “so” he said, and went home again.")
     before = float(live.number("perplexity"))

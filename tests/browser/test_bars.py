@@ -26,7 +26,7 @@ def bar(live: Live, n: int) -> Locator:
 
 def set_dial(live: Live, name: str, value: int) -> None:
     """Move one of the three sliders."""
-    live.more()
+    live.open_more()
     live.page.get_by_role("slider", name=name).fill(str(value))
 
 
@@ -37,9 +37,9 @@ def expect_reshaped(live: Live, t: int, **shape: float) -> None:
     for i, (symbol, p) in enumerate(trace.top(t, 3)):
         row = live.page.locator(".rv-next-list li").nth(i)
         new = 0 if symbol == "<unk>" else P[MODEL.vocabulary.encode(symbol)[0]]
-        shown = f"{new:.1%}" if 0 < new < 1 else f"{new:.0%}"
+        percent = f"{new:.1%}" if 0 < new < 1 else f"{new:.0%}"
         expect(row.locator(".rv-chance")).to_have_text(
-            re.compile(shown.replace("%", r"\s%").replace(".", r"\."))
+            re.compile(percent.replace("%", r"\s%").replace(".", r"\."))
         )
         expect(row.locator(".rv-outline")).to_be_visible()
         width = row.locator(".rv-outline").evaluate("(e) => parseFloat(e.style.width) / 100")
@@ -56,11 +56,11 @@ WRITING: dict[str, tuple[int, int, int | None, Callable[[Live], object]]] = {
 
 
 @pytest.mark.parametrize("way", WRITING)
-def test_a_bar_writes_its_character_at_the_caret(live: Live, way: str) -> None:
-    t, n, focus, take = WRITING[way]
+def test_bar_writes_character_at_caret(live: Live, way: str) -> None:
+    t, n, focus, take_bar = WRITING[way]
     live.caret(t)
     expect_bars(live, t)
-    take(live)
+    take_bar(live)
     live.reads(OPENING[:t] + best(OPENING, t, n) + OPENING[t:])
     assert live.area.evaluate("(e) => e.selectionStart") == t + 1
     expect_bars(live, t + 1)
@@ -70,7 +70,7 @@ def test_a_bar_writes_its_character_at_the_caret(live: Live, way: str) -> None:
     live.reads(OPENING)
 
 
-def test_a_bar_of_a_kept_column_writes_there(live: Live) -> None:
+def test_bar_of_pinned_column_writes_there(live: Live) -> None:
     live.page.mouse.click(*live.column(2.5 / 24))
     expect_bars(live, 2)
     bar(live, 0).click()
@@ -79,20 +79,20 @@ def test_a_bar_of_a_kept_column_writes_there(live: Live) -> None:
     expect_bars(live, 3)
 
 
-def test_a_space_has_a_name_and_what_cannot_be_written_no_button(live: Live) -> None:
+def test_bar_names_space_and_rest_has_no_button(live: Live) -> None:
     live.caret(7)
     expect_bars(live, 7)
-    bracket = [best(OPENING, 7, n) for n in range(figures.NEXT)].index("(")
+    bracket = [best(OPENING, 7, n) for n in range(figures.LISTED_NEXT)].index("(")
     expect(bar(live, bracket)).to_have_accessible_name(re.compile(r"^write opening bracket, [\d.]+.%$"))
     live.caret(3)
-    came = live.page.locator(".rv-came").get_by_role("button")
-    expect(came).to_have_accessible_name(re.compile(r"^write space, [\d.]+.%$"))
-    others = live.page.locator(".rv-rest")
-    expect(others.get_by_role("button")).to_have_count(0)
-    expect(others).to_have_accessible_name(re.compile("^others, "))
+    actual = live.page.locator(".rv-came").get_by_role("button")
+    expect(actual).to_have_accessible_name(re.compile(r"^write space, [\d.]+.%$"))
+    rest_row = live.page.locator(".rv-rest")
+    expect(rest_row.get_by_role("button")).to_have_count(0)
+    expect(rest_row).to_have_accessible_name(re.compile("^others, "))
 
 
-def test_the_dials_reshape_the_bars_and_leave_an_outline(live: Live) -> None:
+def test_sampling_sliders_reshape_bars_with_outline(live: Live) -> None:
     expect_bars(live, 18)
     outline = live.page.locator(".rv-outline").first
     expect(outline).to_be_hidden()
@@ -129,7 +129,7 @@ UNDER = """(canvas, t) => {
 
 
 @pytest.mark.usefixtures("anew")
-def test_continue_writes_the_likeliest_at_the_caret_in_its_own_colour_as_one_step(live: Live) -> None:
+def test_continue_writes_coloured_text_as_one_undo_step(live: Live) -> None:
     set_dial(live, "temperature", 0)
     expect_reshaped(live, 18, temperature=0)
     live.caret(4)
@@ -141,10 +141,10 @@ def test_continue_writes_the_likeliest_at_the_caret_in_its_own_colour_as_one_ste
         f"([tint, t, own, network]) => {{ const pixel = `${{({UNDER})(tint, t)}}`; "
         "return own ? !/,0$/.test(pixel) && pixel !== network : pixel === network; }"
     )
-    for top, own, written in ((0, 2, 5), (10_000, 126, 120)):
+    for top, reader_place, written in ((0, 2, 5), (10_000, 126, 120)):
         live.area.evaluate("(area, top) => { area.scrollTop = top; }", top)
-        for t in (own, written):
-            live.page.wait_for_function(wait, arg=[tint.element_handle(), t, t == own, network])
+        for t in (reader_place, written):
+            live.page.wait_for_function(wait, arg=[tint.element_handle(), t, t == reader_place, network])
     expect(live.page.get_by_text("written by this small network")).to_be_visible()
     live.press("Control+z")  # while the button has the focus
     live.reads(OPENING)
@@ -153,7 +153,7 @@ def test_continue_writes_the_likeliest_at_the_caret_in_its_own_colour_as_one_ste
 
 
 @pytest.mark.usefixtures("anew")
-def test_three_ways_are_offered_side_by_side_and_one_is_taken(live: Live) -> None:
+def test_one_of_three_continuations_is_taken(live: Live) -> None:
     branch = live.page.get_by_role("button", name="Show 3 continuations")
     ways, letters = live.page.locator(".rv-way"), live.page.locator(".rv-way bdi")
     branch.press("Enter")
@@ -162,14 +162,14 @@ def test_three_ways_are_offered_side_by_side_and_one_is_taken(live: Live) -> Non
     expect(ways.first).to_be_hidden()
     expect(branch).to_be_focused()
     takes: list[Callable[[], None]] = [lambda: live.press("3"), lambda: letters.nth(2).click()]
-    for take in takes:
+    for choose_way in takes:
         branch.press("Enter")
         expect(ways.first).to_be_focused()
         texts = letters.all_text_contents()
         assert len(set(texts)) == 3
         assert {len(text) for text in texts} == {BRANCH_CHARS}
         assert live.text == OPENING  # nothing is written yet
-        take()
+        choose_way()
         live.reads(OPENING + texts[2])
         expect(ways.first).to_be_hidden()
         expect(live.area).to_be_focused()
@@ -186,7 +186,7 @@ CORNER = "(c) => [...c.getContext('2d').getImageData(c.width - 2, 2, 1, 1).data]
 
 
 @pytest.mark.usefixtures("anew")
-def test_a_view_made_anew_keeps_its_pin_its_dials_and_what_can_be_undone(live: Live) -> None:
+def test_remounted_view_keeps_pin_sliders_and_undo(live: Live) -> None:
     live.area.press("End")
     live.press(*" was here")
     live.reads(f"{OPENING} was here")

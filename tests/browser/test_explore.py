@@ -18,8 +18,8 @@ from tests.support.models import tiny, tiny_card
 
 
 @pytest.mark.usefixtures("anew")
-def test_it_is_alive_on_opening(live: Live) -> None:
-    expect(live.page.locator(".rv-next-list li:not(.rv-none)")).to_have_count(figures.NEXT + 1)
+def test_explore_opens_with_bars_on_one_screen(live: Live) -> None:
+    expect(live.page.locator(".rv-next-list li:not(.rv-none)")).to_have_count(figures.LISTED_NEXT + 1)
     expect(live.page.locator(".rv-note")).to_have_count(0)  # nothing is foreign in it
     # The whole view fits on the screen.
     assert live.page.get_by_test_id("stMain").evaluate("(e) => e.scrollHeight - e.clientHeight") <= 0
@@ -27,12 +27,12 @@ def test_it_is_alive_on_opening(live: Live) -> None:
 
 @pytest.mark.usefixtures("anew")
 @pytest.mark.parametrize("model", ["timemachine-gru"])
-def test_without_memory_stands_beside_while_one_types_and_in_the_address(live: Live) -> None:
+def test_memoryless_network_is_shown_and_kept_in_address(live: Live) -> None:
     page, switch = live.page, live.page.get_by_role("switch", name="Without memory")
     line, caption = page.locator(".rv-line-memoryless"), page.get_by_text("reads one character only")
     first = page.locator(".rv-next-list li").first
-    for shown in (line, caption, first.locator(".rv-share")):
-        expect(shown).to_be_hidden()
+    for element in (line, caption, first.locator(".rv-share")):
+        expect(element).to_be_hidden()
     switch.check()
     expect(caption).to_be_visible()
     text = f"{live.text} The lever"
@@ -40,8 +40,8 @@ def test_without_memory_stands_beside_while_one_types_and_in_the_address(live: L
     live.press(*" The lever")
     live.reads(text)
     networks = [rnnviz.trace(rnnviz.load(f"timemachine-{cell}"), text) for cell in ("gru", "mlp")]
-    own, without = (f"{read.perplexity[-1]:.2f}" for read in networks)
-    assert live.number("perplexity") == own
+    with_memory, without = (f"{read.perplexity[-1]:.2f}" for read in networks)
+    assert live.number("perplexity") == with_memory
     expect(line).to_have_text(f"without memory{without}")
     ((symbol, _p),) = networks[0].top(len(text), 1)
     q = np.exp(networks[1].log_probs[-1])[networks[1].vocabulary.encode(symbol)[0]]
@@ -62,7 +62,7 @@ def test_without_memory_stands_beside_while_one_types_and_in_the_address(live: L
     expect(line).to_be_hidden()
 
 
-def test_chinese_emoji_and_marks_are_counted_as_code_points(live: Live) -> None:
+def test_characters_are_counted_as_code_points(live: Live) -> None:
     text = "一只🐒\tcafe\u0301\nשלום"
     live.write(text)
     assert live.number("characters") == str(len(text))
@@ -74,7 +74,7 @@ def test_chinese_emoji_and_marks_are_counted_as_code_points(live: Live) -> None:
     live.reads(text + "!")
 
 
-def test_nothing_is_sent_while_an_input_method_composes(page: Page, app_url: str) -> None:
+def test_composition_sends_nothing(page: Page, app_url: str) -> None:
     sent: list[Any] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     live = Live(page, app_url)
@@ -91,7 +91,7 @@ def test_nothing_is_sent_while_an_input_method_composes(page: Page, app_url: str
     live.reads(f"{OPENING}你好")
 
 
-def test_continue_writes_on_and_stops_when_the_reader_types(live: Live) -> None:
+def test_typing_stops_continue(live: Live) -> None:
     again = live.page.get_by_role("button", name="Continue")
     again.click()
     expect(live.area).to_have_value(re.compile(f"^{OPENING}.{{5}}", re.DOTALL))
@@ -102,7 +102,7 @@ def test_continue_writes_on_and_stops_when_the_reader_types(live: Live) -> None:
     assert len(live.text) < 18 + 120
 
 
-def test_the_text_stays_in_another_language_for_another_model_and_where_the_page_is_left(live: Live) -> None:
+def test_text_survives_model_page_and_language_changes(live: Live) -> None:
     page = live.page
     live.write("pale face")
     before = live.number("perplexity")
@@ -119,17 +119,19 @@ def test_the_text_stays_in_another_language_for_another_model_and_where_the_page
     expect(text).to_have_value("pale face")
 
 
-def test_without_plotly_it_says_what_to_do(page: Page, app_url: str) -> None:
+def test_missing_plotly_shows_remedy(page: Page, app_url: str) -> None:
     page.route("**/plotly/plotly.min.js", lambda route: route.abort())
     Live(page, app_url)  # what doesn't need it works
     expect(page.locator(".rv-limit")).to_contain_text("streamlit run app.py")
 
 
-def test_addresses_in_a_card_and_in_names_are_text(app_url: str, folder: Path, page: Page) -> None:
-    said = "https://example.org/x www.example.org a@example.org"
+def test_addresses_in_names_are_no_links(app_url: str, folder: Path, page: Page) -> None:
+    addresses = "https://example.org/x www.example.org a@example.org"
     path = folder / "models" / "addressed.safetensors"
-    rnnviz.save(tiny("gru", card={**tiny_card(), "title": said, "versions": {said: said}}), path)
-    missing = quote(f"none {said}")
+    rnnviz.save(
+        tiny("gru", card={**tiny_card(), "title": addresses, "versions": {addresses: addresses}}), path
+    )
+    missing = quote(f"none {addresses}")
     for where in ("?model=addressed", f"?model={missing}", f"train?run={missing}"):
         page.goto(f"{app_url}/{where}")
         expect(page.get_by_text(re.compile("a\u2060?@example.org")).first).to_be_visible()

@@ -23,9 +23,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize(("keys", "text", "caret"), EDITS.values(), ids=EDITS)
-def test_what_keys_write_is_read_and_the_caret_stays(
-    live: Live, keys: list[str], text: str, caret: int
-) -> None:
+def test_typed_text_is_read_and_caret_stays(live: Live, keys: list[str], text: str, caret: int) -> None:
     live.press(*keys)
     live.reads(text)
     assert live.number("perplexity") == perplexity(text)
@@ -34,7 +32,7 @@ def test_what_keys_write_is_read_and_the_caret_stays(
 
 
 @pytest.mark.usefixtures("anew")
-def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live) -> None:
+def test_long_paste_is_cut_and_undone(live: Live) -> None:
     text = "🐒 eyes shone. " * 640
     twice, at = text + text, len(text) + 10
     live.page.get_by_role("button", name="One word", exact=True).click()
@@ -61,7 +59,7 @@ def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live) -> None:
         live.reads(after)
 
 
-def test_a_full_field_takes_no_key_and_can_be_undone(live: Live) -> None:
+def test_full_field_takes_no_key(live: Live) -> None:
     text = (SENTENCE * 600)[: MAX_TEXT_CHARS - 1]
     live.write(text)
     live.press("Control+Home", "a", "b")
@@ -73,9 +71,9 @@ def test_a_full_field_takes_no_key_and_can_be_undone(live: Live) -> None:
     expect(live.page.locator(".rv-limit")).to_be_hidden()
 
 
-def test_escape_lets_go_wherever_the_focus_is(live: Live) -> None:
+def test_escape_unpins_from_any_focus(live: Live) -> None:
     pinned = live.page.locator(".rv-pinned")
-    live.more()
+    live.open_more()
     elsewhere: list[Callable[[], None]] = [
         lambda: live.page.get_by_role("link", name="Perplexity").focus(),
         lambda: live.area.focus(),
@@ -95,7 +93,7 @@ def test_escape_lets_go_wherever_the_focus_is(live: Live) -> None:
         expect(pinned).to_be_hidden()
 
 
-def test_escape_that_closes_a_list_or_the_menu_lets_nothing_go(live: Live) -> None:
+def test_escape_closing_menu_keeps_pin(live: Live) -> None:
     page, pinned = live.page, live.page.locator(".rv-pinned")
     page.mouse.click(*live.column(2.5 / 24))
     for opens, opened in (
@@ -119,7 +117,7 @@ CARET = [
 ]
 
 
-def test_bars_and_entropy_are_about_the_caret(live: Live) -> None:
+def test_bars_and_entropy_follow_caret(live: Live) -> None:
     nats = rnnviz.trace(MODEL, OPENING).entropy
     for keys, t in CARET:
         live.press(*keys)
@@ -135,7 +133,7 @@ def test_bars_and_entropy_are_about_the_caret(live: Live) -> None:
     expect(live.page.locator(".rv-next-list .rv-came .rv-symbol")).to_have_text("T")
 
 
-def test_a_long_texts_window_is_where_the_caret_goes_and_where_a_hand_moves_it(live: Live) -> None:
+def test_window_follows_caret_or_slider(live: Live) -> None:
     live.write(SENTENCE * 20)
     page, where, first, last = live.page, live.page.locator(".rv-where"), "characters 1 to", "to 680 of"
     steps: list[tuple[Callable[[], None], str, int | None]] = [
@@ -147,9 +145,9 @@ def test_a_long_texts_window_is_where_the_caret_goes_and_where_a_hand_moves_it(l
         (lambda: page.locator(".rv-range").fill("0"), first, None),
         (lambda: page.get_by_role("button", name="follow the caret").click(), last, 679),
     ]
-    for step, said, t in steps:
+    for step, place, t in steps:
         step()
-        expect(where).to_contain_text(said)
+        expect(where).to_contain_text(place)
         if t is not None:
             expect_bars(live, t)
     page.locator(".rv-range").fill("0")
@@ -158,7 +156,7 @@ def test_a_long_texts_window_is_where_the_caret_goes_and_where_a_hand_moves_it(l
     expect(live.readout).to_contain_text("character 1 ·")
 
 
-def test_the_caret_wins_over_a_pointer_that_rests(live: Live) -> None:
+def test_caret_overrides_resting_pointer(live: Live) -> None:
     live.page.mouse.move(*live.column(2.5 / 24))
     expect(live.readout).to_contain_text("character 3")
     live.area.press("End")

@@ -13,24 +13,22 @@ from tests.support.serving import ROOT, free_port, serve
 
 
 @pytest.mark.usefixtures("anew")
-def test_nothing_chatters_while_one_types(live: Live) -> None:
-    said = live.page.locator(
+def test_typing_announces_nothing(live: Live) -> None:
+    live_regions = live.page.locator(
         ".rnnviz [aria-live], .rnnviz [role='status'], .rnnviz [role='alert'], .rnnviz output"
     )
-    nothing = [""] * said.count()
-    assert said.all_inner_texts() == nothing
+    silence = [""] * live_regions.count()
+    assert live_regions.all_inner_texts() == silence
     live.area.press("End")
     live.press(*" was")
     live.reads(f"{OPENING} was")
-    assert said.all_inner_texts() == nothing
+    assert live_regions.all_inner_texts() == silence
     live.figure.press("Home")
     expect(live.page.locator(".rv-said")).to_contain_text("character 1")  # what a key asked for is said
 
 
 @pytest.mark.slow
-def test_a_server_that_restarts_takes_neither_text_nor_focus_and_gives_no_file_an_example_s_figures(
-    browser: Browser, models_folder: Path, tmp_path: Path
-) -> None:
+def test_server_restart_keeps_text_and_focus(browser: Browser, models_folder: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "RNNVIZ_RUNS": str(tmp_path), "RNNVIZ_MODELS": str(models_folder)}
     port = free_port()
     context = browser.new_context(viewport=SCREEN, locale="en-GB")

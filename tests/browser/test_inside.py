@@ -8,10 +8,10 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.driving import (
     HIGHLIGHTED,
     box_of,
-    changed,
     drag,
     highlighted,
     letter,
+    until_changed,
     until_highlighted,
 )
 
@@ -25,7 +25,7 @@ MOVED = """(board) => {
 MATCHED = f"(row) => ({HIGHLIGHTED})(row, 'passage').map((one) => one[1]).join('|')"
 
 
-pytestmark = pytest.mark.usefixtures("kept")
+pytestmark = pytest.mark.usefixtures("same_page")
 
 
 def open_part(page: Page, url: str, part: str) -> Locator:
@@ -47,7 +47,7 @@ def text_of(board: Locator) -> Locator:
     return board.locator(".bd-open").first
 
 
-def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_url: str) -> None:
+def test_selection_ranks_units_and_bar_colours_text(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "units")
     drag(text_of(board), 4, 8)
     until_highlighted(text_of(board), "passage", 5)
@@ -58,10 +58,10 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     box = box_of(pad)
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(page.get_by_label("The unit, 0 to")).not_to_have_value(unit)
-    changed(board, COLOURS, before)
+    until_changed(board, COLOURS, before)
 
 
-def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, app_url: str) -> None:
+def test_match_row_becomes_selected_text(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "match")
     page.get_by_role("slider", name="Threshold").press("Home")  # 0.05: the network is small, and random
     rows = page.get_by_test_id("rnnviz-board").nth(1)
@@ -71,7 +71,7 @@ def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, a
     until_highlighted(text_of(board), "passage", 3)
     expect(page.locator(IDLE)).to_be_visible()  # before, the rows are those of another passage
     row = rows.locator(".bd-flow").first
-    matched = changed(row, MATCHED, "")  # a row that was made anew is lit once its style is there
+    matched = until_changed(row, MATCHED, "")  # a row that was made anew is lit once its style is there
     expect(rows.locator(".bd-bars > span")).not_to_have_count(0)
     row.focus()
     page.keyboard.press("Enter")
@@ -80,7 +80,7 @@ def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, a
     assert re.findall(r"at=\d+", page.url) == chosen, "where a drag ends is not chosen"
 
 
-def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
+def test_arrow_keys_move_cursor(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "memory")
     expect(board.locator("[data-name=reach]")).to_be_visible()  # the gates stand first while it is computed
     figures = board.locator(".bd-panel").count()
@@ -99,7 +99,7 @@ def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
     assert page.evaluate("window.moved") == 0, "figures that stay aren't put into the page anew"
 
 
-def test_two_networks_share_a_cursor(page: Page, app_url: str) -> None:
+def test_compared_networks_share_cursor(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "cause")
     page.get_by_role("radio", name="Compare").click()
     expect(page.locator("[data-name=running]")).to_be_visible()

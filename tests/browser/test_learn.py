@@ -11,7 +11,7 @@ from rnnviz.lecture import symbols
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import PICK, SEEN
 from tests.support.browser import inaccessible
-from tests.support.lecturing import DRAWN, Lectern
+from tests.support.lecturing import NEXT_FRAME, Lectern
 
 STEPS = [step for scene in scenes() for step in scene.steps]
 # Typeset every formula with the page's own KaTeX, as the page does, but strictly: what it finds wrong.
@@ -48,28 +48,26 @@ FRAMED = """
     ("language", "width", "height", "present"),
     [("en", 1280, 720, 1), ("zh", 1280, 720, 1), ("en", 1440, 900, 0), ("zh", 1440, 900, 0)],
 )
-def test_nothing_overlaps_or_overflows_and_all_can_be_read(
+def test_steps_fit_and_are_readable(
     lectern: Lectern, language: str, width: int, height: int, present: int
 ) -> None:
     lectern.page.set_viewport_size({"width": width, "height": height})
-    found = {}
+    faults = {}
     for step, answered in lectern.tour(lang=language, present=present):
-        lectern.page.evaluate(DRAWN)
+        lectern.page.evaluate(NEXT_FRAME)
         if bad := lectern.wrong() + (lectern.small() if present and answered else []):
-            found[step.name, answered] = bad
-    assert found == {}
+            faults[step.name, answered] = bad
+    assert faults == {}
     size = lectern.root.evaluate("e => parseFloat(getComputedStyle(e).getPropertyValue('--type'))")
     assert size >= (21 if present else 14), "the back row must be able to read it"
 
 
 @pytest.mark.parametrize("size", [(720, 450), (390, 844)])
-def test_enlarged_and_on_a_phone_a_picture_reflows_and_nothing_is_out_of_reach(
-    lectern: Lectern, size: tuple[int, int]
-) -> None:
+def test_picture_reflows_when_enlarged_or_on_phone(lectern: Lectern, size: tuple[int, int]) -> None:
     lectern.page.set_viewport_size({"width": size[0], "height": size[1]})
     for name in ("joined", "all_before", "minibatch"):
         lectern.open(step=name, **{PICK: SEEN})  # whatever it asks before
-        lectern.page.evaluate(DRAWN)
+        lectern.page.evaluate(NEXT_FRAME)
         assert lectern.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
         for part in (".ln-notice", ".kit-picture", ".ln-formula"):
             lectern.root.locator(part).scroll_into_view_if_needed()
@@ -95,7 +93,7 @@ WALK = [
 ]
 
 
-def test_keys_walk_through_steps_and_scenes_and_each_scene_keeps_its_own(lectern: Lectern) -> None:
+def test_keys_walk_through_steps_and_scenes(lectern: Lectern) -> None:
     lectern.open(step="joined", present=1)
     for key, scene, step in WALK:
         lectern.press(key)
@@ -107,7 +105,7 @@ def test_keys_walk_through_steps_and_scenes_and_each_scene_keeps_its_own(lectern
     expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden()
 
 
-def test_space_shows_the_answer_before_it_goes_on_and_a_prediction_is_judged(lectern: Lectern) -> None:
+def test_space_reveals_answer_and_prediction_is_judged(lectern: Lectern) -> None:
     lectern.open(step="outputs", present=1)
     expect(lectern.root.get_by_role("button", name="A one: the character")).to_be_visible()
     lectern.press("Space")
@@ -126,24 +124,24 @@ def entry(lectern: Lectern, matrix: str, number: int) -> Locator:
     return lectern.root.locator(f"[data-stands='{matrix}'] > [role=button]").nth(number)
 
 
-def test_an_entry_is_changed_by_a_click_and_by_keys_alone(lectern: Lectern) -> None:
+def test_matrix_entry_changes_by_click_and_keys(lectern: Lectern) -> None:
     lectern.open(step="one")
-    one = entry(lectern, "X_t", 0)
+    first_entry = entry(lectern, "X_t", 0)
     ways: list[tuple[Callable[[], None], str, str, str]] = [
-        (lambda: one.click(), "9,5", "Enter", "9.50"),
-        (lambda: one.press("Enter"), "-2", "Enter", "−2.00"),
-        (lambda: one.click(), "7", "Escape", "−2.00"),
+        (lambda: first_entry.click(), "9,5", "Enter", "9.50"),
+        (lambda: first_entry.press("Enter"), "-2", "Enter", "−2.00"),
+        (lambda: first_entry.click(), "7", "Escape", "−2.00"),
     ]
     for opens, typed, key, stands in ways:
         opens()
         lectern.root.locator(".kit-entries input").fill(typed)
         lectern.press(key)
         lectern.rest()
-        expect(one).to_have_text(stands)
+        expect(first_entry).to_have_text(stands)
     lectern.at(4, 1)
 
 
-def test_what_is_typed_belongs_to_its_field_and_a_slider_has_the_arrows(lectern: Lectern) -> None:
+def test_fields_and_sliders_keep_their_keys(lectern: Lectern) -> None:
     lectern.open(step="train")
     field = lectern.control("word").locator("input")
     field.fill("te")
@@ -162,7 +160,7 @@ def test_what_is_typed_belongs_to_its_field_and_a_slider_has_the_arrows(lectern:
     lectern.at(4, 2)
 
 
-def test_the_address_brings_the_step_back_and_is_no_trap_for_the_back_button(lectern: Lectern) -> None:
+def test_reload_restores_step_without_history_entries(lectern: Lectern) -> None:
     lectern.open(step="joined")
     lengths = lectern.page.evaluate("history.length")
     lectern.root.get_by_role("button", name="Put them together").click()
@@ -190,7 +188,7 @@ MOVED = """
 """
 
 
-def test_what_two_steps_share_moves_to_its_place_where_motion_is_wanted(lectern: Lectern) -> None:
+def test_shared_matrices_move_unless_motion_is_reduced(lectern: Lectern) -> None:
     lectern.open(step="joined")
     lectern.page.evaluate(MOVED)
     lectern.press("Space")
@@ -208,9 +206,9 @@ def test_what_two_steps_share_moves_to_its_place_where_motion_is_wanted(lectern:
 # ---- formulas ------------------------------------------------------------------------------------------
 
 
-def test_every_formula_can_be_typeset(lectern: Lectern) -> None:
+def test_formulas_are_typeset_without_errors(lectern: Lectern) -> None:
     lectern.open(step="joined")
-    formulas = [symbols.typeset(step.written(step.usual)) for step in STEPS]
+    formulas = [symbols.typeset(step.formula_at(step.usual)) for step in STEPS]
     assert lectern.page.evaluate(TYPESET, formulas) == []
     assert len(lectern.page.evaluate(TYPESET, [r"\nothing", r"\frac{1}"])) == 2
     faces = lectern.page.evaluate("[...document.fonts].map((face) => [face.family, face.status])")
@@ -223,9 +221,9 @@ def symbol(lectern: Lectern, name: str) -> Locator:
     return lectern.root.locator(f".ln-math .katex-html [data-symbol='{name}']").first
 
 
-def test_pointing_lights_symbol_and_matrix_and_says_what_it_is(lectern: Lectern) -> None:
+def test_pointing_at_symbol_frames_matrix_and_explains(lectern: Lectern) -> None:
     lectern.open(step="one")
-    asked = lectern.root.get_attribute("data-answered")
+    answered = lectern.root.get_attribute("data-answered")
     tip = lectern.root.locator(".ln-tip")
     expect(tip).to_be_hidden()
     symbol(lectern, "W_hh").hover()
@@ -236,7 +234,7 @@ def test_pointing_lights_symbol_and_matrix_and_says_what_it_is(lectern: Lectern)
     lectern.page.mouse.move(5, 500)
     expect(tip).to_be_hidden()
     expect(lectern.root.locator(".ln-lights > *")).to_have_count(0)
-    assert lectern.root.get_attribute("data-answered") == asked, "the server is not asked"
+    assert lectern.root.get_attribute("data-answered") == answered, "the server is not asked"
     entry(lectern, "H_t-1", 5).hover()
     expect(tip).to_contain_text("hidden state one step earlier")
     assert lectern.root.evaluate(FRAMED, "H_t-1")
@@ -245,7 +243,7 @@ def test_pointing_lights_symbol_and_matrix_and_says_what_it_is(lectern: Lectern)
     expect(tip).to_contain_text(re.compile("threshold.*= 2$"))
 
 
-def test_a_symbol_is_reached_by_keys_held_and_let_go(lectern: Lectern) -> None:
+def test_symbol_is_reached_held_and_released_by_keys(lectern: Lectern) -> None:
     lectern.open(step="word", present=1)
     row = lectern.root.get_by_role("toolbar", name="Symbols of the formula")
     row.get_by_role("button").first.focus()
@@ -263,7 +261,7 @@ def test_a_symbol_is_reached_by_keys_held_and_let_go(lectern: Lectern) -> None:
 # ---- the code, and the lecturer's window -----------------------------------------------------------------
 
 
-def test_c_opens_the_code_over_the_picture_and_what_is_copied_runs(lectern: Lectern) -> None:
+def test_code_panel_opens_and_copied_code_runs(lectern: Lectern) -> None:
     lectern.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     lectern.open(step="joined", present=1)
     panel, cell = lectern.root.locator("aside.ln-code"), lectern.root.locator(".ln-cell")
@@ -273,9 +271,9 @@ def test_c_opens_the_code_over_the_picture_and_what_is_copied_runs(lectern: Lect
     assert lectern.root.locator(".kit-picture").bounding_box() == width
     lectern.root.get_by_role("button", name="Copy").click()
     expect(lectern.root.get_by_role("button", name="Copied")).to_be_visible()
-    found: dict[str, object] = {}
-    exec(lectern.page.evaluate("navigator.clipboard.readText()"), found)
-    assert {"XH", "W", "both"} <= found.keys()
+    names: dict[str, object] = {}
+    exec(lectern.page.evaluate("navigator.clipboard.readText()"), names)
+    assert {"XH", "W", "both"} <= names.keys()
     lectern.press("Space")  # the button has let go of the keys
     lectern.at(4, 1)
     expect(cell).to_contain_text("typed = None")
@@ -285,7 +283,7 @@ def test_c_opens_the_code_over_the_picture_and_what_is_copied_runs(lectern: Lect
     assert "code" not in lectern.query()
 
 
-def test_the_window_follows_the_stage_drives_it_and_leads_to_the_appendix(lectern: Lectern) -> None:
+def test_notes_window_follows_and_drives_stage(lectern: Lectern) -> None:
     lectern.open(step="joined")
     desk = lectern.notes()
     first, second = scenes()[3].stops
@@ -312,21 +310,21 @@ def test_the_window_follows_the_stage_drives_it_and_leads_to_the_appendix(lecter
     desk.close()
 
 
-def test_a_plot_is_sketched_until_its_library_has_come(browser: Browser, app_url: str) -> None:
-    page, held = browser.new_page(), list[Route]()
-    page.route("**/plotly.min.js*", lambda route: held.append(route))
+def test_plot_is_sketched_until_plotly_loads(browser: Browser, app_url: str) -> None:
+    page, routes = browser.new_page(), list[Route]()
+    page.route("**/plotly.min.js*", lambda route: routes.append(route))
     page.goto(f"{app_url}/learn")
     sketch = page.locator(".kit-sketch")
     expect(sketch.locator("polyline")).to_have_count(3)
     expect(sketch.get_by_text("RNN", exact=True)).to_be_visible()
-    for route in held:
+    for route in routes:
         route.continue_()
     expect(page.locator(".kit-plot .main-svg").first).to_be_visible()
     expect(sketch).to_have_count(0)
     page.close()
 
 
-def test_a_point_to_take_home_leads_to_its_step(lectern: Lectern) -> None:
+def test_summary_point_leads_to_its_step(lectern: Lectern) -> None:
     lectern.open(step="points", present=1)
     lectern.root.locator(".kit-picture .ln-button").first.press("Enter")
     lectern.rest()

@@ -8,7 +8,7 @@ from tests.support.driving import highlighted, letter, make_anew, until_highligh
 from tests.support.lecturing import Lectern
 
 
-def test_the_training_view_shows_the_model_that_was_there(page: Page, app_url: str) -> None:
+def test_remounted_training_view_shows_same_model(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/train?run=shipped:timemachine-gru")
     view = page.get_by_test_id("rnnviz-training")
     expect(view).to_have_attribute("data-state", "shipped")
@@ -22,7 +22,7 @@ def test_the_training_view_shows_the_model_that_was_there(page: Page, app_url: s
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()
 
 
-def test_a_board_shows_the_choice_that_was_there(page: Page, app_url: str) -> None:
+def test_remounted_board_shows_same_choice(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/inside?model=tiny-gru&part=memory")
     board = page.get_by_test_id("rnnviz-board").first
     expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
@@ -36,7 +36,7 @@ def test_a_board_shows_the_choice_that_was_there(page: Page, app_url: str) -> No
     assert (highlighted(text, "pin"), letter(text, 6)) == ([chosen], where)
 
 
-def test_the_lecture_shows_the_step_that_was_there(page: Page, app_url: str) -> None:
+def test_remounted_lecture_shows_same_step(page: Page, app_url: str) -> None:
     lectern = Lectern(page, app_url)
     lectern.open(step="differ")
     lectern.at(3, 0)

@@ -66,14 +66,14 @@ def cell(page: Page) -> Cell:
     """A widget in a page that holds nothing else."""
     page.route(ADDRESS, lambda route: route.fulfill(body="<!doctype html><div id=cell></div>"))
     page.goto(ADDRESS)
-    made: list[Cell] = []
-    page.expose_function("kernel", lambda message: made[0].hear(message))
-    made.append(Cell(page))
-    made[0].mount()
-    return made[0]
+    new_cell: list[Cell] = []
+    page.expose_function("kernel", lambda message: new_cell[0].hear(message))
+    new_cell.append(Cell(page))
+    new_cell[0].mount()
+    return new_cell[0]
 
 
-def test_the_widget_reads_what_is_typed_and_the_kernel_knows_it(cell: Cell) -> None:
+def test_widget_reads_typed_text_and_kernel_has_it(cell: Cell) -> None:
     cell.painted(TEXT)
     cell.area.press_sequentially(" ma")
     cell.painted(TEXT + " ma")

@@ -9,11 +9,11 @@ from tests.browser.conftest import SCREEN, Live
 from tests.support.driving import box_of, until
 
 UNITS = 256
-FEW = 8
+STEADY_UNITS = 8
 LEAVE = "Leave the presentation"
 RATIOS = (1, 1.25, 2)  # of the screen's pixels to the page's
 WIDTH = "(e) => e.getBoundingClientRect().width"
-DRAWN = "(e) => Math.abs(e.width - e.clientWidth * devicePixelRatio) < 1"
+IS_DRAWN = "(e) => Math.abs(e.width - e.clientWidth * devicePixelRatio) < 1"
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def model() -> str:
     return "timemachine-gru"
 
 
-def test_what_is_pointed_at_is_what_a_click_takes(live: Live) -> None:
+def test_click_takes_pointed_unit_and_character(live: Live) -> None:
     page = live.page
     page.get_by_role("button", name=f"all {UNITS} units").click()
     session = page.context.new_cdp_session(page)
@@ -33,12 +33,12 @@ def test_what_is_pointed_at_is_what_a_click_takes(live: Live) -> None:
             session.send("Emulation.setDeviceMetricsOverride", size)
             assert page.evaluate("devicePixelRatio") == ratio
             session.send("Page.captureScreenshot")  # without a screen, a frame is what tells the page
-            page.wait_for_function(DRAWN, arg=page.locator(".rv-heat").element_handle())
+            page.wait_for_function(IS_DRAWN, arg=page.locator(".rv-heat").element_handle())
             pointed_at_is_taken(live)
     finally:
         session.send("Emulation.clearDeviceMetricsOverride")
         session.detach()
-    page.get_by_role("button", name=f"{FEW} units that change least often").click()
+    page.get_by_role("button", name=f"{STEADY_UNITS} units that change least often").click()
 
 
 def pointed_at_is_taken(live: Live) -> None:
@@ -49,57 +49,57 @@ def pointed_at_is_taken(live: Live) -> None:
         x, y = heat["x"] + 40.3 + 17.37 * step, heat["y"] + 31.7 + 0.61 * step
         page.mouse.move(x, y)
         expect(live.readout).to_contain_text(re.compile(r"unit \d+"))
-        said = re.search(r"character (\d+) · unit (\d+)", live.readout.inner_text())
+        pointed = re.search(r"character (\d+) · unit (\d+)", live.readout.inner_text())
         page.mouse.click(x, y)
-        expect(live.colour).to_have_text(f"unit {said[2]}")
+        expect(live.colour).to_have_text(f"unit {pointed[2]}")
         expect(live.readout).to_contain_text("Escape unpins")
-        assert re.search(r"character (\d+)", live.readout.inner_text())[1] == said[1]  # type: ignore[index]
-        kept = box_of(page.locator(".rv-pinned"))
-        assert kept["x"] - 1 <= x <= kept["x"] + kept["width"] + 1
+        assert re.search(r"character (\d+)", live.readout.inner_text())[1] == pointed[1]  # type: ignore[index]
+        pinned_box = box_of(page.locator(".rv-pinned"))
+        assert pinned_box["x"] - 1 <= x <= pinned_box["x"] + pinned_box["width"] + 1
         page.keyboard.press("Escape")
         expect(page.locator(".rv-pinned")).to_be_hidden()
 
 
-def test_it_opens_on_the_units_that_change_least_often_and_all_are_one_click_away(live: Live) -> None:
+def test_heat_map_opens_on_steadiest_units(live: Live) -> None:
     numbers = live.page.locator(".rv-scale span")
-    expect(numbers).to_have_count(FEW)
-    few = numbers.all_inner_texts()
-    assert len(set(few)) == FEW
+    expect(numbers).to_have_count(STEADY_UNITS)
+    units = numbers.all_inner_texts()
+    assert len(set(units)) == STEADY_UNITS
     heat = box_of(live.page.locator(".rv-heat"))
-    assert heat["height"] / FEW >= 20  # tall enough to hit
+    assert heat["height"] / STEADY_UNITS >= 20  # tall enough to hit
     row = 5
-    live.page.mouse.move(heat["x"] + 30, heat["y"] + heat["height"] * (row + 0.5) / FEW)
-    expect(live.readout).to_contain_text(f"unit {few[row]}:")
+    live.page.mouse.move(heat["x"] + 30, heat["y"] + heat["height"] * (row + 0.5) / STEADY_UNITS)
+    expect(live.readout).to_contain_text(f"unit {units[row]}:")
     live.area.press("End")
     live.page.keyboard.type(" tonight")
     live.painted(len(live.text))
-    assert numbers.all_inner_texts() == few  # they don't move while one types
+    assert numbers.all_inner_texts() == units  # they don't move while one types
     expect(live.page.locator(".rv-counting")).to_contain_text("counts of 6-character sequences")
     live.page.get_by_role("button", name=f"all {UNITS} units").click()
     expect(numbers).to_have_count(0)
-    live.more()
+    live.open_more()
     expect(live.page.get_by_role("combobox", name="Units")).to_have_value("alike")
-    live.more(False)
+    live.open_more(False)
 
 
-def test_a_model_without_a_named_unit_says_so_and_any_unit_can_colour_the_text(live: Live) -> None:
+def test_any_unit_colours_text_without_named_unit(live: Live) -> None:
     page, legend = live.page, live.page.locator(".rv-key-tint")
     expect(page.locator(".rv-caption")).to_contain_text("No unit could be named from text it never read")
     first = page.locator(".rv-scale span").first.inner_text()
-    for colour, shown, ends in (
+    for colour, label, ends in (
         ("Surprise", "Surprise", "0≥ 10 bits"),
         ("Any unit", f"unit {first}", "lowhigh"),  # of a unit's values
         ("Why this letter?", "Why this letter?", "≤ −6 bits≥ 6 bits"),  # beyond, the colour stays
         ("Surprise", "Surprise", "0≥ 10 bits"),
     ):
         page.get_by_role("button", name=colour).click()
-        expect(live.colour).to_have_text(shown)
+        expect(live.colour).to_have_text(label)
         expect(legend).to_have_text(ends)
-        said = page.get_by_text(f"Unit {first}, one of {UNITS} numbers in this network")
-        expect(said).to_be_visible(visible=colour == "Any unit")
+        caption = page.get_by_text(f"Unit {first}, one of {UNITS} numbers in this network")
+        expect(caption).to_be_visible(visible=colour == "Any unit")
 
 
-def test_a_wide_screen_is_filled(live: Live) -> None:
+def test_view_fills_wide_screen(live: Live) -> None:
     live.page.set_viewport_size({"width": 1920, "height": 1080})
     live.write("He was expounding a recondite matter to us; his grey eyes shone and twinkled. Nobody spoke.")
     heat = box_of(live.page.locator(".rv-heat"))
@@ -110,7 +110,7 @@ def test_a_wide_screen_is_filled(live: Live) -> None:
     assert heat["y"] + heat["height"] > 500
 
 
-def test_a_named_unit_colours_the_text_and_leads_to_inside(page: Page, app_url: str) -> None:
+def test_named_unit_colours_text_and_links_to_inside(page: Page, app_url: str) -> None:
     live = Live(page, app_url, "python-gru")
     expect(live.colour).to_have_text("Open brackets")
     expect(page.locator(".rv-scale span").first).to_have_text("Open brackets")
@@ -125,9 +125,7 @@ def test_a_named_unit_colours_the_text_and_leads_to_inside(page: Page, app_url: 
     expect(page.get_by_role("spinbutton", name="The unit")).to_have_value("7")
 
 
-def test_every_page_has_one_first_heading_and_its_whole_sidebar_on_a_small_projector(
-    page: Page, app_url: str
-) -> None:
+def test_pages_have_one_heading_and_whole_sidebar(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/?model=timemachine-gru")  # its title takes two lines
     heading, before = page.locator("h1"), "nothing yet"
     for name in ("Explore", "Perplexity", "Inside", "Train", "Learn"):
@@ -140,7 +138,7 @@ def test_every_page_has_one_first_heading_and_its_whole_sidebar_on_a_small_proje
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280, name
 
 
-def test_presenting_shows_nothing_but_text_picture_and_bars(live: Live) -> None:
+def test_presentation_shows_text_picture_and_bars_alone(live: Live) -> None:
     page = live.page
     sidebar = page.get_by_test_id("stSidebar")
     before = box_of(page.locator(".rv-heat"))
@@ -149,8 +147,8 @@ def test_presenting_shows_nothing_but_text_picture_and_bars(live: Live) -> None:
     expect(page).to_have_url(re.compile("present=1"))
     for hidden in (".rv-chips", ".rv-desk", ".rv-scrub", "[data-testid=stHeader]"):
         expect(page.locator(hidden)).to_be_hidden()
-    for shown in (".rv-text", ".rv-heat", ".rv-next"):
-        expect(page.locator(shown)).to_be_visible()
+    for selector in (".rv-text", ".rv-heat", ".rv-next"):
+        expect(page.locator(selector)).to_be_visible()
     until(page.locator(".rv-heat"), WIDTH, lambda width: width > before["width"])
     assert page.get_by_test_id("stMain").evaluate("(e) => e.scrollHeight - e.clientHeight") <= 0
     assert smallest(live.root) >= 20
@@ -167,7 +165,7 @@ def test_presenting_shows_nothing_but_text_picture_and_bars(live: Live) -> None:
     until(page.locator(".rv-heat"), WIDTH, lambda width: width == before["width"])
 
 
-def test_an_address_can_present_and_the_caret_stays_in_sight(page: Page, app_url: str) -> None:
+def test_address_presents_and_caret_stays_in_view(page: Page, app_url: str) -> None:
     live = Live(page, f"{app_url}/?model=tiny-lstm&present=1")
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     page.get_by_role("button", name=LEAVE).click()
@@ -179,7 +177,7 @@ def test_an_address_can_present_and_the_caret_stays_in_sight(page: Page, app_url
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
-def test_a_page_that_is_gone_back_to_is_whole(page: Page, app_url: str) -> None:
+def test_back_from_presentation_restores_page(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/train")  # where no run is to be presented
     page.get_by_role("link", name="Explore").click()
     page.get_by_role("button", name="Present").click()
@@ -189,21 +187,21 @@ def test_a_page_that_is_gone_back_to_is_whole(page: Page, app_url: str) -> None:
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
-def test_a_run_is_presented_by_its_picture_curve_bars_and_sample_alone(page: Page, app_url: str) -> None:
+def test_run_presentation_shows_picture_curve_bars_and_sample_alone(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/train?run=shipped:timemachine-gru&present=1")
     view = page.get_by_test_id("rnnviz-training")
     expect(page.locator(".rt-lines .main-svg").first).to_be_attached()
-    for shown in (".rt-heat", ".rt-curve", ".rv-next", ".rt-sample"):
-        expect(page.locator(shown)).to_be_visible()
+    for selector in (".rt-heat", ".rt-curve", ".rv-next", ".rt-sample"):
+        expect(page.locator(selector)).to_be_visible()
     hidden = (page.get_by_test_id("stSidebar"), page.get_by_role("button", name="Start"), page.locator("h1"))
     explore = page.get_by_role("button", name="Open in Explore")
-    for one in (*hidden, explore, page.locator(".rt-numbers"), page.locator(".rt-steps")):
-        expect(one).to_be_hidden()
+    for element in (*hidden, explore, page.locator(".rt-numbers"), page.locator(".rt-steps")):
+        expect(element).to_be_hidden()
     assert smallest(view) >= 20
     assert box_of(view)["height"] <= SCREEN["height"]
     page.keyboard.press("Escape")
-    for one in hidden:
-        expect(one).to_be_visible()
+    for element in hidden:
+        expect(element).to_be_visible()
     expect(page).not_to_have_url(re.compile("present"))
 
 

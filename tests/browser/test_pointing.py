@@ -10,11 +10,11 @@ import rnnviz
 from rnnviz.scoring.occlusion import left_out
 from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
-from tests.support.driving import box_of, changed, until
+from tests.support.driving import box_of, until, until_changed
 from tests.support.explore_page import MODEL, expect_bars
 
 
-def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live: Live) -> None:
+def test_hovered_column_frames_character_and_shows_prediction(live: Live) -> None:
     expect(live.readout).to_be_empty()
     notice = live.page.get_by_text("One row, one number")
     expect(notice).to_be_visible()
@@ -37,7 +37,7 @@ def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live:
     expect(live.page.locator(".rv-next-head")).to_contain_text("Next character")
 
 
-def test_hovering_a_character_lights_its_column(live: Live) -> None:
+def test_hovered_character_lights_column(live: Live) -> None:
     live.page.mouse.move(*middle(live, 6))
     expect(live.readout).to_contain_text("character 7 ·")
     cursor = box_of(live.page.locator(".rv-cursor"))
@@ -45,12 +45,12 @@ def test_hovering_a_character_lights_its_column(live: Live) -> None:
     assert cursor["x"] - 1 <= x <= cursor["x"] + cursor["width"] + 1
 
 
-def test_a_click_on_a_row_colours_the_text_by_that_unit_and_marks_the_row(live: Live) -> None:
+def test_clicked_row_colours_text_by_its_unit(live: Live) -> None:
     page, by_surprisal = live.page, colours(live)
-    live.more()
+    live.open_more()
     expect(page.locator(".rv-zoom")).to_be_hidden()  # a dozen units need no magnifying
     page.locator(".rv-order").select_option("index")
-    live.more(shown=False)
+    live.open_more(opened=False)
     expect(page.locator(".rv-scale span")).to_have_text(list(map(str, range(12))))
     page.mouse.click(*live.column(2.5 / 24))
     unit = coloured_by(live)
@@ -59,7 +59,7 @@ def test_a_click_on_a_row_colours_the_text_by_that_unit_and_marks_the_row(live: 
     assert abs(mark["y"] + mark["height"] / 2 - heat["y"] - heat["height"] * (unit + 0.5) / 12) < 3
     page.mouse.move(*live.column(9.5 / 24, "perplexity"))
     expect(live.readout).to_contain_text(f"character 10 · unit {unit}: ")
-    changed(page.locator(".rv-tint"), PAINTED, by_surprisal)
+    until_changed(page.locator(".rv-tint"), PAINTED, by_surprisal)
     page.get_by_role("button", name="Surprise").click()
     expect(page.locator(".rv-row")).to_be_hidden()
     coloured(live, by_surprisal)
@@ -75,19 +75,19 @@ def rests(live: Live, t: int) -> str:
     """What the caption must say of what character t rests on most."""
     bits = left_out(rnnviz.trace(MODEL, live.text), t)
     best = int(bits.argmax())
-    most = visible(live.text[t - len(bits) + best])
-    return rf"Why “{visible(live.text[t])}”\? .*Most: “{re.escape(most)}” \({bits[best]:.2f} bits\)"
+    likeliest = visible(live.text[t - len(bits) + best])
+    return rf"Why “{visible(live.text[t])}”\? .*Most: “{re.escape(likeliest)}” \({bits[best]:.2f} bits\)"
 
 
-def test_a_click_on_a_letter_tells_what_it_rests_on_until_the_next_key(live: Live) -> None:
+def test_clicked_letter_is_explained_until_next_key(live: Live) -> None:
     caption, ask = live.page.locator(".rv-caption"), live.page.get_by_role("button", name="Why this letter?")
-    plain, said = colours(live), caption.inner_text()
+    plain, before = colours(live), caption.inner_text()
     for t in (9, 12):
         live.page.mouse.click(*middle(live, t))
         expect(caption).to_have_text(re.compile(rests(live, t)))
         framed(live, "pin", t)
     expect(ask).to_have_attribute("aria-pressed", "true")
-    changed(live.page.locator(".rv-tint"), PAINTED, plain)
+    until_changed(live.page.locator(".rv-tint"), PAINTED, plain)
     live.page.mouse.move(*middle(live, 11))
     bits = f"{left_out(rnnviz.trace(MODEL, live.text), 12)[11]:.2f}".replace("-", "−")
     expect(live.readout).to_have_text(
@@ -95,28 +95,28 @@ def test_a_click_on_a_letter_tells_what_it_rests_on_until_the_next_key(live: Liv
     )
     live.press("End", "s")
     live.painted(19)
-    expect(caption).to_have_text(said)
+    expect(caption).to_have_text(before)
     expect(live.page.locator(".rv-pinned")).to_be_hidden()
     expect(live.page.locator(".rv-next-head")).to_contain_text("Next character")
 
 
-def test_a_button_asks_about_the_letter_before_the_caret_and_escape_ends_it(live: Live) -> None:
+def test_why_button_explains_letter_before_caret(live: Live) -> None:
     caption, ask = live.page.locator(".rv-caption"), live.page.get_by_role("button", name="Why this letter?")
-    plain, said = colours(live), caption.inner_text()
+    plain, before = colours(live), caption.inner_text()
     live.caret(5)
     ask.press("Enter")
     expect(caption).to_have_text(re.compile(rests(live, 4)))
     live.press("Escape")
-    expect(caption).to_have_text(said)
+    expect(caption).to_have_text(before)
     expect(ask).to_have_attribute("aria-pressed", "false")
     coloured(live, plain)
     live.page.mouse.click(*middle(live, 0))
     expect(caption).to_have_text("Why “T”? Nothing stands before it.")
     live.page.get_by_role("button", name="Surprise").click()
-    expect(caption).to_have_text(said)
+    expect(caption).to_have_text(before)
 
 
-def test_who_drags_over_letters_selects_and_asks_nothing(live: Live) -> None:
+def test_drag_selects_and_explains_nothing(live: Live) -> None:
     live.page.mouse.move(*middle(live, 2))
     live.page.mouse.down()
     live.page.mouse.move(*middle(live, 8))
@@ -162,10 +162,10 @@ def colours(live: Live) -> str:
 
 def coloured(live: Live, colours: str) -> None:
     """Wait until all colours behind the text are these: they are painted with the next frame."""
-    until(live.page.locator(".rv-tint"), PAINTED, lambda found: found == colours)
+    until(live.page.locator(".rv-tint"), PAINTED, lambda painted: painted == colours)
 
 
-def test_the_colour_stands_behind_its_character(live: Live) -> None:
+def test_colour_stands_behind_its_character(live: Live) -> None:
     live.write("e" * 300 + "Q" + "e" * 300)  # wraps; what nobody expects is in the middle
     live.area.evaluate("(area) => { area.scrollTop = 40 }")
     x, y = middle(live, 300)
@@ -204,9 +204,7 @@ REMEASURED = """async (area) => {
         ("\u6642\u9593\u6a5f\u5668\u3002" * 40, ["\u3002", "\uff09", "\U0001d49e", "Backspace", "a"]),
     ],
 )
-def test_colours_follow_every_key_as_if_all_boxes_were_measured_again(
-    live: Live, text: str, keys: list[str]
-) -> None:
+def test_colours_after_keys_equal_remeasured_ones(live: Live, text: str, keys: list[str]) -> None:
     live.write(text)
     for key in keys:
         if len(key) > 1 or key.isascii():

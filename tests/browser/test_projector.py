@@ -24,7 +24,7 @@ def open_at(page: Page, url: str, size: ViewportSize) -> None:
 
 @pytest.mark.parametrize("size", SCREENS, ids=lambda size: str(size["width"]))
 @pytest.mark.parametrize("present", ["", "&present=1"])
-def test_no_title_is_cut_and_a_pair_has_the_order_and_colours_of_its_key(
+def test_titles_are_whole_and_pairs_match_legend(
     page: Page, app_url: str, size: ViewportSize, present: str
 ) -> None:
     open_at(page, f"{app_url}/?model=holmes-lstm{present}", size)
@@ -51,7 +51,7 @@ def test_no_title_is_cut_and_a_pair_has_the_order_and_colours_of_its_key(
     assert key.nth(0).evaluate(colour) != key.nth(1).evaluate(colour)
 
 
-def test_escape_takes_back_what_was_done_before_it_ends_the_presentation(page: Page, app_url: str) -> None:
+def test_escape_undoes_steps_before_ending_presentation(page: Page, app_url: str) -> None:
     open_at(page, f"{app_url}/?model=timemachine-gru&present=1", SCREENS[1])
     page.locator(".rv-all").click()
     page.locator(".rv-pad").click(position={"x": 400, "y": 90})
@@ -79,11 +79,11 @@ def test_escape_takes_back_what_was_done_before_it_ends_the_presentation(page: P
 @pytest.mark.parametrize(
     "address", ["perplexity", "inside?part=memory", "train", "learn?step=back", "learn/"]
 )
-def test_a_page_finds_its_server_at_once(page: Page, app_url: str, address: str) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+def test_page_finds_server_at_once(page: Page, app_url: str, address: str) -> None:
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
     page.goto(f"{app_url}/{address}")
     expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
-    health = [url for url in asked if "/_stcore/" in url]
+    health = [url for url in urls if "/_stcore/" in url]
     assert health
     assert all(url.startswith(f"{app_url}/_stcore/") for url in health)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from rnnviz.lecture.scene_6_perplexity import SENTENCES
 from rnnviz.lecture.scenes import scenes
 from tests.support.driving import box_of
-from tests.support.lecturing import DRAWN, Lectern
+from tests.support.lecturing import NEXT_FRAME, Lectern
 from tests.support.serving import ROOT
 
 OPTIONS = scenes()[7].stops[2].question.options  # type: ignore[union-attr]
@@ -43,7 +43,7 @@ def join(browser: Browser, lectern: Lectern) -> Iterator[Join]:
         contexts.append(context)
         page = context.new_page()
         page.add_init_script(HEARING)
-        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.goto(f"http://127.0.0.1:{address.rpartition(':')[2]}")
         return page
@@ -52,7 +52,7 @@ def join(browser: Browser, lectern: Lectern) -> Iterator[Join]:
     close(lectern)
     for context in contexts:
         context.close()
-    assert [said for said in wrong if "INTERNET_DISCONNECTED" not in said] == []
+    assert [problems for problems in wrong if "INTERNET_DISCONNECTED" not in problems] == []
 
 
 def ask(lectern: Lectern, **query: object) -> None:
@@ -84,29 +84,29 @@ SIZES = ((1440, 900), (1280, 720))
 
 def wrong(lectern: Lectern) -> list[str]:
     """What is wrong with the layout on a projector, and on a smaller one."""
-    found = []
+    faults = []
     for width, height in SIZES:
         lectern.page.set_viewport_size({"width": width, "height": height})
-        lectern.page.evaluate(DRAWN)
-        found += lectern.wrong()
-    return found
+        lectern.page.evaluate(NEXT_FRAME)
+        faults += lectern.wrong()
+    return faults
 
 
-def test_two_phones_answer_the_stage_counts_and_space_reveals(lectern: Lectern, join: Join) -> None:
+def test_two_phones_answer_and_space_reveals_counts(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="outputs")
     code = lectern.root.locator("img.ln-room-code")
     for width, height in SIZES:
         lectern.page.set_viewport_size({"width": width, "height": height})
         assert box_of(code)["height"] > height / 2, "the last row scans it"
-    one, two = join(), join()
+    first, two = join(), join()
     expect(lectern.root.locator(".ln-room-count b")).to_have_text("2")
     lectern.press("Space")
     expect(lectern.root.locator(".ln-sheet")).to_be_hidden()
     lectern.at(8, 0)
     question = lectern.root.locator(".kit-question h2").inner_text()
-    expect(one.get_by_role("heading")).to_have_text(question)
-    assert Axe().run(one).response["violations"] == []
-    tap(one, 0)
+    expect(first.get_by_role("heading")).to_have_text(question)
+    assert Axe().run(first).response["violations"] == []
+    tap(first, 0)
     tap(two, 1)
     expect(two.get_by_text("Your answer counts")).to_be_visible()
     tap(two, 0)
@@ -118,8 +118,8 @@ def test_two_phones_answer_the_stage_counts_and_space_reveals(lectern: Lectern, 
     expect(lectern.root.locator("[data-key='option.1']")).to_contain_text("0 %")
     lectern.at(8, 0)
     assert wrong(lectern) == []
-    expect(one.get_by_text("Closed. Look at the screen.")).to_be_visible()
-    expect(one.get_by_role("button").nth(1)).to_be_disabled()
+    expect(first.get_by_text("Closed. Look at the screen.")).to_be_visible()
+    expect(first.get_by_role("button").nth(1)).to_be_disabled()
     lectern.press("Space")
     expect(lectern.root.locator(".kit-right")).to_have_text(re.compile("^✓ [A-D] "))
     expect(two.get_by_text(re.compile("^Right: [A-D] · "))).to_be_visible()
@@ -136,7 +136,7 @@ def nothing_chosen(phone: Page) -> None:
     expect(phone.locator("#options [aria-pressed=true]")).to_have_count(0)
 
 
-def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lectern, join: Join) -> None:
+def test_question_is_asked_again_and_room_closes(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="greedy")
     phone = join()
     lectern.press("Space")
@@ -167,9 +167,7 @@ def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lec
     assert lectern.root.locator(".ln-asking").is_hidden()
 
 
-def test_an_answer_that_is_lost_on_the_way_is_sent_again_and_a_late_one_leads_to_the_next_question(
-    lectern: Lectern, join: Join
-) -> None:
+def test_lost_answer_is_resent_and_late_answer_meets_next_question(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="greedy")
     phone = join()
     lectern.press("Space")
@@ -228,15 +226,15 @@ SLEEP = """ms => {
 }"""
 
 
-def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, join: Join) -> None:
+def test_class_guesses_letters_beside_models(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="shannon")
-    one, two = join(), join()
+    phone_1, phone_2 = join(), join()
     lectern.press("Space")
-    given, hidden = SENTENCES[0]
+    beginning, hidden = SENTENCES[0]
     for n, (first, second) in enumerate([("h", "h"), ("e", "a")]):
         expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 2")  # not the letter's before
-        for phone, letter in ((one, first), (two, second)):
-            expect(phone.get_by_role("heading")).to_contain_text(f"“{given}{hidden[:n]}_”")
+        for phone, letter in ((phone_1, first), (phone_2, second)):
+            expect(phone.get_by_role("heading")).to_contain_text(f"“{beginning}{hidden[:n]}_”")
             tap(phone, letter)
         expect(lectern.root.locator(".ln-asking")).to_contain_text("2 of 2")
         assert lectern.wrong() == []
@@ -244,25 +242,23 @@ def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, j
         expect(lectern.root.get_by_role("button", name="Next letter")).to_be_visible()
         lectern.rest()
         assert lectern.wrong() == []
-        expect(one.get_by_text(f"Right: {hidden[n]}")).to_be_visible()
+        expect(phone_1.get_by_text(f"Right: {hidden[n]}")).to_be_visible()
         lectern.press("Space")
     lectern.at(6, 6)
-    expect(one.get_by_role("heading")).to_contain_text(f"“{given}{hidden[:2]}_”")
+    expect(phone_1.get_by_role("heading")).to_contain_text(f"“{beginning}{hidden[:2]}_”")
     assert lectern.query()["history"] == "ha"
     lectern.press("ArrowUp")  # the step is left
-    expect(one.get_by_text("You are in.")).to_be_visible()
+    expect(phone_1.get_by_text("You are in.")).to_be_visible()
 
 
-def test_a_phone_asks_anew_after_a_long_sleep_and_sends_its_answer_once_its_network_is_back(
-    lectern: Lectern, join: Join
-) -> None:
+def test_phone_reconnects_after_sleep_and_resends_answer(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="greedy")
     phone, other = join(), join()
     expect(phone.get_by_role("button").nth(0)).to_be_enabled()
-    asked: list[str] = []
-    phone.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    phone.on("request", lambda request: urls.append(request.url))
     phone.evaluate(SLEEP, 1_000)
-    assert asked == []
+    assert urls == []
     with phone.expect_request("**/events"):
         phone.evaluate(SLEEP, 60_000)
     lectern.press("Space")
@@ -278,9 +274,7 @@ def test_a_phone_asks_anew_after_a_long_sleep_and_sends_its_answer_once_its_netw
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
 
 
-def test_the_room_stays_open_when_the_lecture_is_loaded_again_and_every_tab_has_it(
-    lectern: Lectern, join: Join
-) -> None:
+def test_room_survives_reload_and_is_in_every_tab(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="outputs")
     phone = join()
     lectern.press("Space")
@@ -297,13 +291,13 @@ def test_the_room_stays_open_when_the_lecture_is_loaded_again_and_every_tab_has_
     lectern.press("Space")
     expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
     lectern.root.locator(".ln-ask").click()
-    with lectern.page.expect_download() as kept:
+    with lectern.page.expect_download() as download:
         lectern.root.get_by_role("link", name="Answers as CSV").click()
-    assert kept.value.path().read_text("utf-8").startswith("question,option,count,time\n")
+    assert download.value.path().read_text("utf-8").startswith("question,option,count,time\n")
 
 
 @pytest.mark.slow
-def test_host_gives_phones_a_network_and_the_lecture_s_questions_at_one_address(browser: Browser) -> None:
+def test_host_serves_network_and_questions_to_phones(browser: Browser) -> None:
     """`rnnviz host`, a lecturer's window, two phones and a laptop."""
     command = [sys.executable, "-m", "rnnviz", "host", "--no-browser", "--address", "127.0.0.1"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -312,8 +306,8 @@ def test_host_gives_phones_a_network_and_the_lecture_s_questions_at_one_address(
     ) as host:
         try:
             assert host.stdout is not None
-            said = "".join(until_opened(host.stdout))
-            app, room = re.findall(r"http://\S+", said)
+            output = "".join(until_opened(host.stdout))
+            app, room = re.findall(r"http://\S+", output)
             phones = [
                 browser.new_page(viewport={"width": width, "height": 844}) for width in (390, 390, 1280)
             ]

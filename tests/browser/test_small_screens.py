@@ -74,7 +74,9 @@ COVERED = """(scrolled) => {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("address", PAGES)
-def test_nothing_is_covered_and_no_page_scrolls_sideways(page: Page, app_url: str, address: str) -> None:
+def test_small_screen_covers_nothing_and_never_scrolls_sideways(
+    page: Page, app_url: str, address: str
+) -> None:
     page.set_viewport_size(PHONE)
     page.goto(f"{app_url}/{address}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -90,19 +92,17 @@ def test_nothing_is_covered_and_no_page_scrolls_sideways(page: Page, app_url: st
 
 
 @pytest.mark.parametrize("size", [PHONE, {"width": 320, "height": 700}], ids=lambda size: str(size["width"]))
-def test_a_phone_shows_the_text_and_what_it_changes_on_one_screen(
-    page: Page, app_url: str, size: ViewportSize
-) -> None:
+def test_phone_shows_text_and_picture_on_one_screen(page: Page, app_url: str, size: ViewportSize) -> None:
     page.set_viewport_size(size)
     page.goto(f"{app_url}/?model=holmes-lstm")
     bars = page.locator(".rv-next-list li:visible")
     expect(bars).to_have_count(4)
-    shown = [page.get_by_role("textbox", name="Your text"), *bars.all(), page.locator(".rv-caption")]
-    for element in [*shown, page.get_by_text("More", exact=True)]:
+    visible = [page.get_by_role("textbox", name="Your text"), *bars.all(), page.locator(".rv-caption")]
+    for element in [*visible, page.get_by_text("More", exact=True)]:
         box = box_of(element)
         assert box["y"] + box["height"] <= size["height"]
     colours = page.get_by_role("group", name="Text colour").get_by_role("button")
-    assert len({box_of(one)["y"] for one in colours.all()}) == 1
+    assert len({box_of(button)["y"] for button in colours.all()}) == 1
     hidden = page.locator(":is(.rv-chips, .rv-write, .rv-present, .rv-numbers, .rv-heat):visible")
     expect(hidden).to_have_count(0)
     page.get_by_text("More", exact=True).click()

@@ -17,9 +17,9 @@ from tests.support.models import TEXT
 @pytest.fixture(scope="session")
 def file(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the tiny LSTM."""
-    found = tmp_path_factory.mktemp("page") / "page.html"
-    found.write_text(build.page(checkpoint.read_info(models_folder / "tiny-lstm.safetensors")), "utf-8")
-    return found
+    page_file = tmp_path_factory.mktemp("page") / "page.html"
+    page_file.write_text(build.page(checkpoint.read_info(models_folder / "tiny-lstm.safetensors")), "utf-8")
+    return page_file
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def alone(page: Page, file: Path) -> Live:
     return Live(page, f"{file.as_uri()}?")
 
 
-def test_it_reads_what_is_typed_as_the_core_does(alone: Live, models_folder: Path) -> None:
+def test_page_reads_text_as_core_does(alone: Live, models_folder: Path) -> None:
     model = rnnviz.load(models_folder / "tiny-lstm.safetensors")
-    asked: list[str] = []
-    alone.page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    alone.page.on("request", lambda request: urls.append(request.url))
     for text in ("", "The Time", "The Tide was high, é 中文 🐒", "one\ntwo"):
         alone.write(text)
         trace = rnnviz.trace(model, text)
@@ -43,17 +43,17 @@ def test_it_reads_what_is_typed_as_the_core_does(alone: Live, models_folder: Pat
             expect(first.locator(".rv-symbol")).to_have_text(model.vocabulary.symbol(best))
         chance = float(first.locator(".rv-chance").inner_text().split()[0])
         assert chance == pytest.approx(100 * math.exp(trace.log_probs[-1].max()), abs=0.06)
-    assert [url for url in asked if not url.startswith(("blob:", "data:"))] == []
+    assert [url for url in urls if not url.startswith(("blob:", "data:"))] == []
 
 
-def test_it_writes_on(alone: Live) -> None:
+def test_page_continues_text(alone: Live) -> None:
     alone.write("The Time ")
     alone.page.get_by_role("button", name="Continue").click()
     expect(alone.page.get_by_role("button", name="Continue")).to_be_visible()
     expect(alone.root).to_have_attribute("data-painted", re.compile(r"^(?!9$)\d+$"))
 
 
-def test_a_long_text_shows_how_far_it_is_and_the_page_answers_meanwhile(alone: Live) -> None:
+def test_long_text_shows_progress_and_page_answers(alone: Live) -> None:
     text = (TEXT * 40)[:19_000]
     alone.page.evaluate(
         "() => { const bar = document.querySelector('progress');"
@@ -69,12 +69,12 @@ def test_a_long_text_shows_how_far_it_is_and_the_page_answers_meanwhile(alone: L
     expect(alone.page.locator("progress")).to_be_hidden()
 
 
-def test_the_app_gives_it_away(page: Page, app_url: str) -> None:
+def test_app_serves_page(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/?model=tiny-gru")
     page.get_by_text("About this model").click()
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Share as a page").click()
-    given = opened.value
-    given.get_by_role("textbox").first.fill("The Time")
-    expect(given.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "8")
-    expect(given).to_have_title("tiny-gru · rnnviz")
+    response = opened.value
+    response.get_by_role("textbox").first.fill("The Time")
+    expect(response.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "8")
+    expect(response).to_have_title("tiny-gru · rnnviz")

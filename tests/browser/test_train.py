@@ -10,8 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.lab.run import runs
 from tests.support.browser import tab_to
-from tests.support.driving import box_of, changed
-from tests.support.made_runs import made, training
+from tests.support.driving import box_of, until_changed
+from tests.support.made_runs import make_run, training
 
 PICTURE = "(view) => view.querySelector('.rt-heat').toDataURL()"
 COLOUR = "(view) => view.querySelector('.rt-sentence').lastElementChild.style.backgroundColor"
@@ -43,9 +43,7 @@ def settled(view: Locator) -> None:
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()
 
 
-def test_the_toy_started_by_keys_learns_before_ones_eyes_and_opens_in_explore(
-    page: Page, app_url: str
-) -> None:
+def test_toy_run_learns_and_opens_in_explore(page: Page, app_url: str) -> None:
     view = open_page(page, app_url)
     expect(page.get_by_text("How shipped models learnt")).to_be_visible()  # replays are a gallery, below
     expect(view).to_have_count(0)
@@ -70,8 +68,8 @@ def test_the_toy_started_by_keys_learns_before_ones_eyes_and_opens_in_explore(
     slider = page.get_by_role("slider", name="Moment of training")
     slider.fill("0")
     expect(view).to_have_attribute("data-step", "0")
-    changed(view, PICTURE, learnt)
-    changed(view, COLOUR, expected)  # the character was a surprise before
+    until_changed(view, PICTURE, learnt)
+    until_changed(view, COLOUR, expected)  # the character was a surprise before
     page.get_by_test_id("training-play").click()
     expect(view).to_have_attribute("data-step", "200")
     page.get_by_role("button", name="Open in Explore").click()
@@ -79,7 +77,7 @@ def test_the_toy_started_by_keys_learns_before_ones_eyes_and_opens_in_explore(
     expect(page).to_have_url(re.compile("model=machine-rnn"))
 
 
-def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_url: str) -> None:
+def test_running_run_moves_survives_reload_and_stops(page: Page, app_url: str) -> None:
     with training("moving") as folder:
         view = open_page(page, app_url, run="moving")
         expect(view).to_have_attribute("data-state", "running")
@@ -89,11 +87,11 @@ def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_u
         expect(view).not_to_have_attribute("data-step", arrived)  # the page has come to rest, the run goes on
         view.locator(".rt-heat").evaluate("canvas => { window.mine = canvas; }")
         box = view.bounding_box()
-        seen = view.evaluate(PICTURE)
+        picture = view.evaluate(PICTURE)
         for _ in range(3):
             step = view.get_attribute("data-step") or ""
             expect(view).not_to_have_attribute("data-step", step)
-        changed(view, PICTURE, seen)
+        until_changed(view, PICTURE, picture)
         # It is the same element, at the same place: nothing flickers or jumps.
         assert view.locator(".rt-heat").evaluate("canvas => canvas === window.mine")
         assert view.bounding_box() == box
@@ -106,8 +104,8 @@ def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_u
         expect(page.get_by_role("button", name="Resume")).to_be_visible()
 
 
-def test_a_run_that_is_resumed_is_followed_whatever_moment_was_in_view(page: Page, app_url: str) -> None:
-    made("again", "stopped")
+def test_resumed_run_is_followed_from_any_step(page: Page, app_url: str) -> None:
+    make_run("again", "stopped")
     view = open_page(page, app_url, run="again")
     slider = page.get_by_role("slider", name="Moment of training")
     slider.fill("3")
@@ -120,11 +118,9 @@ def test_a_run_that_is_resumed_is_followed_whatever_moment_was_in_view(page: Pag
         runs.stop("again")
 
 
-def test_two_slow_clicks_delete_the_run_in_view_alone_at_once_and_its_name_is_free(
-    page: Page, app_url: str
-) -> None:
+def test_two_clicks_delete_run_in_view_alone(page: Page, app_url: str) -> None:
     for n, name in enumerate(("one", "two", "three"), 1):
-        made(name, created=float(n))
+        make_run(name, created=float(n))
     view = open_page(page, app_url, run="three")
     expect(view).to_have_attribute("data-run", "three")
     settled(view)
@@ -145,7 +141,7 @@ def test_two_slow_clicks_delete_the_run_in_view_alone_at_once_and_its_name_is_fr
     expect(really).to_have_count(0)
     settled(view)
     assert [run.id for run in runs.listed()] == ["three", "one"]
-    made("two", "stopped", created=4.0, watch_text="<i>A machine</i>")
+    make_run("two", "stopped", created=4.0, watch_text="<i>A machine</i>")
     page.get_by_test_id("stSidebar").get_by_text("two", exact=True).click()
     expect(view).to_have_attribute("data-run", "two")
     expect(view.get_by_role("img", name="<i>A machine</i>")).to_have_text("<i>A·machine</i>")

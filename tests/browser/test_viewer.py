@@ -14,7 +14,6 @@ from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import BLOCK, ColumnFiles
 from rnnviz.scoring.record import record
 from tests.support.driving import (
@@ -74,8 +73,8 @@ st.text(f"runs: {st.session_state.runs}")
 
 
 def keep(model: Any, text: str, folder: Path) -> None:
-    made = run(record(model, None, folder, text=text, name=folder.name))
-    folder.with_suffix(".json").write_text(json.dumps(made.score.to_json()), "utf-8")
+    kept_record = record(model, None, folder, text=text, name=folder.name)
+    folder.with_suffix(".json").write_text(json.dumps(kept_record.score.to_json()), "utf-8")
 
 
 def repeat(source: Path, target: Path, length: int) -> None:
@@ -109,7 +108,7 @@ def url(tmp_path_factory: pytest.TempPathFactory, tab: Page) -> Iterator[str]:
     shutil.rmtree(folder / "huge-gru")
 
 
-pytestmark = pytest.mark.usefixtures("kept")
+pytestmark = pytest.mark.usefixtures("same_page")
 
 
 class Viewer:
@@ -117,14 +116,14 @@ class Viewer:
 
     def __init__(self, page: Page, url: str, text: str, query: str = "") -> None:
         self.page = page
-        there = page.url == f"{url}/?text={text}{query}"
-        if not there:
+        is_open = page.url == f"{url}/?text={text}{query}"
+        if not is_open:
             page.goto(f"{url}/?text={text}{query}")
         self.root = page.get_by_test_id("rnnviz-viewer")
         self.pane = page.get_by_role("region", name="The text, coloured")
         self.detail = page.locator(".vw-detail")
         expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "light")
-        if there:
+        if is_open:
             self.pane.press("Home")
             self.at(0, 0)
             page.mouse.click(5, 5)
@@ -146,20 +145,20 @@ class Viewer:
         field.fill(str(position))
         field.press("Enter")
 
-    def told(self, position: int) -> str:
+    def detail_of(self, position: int) -> str:
         """Wait until the panel tells all about a character, counted from 0; what it says."""
         expect(self.detail).to_have_attribute("data-told", str(position))
         return self.detail.inner_text()
 
 
-def test_the_text_is_there_as_it_is(page: Page, url: str) -> None:
+def test_text_is_shown_unchanged(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "odd")
-    shown = viewer.pane.text_content() or ""
-    assert shown.startswith(
+    text = viewer.pane.text_content() or ""
+    assert text.startswith(
         "Tab\tand <script>document.title='owned'</script> &amp; **bold**⏎\n中文：齊天大聖。⏎\n"
     )
-    assert "‹202E›abc‹202C› ␁⏎" in shown
-    assert "\U0001f469\u200d\U0001f469\u200d\U0001f467" in shown
+    assert "‹202E›abc‹202C› ␁⏎" in text
+    assert "\U0001f469\u200d\U0001f469\u200d\U0001f467" in text
     assert "owned" not in page.title()
     assert viewer.pane.locator("script").count() == 0
     strange = highlighted(viewer.pane, "unknown")
@@ -167,38 +166,38 @@ def test_the_text_is_there_as_it_is(page: Page, url: str) -> None:
     assert not any("Tab" in piece for piece in strange)
 
 
-def test_a_character_is_told_about_as_a_trace_says(page: Page, url: str) -> None:
+def test_character_detail_equals_trace(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "odd")
     trace = rnnviz.trace(tiny("gru"), TEXTS["odd"])
     position = TEXTS["odd"].index("Traveller")
     viewer.go(position + 1)
-    said = viewer.told(position)
-    assert f"character {position + 1:,} of {len(trace):,}" in said
+    detail = viewer.detail_of(position)
+    assert f"character {position + 1:,} of {len(trace):,}" in detail
     for nats in (trace.nll[position], trace.entropy[position]):
-        assert f"{nats / np.log(2):.2f} bits" in said
+        assert f"{nats / np.log(2):.2f} bits" in detail
     chance = page.locator(".vw-top li").first.locator(".rv-chance").inner_text()
     assert float(chance.removesuffix(" %")) == pytest.approx(100 * trace.top(position, 1)[0][1], rel=0.02)
     viewer.pane.press("ArrowRight")
-    assert f"{trace.nll[position + 1] / np.log(2):.2f} bits" in viewer.told(position + 1)
+    assert f"{trace.nll[position + 1] / np.log(2):.2f} bits" in viewer.detail_of(position + 1)
     # An emoji is one character, however many units a browser counts.
     emoji = TEXTS["odd"].index("\U0001f467")
     viewer.go(emoji + 1)
-    assert re.search(r"U\+1F467[^$]*not in the model's vocabulary", viewer.told(emoji))
+    assert re.search(r"U\+1F467[^$]*not in the model's vocabulary", viewer.detail_of(emoji))
 
 
-def test_pointing_tells_and_leaving_stops(page: Page, url: str) -> None:
+def test_detail_follows_pointer_until_it_leaves(page: Page, url: str) -> None:
     page.goto("about:blank")  # where nothing is pinned
     viewer = Viewer(page, url, "odd")
     page.mouse.move(*letter(viewer.pane, 0))
-    assert "U+0054" in viewer.told(0)
+    assert "U+0054" in viewer.detail_of(0)
     second = TEXTS["odd"].index("中")
     x, y = letter(viewer.pane, second)
     page.mouse.move(x, y)
-    assert "U+4E2D" in viewer.told(second)
+    assert "U+4E2D" in viewer.detail_of(second)
     page.mouse.move(x + 300, y)  # beside its short line
     expect(viewer.detail).to_contain_text("Point at a character")
     page.mouse.move(x, y)
-    viewer.told(second)
+    viewer.detail_of(second)
     page.mouse.move(5, 5)
     expect(viewer.detail).to_contain_text("Point at a character")
 
@@ -209,10 +208,10 @@ def shift_click(page: Page, place: tuple[float, float]) -> None:
     page.keyboard.up("Shift")
 
 
-def test_a_marked_passage_says_what_it_costs_given_the_text_before(page: Page, url: str) -> None:
+def test_marked_passage_shows_its_perplexity(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "plain")
-    pane, text, said = viewer.pane, TEXTS["plain"], page.locator(".vw-part")
-    expect(said).to_contain_text("Drag over a passage")
+    pane, text, sentence = viewer.pane, TEXTS["plain"], page.locator(".vw-part")
+    expect(sentence).to_contain_text("Drag over a passage")
     marks: list[tuple[Callable[[], object], int, int]] = [
         (lambda: drag(pane, 5, 20), 5, 21),
         (lambda: pane.press("Shift+ArrowLeft"), 5, 20),
@@ -223,16 +222,16 @@ def test_a_marked_passage_says_what_it_costs_given_the_text_before(page: Page, u
         mark()
         cost = rnnviz.perplexity(tiny("gru"), text=text[start:stop], given=text[:start]).perplexity
         before = f"Marked: {stop - start} characters. Given the {start} before them, their perplexity is "
-        expect(said).to_contain_text(before + f"{cost:.1f}"[:3])
+        expect(sentence).to_contain_text(before + f"{cost:.1f}"[:3])
         expect_highlighted(pane, "passage", [text[start:stop]])
     page.mouse.click(*letter(pane, 5))
-    assert viewer.told(5), "a click still tells about one character"
+    assert viewer.detail_of(5), "a click still tells about one character"
     expect_highlighted(pane, "pin", [text[5]])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["plain", "line", "huge"])
-def test_any_length_scrolls_alike(page: Page, url: str, text: str) -> None:
+def test_text_of_any_length_scrolls(page: Page, url: str, text: str) -> None:
     viewer = Viewer(page, url, text)
     length = int(page.locator(".vw-pad").get_attribute("aria-valuemax") or 0)
     assert length == len(TEXTS[text]) if text in TEXTS else length >= HUGE
@@ -251,11 +250,11 @@ def test_any_length_scrolls_alike(page: Page, url: str, text: str) -> None:
     viewer.at(6000, length)
     assert viewer.page.locator(".ct-chunk:not(:empty)").count() <= 12
     viewer.go(length // 2)
-    assert f"character {length // 2:,}" in viewer.told(length // 2 - 1)
+    assert f"character {length // 2:,}" in viewer.detail_of(length // 2 - 1)
     viewer.at(length // 2 - 4000, length // 2)
 
 
-def test_a_click_on_the_curve_and_keys_on_it_go_there(page: Page, url: str) -> None:
+def test_curve_click_and_keys_move_text(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "huge")
     pad = page.get_by_role("slider", name="Position in the text")
     box = box_of(pad)
@@ -269,19 +268,19 @@ def test_a_click_on_the_curve_and_keys_on_it_go_there(page: Page, url: str) -> N
     viewer.at(19_990_000, 20_100_000)
 
 
-def test_a_view_made_anew_shows_the_place_where_the_reader_was(page: Page, url: str) -> None:
+def test_remounted_viewer_keeps_place(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "huge")
     viewer.go(HUGE // 2)
-    viewer.told(HUGE // 2 - 1)
+    viewer.detail_of(HUGE // 2 - 1)
     place = viewer.place
     make_anew(viewer.root)
     expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "dark")
     viewer.at(place - 200, place + 200)
     viewer.go(place + 7)
-    viewer.told(place + 6)
+    viewer.detail_of(place + 6)
 
 
-def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
+def test_table_row_leads_to_passage(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "late")  # what surprises most stands at the end
     click_table(page.get_by_test_id("stDataFrame"), 400, 53)
     viewer.at(1, len(TEXTS["late"]))
@@ -289,24 +288,24 @@ def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
     # Another run of the page leaves a reader where he or she is.
     viewer.go(1)
     viewer.at(0, 0)
-    viewer.told(0)
+    viewer.detail_of(0)
     page.get_by_role("button", name="Elsewhere").click()
     expect(page.get_by_text("runs: 2")).to_be_visible()
-    viewer.told(0)
+    viewer.detail_of(0)
     assert viewer.place == 0
 
 
-def test_where_a_reader_has_few_colours_only_marks_are_left(page: Page, url: str) -> None:
+def test_forced_colours_leave_marks_alone(page: Page, url: str) -> None:
     page.emulate_media(forced_colors="active")
     viewer = Viewer(page, url, "line")
     viewer.go(3)
-    viewer.told(2)
+    viewer.detail_of(2)
     expect_highlighted(viewer.pane, "pin", ["r"])
     expect_highlighted(viewer.pane, "surprisal", [])
     page.emulate_media(forced_colors="none")
 
 
-def test_two_models_colour_the_difference_and_a_narrow_projector_clips_nothing(page: Page, url: str) -> None:
+def test_two_models_colour_difference_unclipped(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "plain", "&versus=1")
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert viewer.pane.evaluate("e => e.scrollWidth <= e.clientWidth")
@@ -316,15 +315,15 @@ def test_two_models_colour_the_difference_and_a_narrow_projector_clips_nothing(p
         colour.select_option(mode)
         page.wait_for_function(MORE_THAN_20, arg=[viewer.pane.element_handle(), mode])
     viewer.go(30)
-    said = viewer.told(29)
-    assert "Expected by gru" in said
-    assert "Expected by 3gram" in said
+    detail = viewer.detail_of(29)
+    assert "Expected by gru" in detail
+    assert "Expected by 3gram" in detail
 
 
-def test_scrolling_tells_of_its_place_now_and_then(page: Page, url: str) -> None:
+def test_scrolling_updates_place_rarely(page: Page, url: str) -> None:
     """Whatever changes on the page has Chromium look at every highlight again: not in each frame."""
     viewer = Viewer(page, url, "plain")
-    told, elapsed = page.evaluate(
+    updates, elapsed = page.evaluate(
         """async ([root, pane]) => {
             let told = 0;
             const observer = new MutationObserver((all) => (told += all.length));
@@ -338,5 +337,5 @@ def test_scrolling_tells_of_its_place_now_and_then(page: Page, url: str) -> None
         }""",
         [viewer.root.element_handle(), viewer.pane.element_handle()],
     )
-    assert told <= 1 + elapsed / 100
+    assert updates <= 1 + elapsed / 100
     viewer.at(1, len(TEXTS["plain"]))

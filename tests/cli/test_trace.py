@@ -4,7 +4,6 @@ import csv
 import io
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -117,16 +116,3 @@ def test_binary_format_is_refused_on_terminal(
         assert (done.code, done.out) == (1, "")
         assert "name a file with --output" in done.err
     assert run("trace", TEXT, "-m", str(model)).code == 0
-
-
-def test_parquet_without_pyarrow_names_install_command(
-    run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    options: list[Any] = ["-m", str(model), *STATES, "--output"]
-    done = run("trace", TEXT, *options, "a.parquet")
-    assert done.code == 1
-    assert "pip install" in done.err
-    assert not model.with_name("a.parquet").exists()
-    assert run("trace", TEXT, *options, "a.csv").code == 0

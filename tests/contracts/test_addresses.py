@@ -17,8 +17,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.payload import unpack
 from rnnviz.ui.pages.learn.lecture import Lecture
 from rnnviz.ui.serving import entry
-from tests.support.apptest import addressed, components, opened, settled
-from tests.support.made_runs import made
+from tests.support.apptest import address_fields, components, open_page, run_until_settled
+from tests.support.made_runs import make_run
 from tests.support.models import TEXT, tiny
 
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
@@ -46,11 +46,11 @@ scanned = cache(manifest_scanner.scan_component_manifests)
 
 
 @pytest.fixture
-def own(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def my_run(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks, and a run, of this test."""
     monkeypatch.setenv("RNNVIZ_MODELS", str(networks))
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
-    made("my-gru")
+    make_run("my-gru")
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scanned)
 
 
@@ -58,53 +58,53 @@ def test_no_address_has_left_the_table() -> None:
     assert (len(PAGES), len(LECTURE), len(FILES)) == (22, 51, 2)
 
 
-@pytest.mark.usefixtures("own")
+@pytest.mark.usefixtures("my_run")
 @pytest.mark.parametrize("row", PAGES, ids=itemgetter(0))
 def test_a_page(row: list[str]) -> None:
     """It shows what its address asks for, as the address that it gives itself says, or says why not."""
-    address, page, found = row
-    app = opened(urlsplit(address).path[1:] or "explore", **query(address))
+    address, page, widgets = row
+    app = open_page(urlsplit(address).path[1:] or "explore", **query(address))
     if page == "perplexity":
-        settled(app, page)
+        run_until_settled(app, page)
     st.cache_resource.clear()
     assert not app.exception
     assert not app.error
     assert (app.session_state["address.page"] or "explore") == page
     assert app.title or components(app), "an empty page"
-    missed = [one.value for one in app.warning if one.icon == ":material/swap_horiz:"]
-    said = " ".join(one.value for kind in ("warning", "info") for one in app.get(kind))
-    if found and "=" not in found:
-        assert found in said
+    missed = [item.value for item in app.warning if item.icon == ":material/swap_horiz:"]
+    values = " ".join(item.value for kind in ("warning", "info") for item in app.get(kind))
+    if widgets and "=" not in widgets:
+        assert widgets in values
         return
     assert not missed
-    shown = addressed(app)
+    app_values = address_fields(app)
     for component in components(app):
         if component.proto.component_name == "rnnviz.live":
             header = unpack(component.proto.bytes)[0]
-            shown |= header | header.get("arrival", {})
-    assert {key: str(shown.get(key)) for key, _ in parse_qsl(found)} == dict(parse_qsl(found))
+            app_values |= header | header.get("arrival", {})
+    assert {key: str(app_values.get(key)) for key, _ in parse_qsl(widgets)} == dict(parse_qsl(widgets))
 
 
 @pytest.mark.parametrize("row", LECTURE, ids=itemgetter(0))
 def test_a_step_of_the_lecture(row: list[str]) -> None:
-    address, _kind, step, *more = row
+    address, _kind, step, *values = row
     lecture = Lecture(query(address))
-    shown = json.loads(lecture.answer(None, {}, str))
-    assert "error" not in shown
-    assert (lecture.step.name, shown["query"]["step"]) == (step, step)
-    assert shown["notice"]
-    assert shown["data"]
-    assert dict(parse_qsl("".join(more))).items() <= shown["query"].items()
+    app_values = json.loads(lecture.answer(None, {}, str))
+    assert "error" not in app_values
+    assert (lecture.step.name, app_values["query"]["step"]) == (step, step)
+    assert app_values["notice"]
+    assert app_values["data"]
+    assert dict(parse_qsl("".join(values))).items() <= app_values["query"].items()
 
 
-@pytest.mark.usefixtures("own")
+@pytest.mark.usefixtures("my_run")
 @pytest.mark.parametrize("row", FILES, ids=itemgetter(0))
 def test_an_address_beside_the_pages(row: list[str]) -> None:
-    address, kind, found = row
+    address, kind, widgets = row
     with TestClient(Starlette(routes=entry.app_parts()["routes"]), follow_redirects=False) as browser:
         answer = browser.get(address)
     if kind == "redirect":
-        assert (answer.is_redirect, answer.headers["location"]) == (True, found)
+        assert (answer.is_redirect, answer.headers["location"]) == (True, widgets)
     else:
         assert answer.status_code == 200
-        assert found in answer.text
+        assert widgets in answer.text

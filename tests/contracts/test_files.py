@@ -17,8 +17,8 @@ from rnnviz.networks import checkpoint
 from rnnviz.scoring.compression import decompress
 from tests.support.processes import train_to_its_end
 
-HERE = Path(__file__).parent
-OLDEST, OLD = HERE / "made_by_0_1_0", HERE / "made_by_1_0_0"
+FOLDER = Path(__file__).parent
+OLDEST, OLD = FOLDER / "made_by_0_1_0", FOLDER / "made_by_1_0_0"
 
 SENTENCE = "the wet lamp – ß"
 PERPLEXITY = {  # of SENTENCE, in float32, by the version that wrote the file
@@ -32,7 +32,7 @@ PERPLEXITY = {  # of SENTENCE, in float32, by the version that wrote the file
     "made_by_1_0_0/rnn": 42.721494164,
     "made_by_1_0_0/whole": 51.303620254,
 }
-GONE = ("minlstm", "rglru", "s6")
+REMOVED_CELLS = ("minlstm", "rglru", "s6")
 KIND = {"3gram": "ngram", "whole": "gru"}
 CARD = {
     "characters command corpus example held_out language licence name parameters recipe seed sha256",
@@ -46,19 +46,19 @@ timemachine-mlp timemachine-rnn"""
 @pytest.mark.parametrize("name", PERPLEXITY)
 def test_a_model_predicts_what_it_predicted(name: str) -> None:
     for load in (rnnviz.load, checkpoint.load_numpy):
-        found = rnnviz.perplexity(load(HERE / f"{name}.safetensors"), text=SENTENCE)
-        assert found.perplexity == pytest.approx(PERPLEXITY[name], rel=1e-5)
+        predictions = rnnviz.perplexity(load(FOLDER / f"{name}.safetensors"), text=SENTENCE)
+        assert predictions.perplexity == pytest.approx(PERPLEXITY[name], rel=1e-5)
 
 
 @pytest.mark.parametrize("name", [name for name in PERPLEXITY if name.startswith("made_by_1")])
 def test_a_card_has_what_it_had(name: str) -> None:
-    model = rnnviz.load(HERE / f"{name}.safetensors")
+    model = rnnviz.load(FOLDER / f"{name}.safetensors")
     kind = Path(name).name
-    wanted = set(" ".join(CARD).split()) | (set() if kind == "3gram" else {"engine"})
-    assert wanted <= model.card.keys()
+    expected = set(" ".join(CARD).split()) | (set() if kind == "3gram" else {"engine"})
+    assert expected <= model.card.keys()
     assert (model.card["name"], model.card["title"]) == (kind, "A lamp and a coat")
     assert model.vocabulary.size == 41
-    assert checkpoint.read_info(HERE / f"{name}.safetensors").kind == KIND.get(kind, kind)
+    assert checkpoint.read_info(FOLDER / f"{name}.safetensors").kind == KIND.get(kind, kind)
 
 
 def test_the_shipped_models_have_their_names() -> None:
@@ -80,30 +80,30 @@ def test_a_compressed_text_says_which_version_reads_it(file: Path, number: int) 
 
 
 def test_a_trace_opens() -> None:
-    kept = rnnviz.Trace.load(OLD / "trace.npz")
+    trace = rnnviz.Trace.load(OLD / "trace.npz")
     now = rnnviz.trace(rnnviz.load(OLD / "gru.safetensors"), "the lamp")
-    assert (kept.text, kept.hidden.shape) == ("the lamp", (8, 1, 4))
-    np.testing.assert_allclose(kept.hidden, now.hidden, atol=1e-5)
-    np.testing.assert_allclose(kept.nll, now.nll, atol=1e-4)
+    assert (trace.text, trace.hidden.shape) == ("the lamp", (8, 1, 4))
+    np.testing.assert_allclose(trace.hidden, now.hidden, atol=1e-5)
+    np.testing.assert_allclose(trace.nll, now.nll, atol=1e-4)
 
 
 @pytest.fixture(params=[(OLDEST, 23, 18, "tiny"), (OLD, 20, 33, "whole")], ids=["0.1.0", "1.0.0"])
 def stopped(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A run that was stopped, in the folder of runs; its text lies elsewhere now."""
-    made, *rest = request.param
+    run_path, *rest = request.param
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    folder = Path(shutil.copytree(made / "run", tmp_path / "run"))
+    folder = Path(shutil.copytree(run_path / "run", tmp_path / "run"))
     for file in folder / "run.json", folder / "events.jsonl":
         file.write_text(file.read_text("utf-8").replace("/home/reader", folder.as_posix()), "utf-8")
-    if made == OLD:
-        shutil.copytree(made, tmp_path / "made", ignore=shutil.ignore_patterns("run"))
-    return RunFolder(folder), made, *rest
+    if run_path == OLD:
+        shutil.copytree(run_path, tmp_path / "made", ignore=shutil.ignore_patterns("run"))
+    return RunFolder(folder), run_path, *rest
 
 
 @pytest.mark.slow
 def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(stopped: Any) -> None:
-    folder, made, step, snapshot, whole = stopped
+    folder, run_path, step, snapshot, whole = stopped
     run = runs.find("run")
     assert (run.state, run.last and run.last["step"]) == ("stopped", step)
     assert run.description["probe"] == "the lamp"
@@ -112,7 +112,7 @@ def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(s
     assert (first.text, first.step, now.step) == ("the lamp", 0, step)
     train_to_its_end(folder)
     held_out = runs.tail_log("run")[0][-1]["held_out"]
-    card = checkpoint.load_numpy(made / f"{whole}.safetensors").card
+    card = checkpoint.load_numpy(run_path / f"{whole}.safetensors").card
     assert held_out == pytest.approx(card["held_out"]["perplexity"], rel=1e-3)
 
 
@@ -130,8 +130,8 @@ def test_a_run_that_2_0_0_began_in_bfloat16_on_a_processor_is_shown_and_says_wha
     assert folder.state.read_bytes() == before
 
 
-def test_what_is_no_model_any_more_says_so() -> None:
-    for cell in GONE:
+def test_removed_model_kind_is_refused() -> None:
+    for cell in REMOVED_CELLS:
         with pytest.raises(
             CheckpointError, match=rf"no longer reads .*{cell}; rnnviz 1\.0\.0 does; get it from"
         ):

@@ -7,7 +7,7 @@ from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.errors import ConfigError
 from tests.support.models import TEXT, tiny
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 OPTIONS = {
     "match --text abc --span 0:3 --index kept": (
@@ -25,10 +25,10 @@ def test_an_option_says_in_one_line_what_to_write_and_ends_with_2(
 ) -> None:
     with pytest.raises(SystemExit, match=r"^2$"):
         main(words.split())
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith(f"rnnviz: {OPTIONS[words]}")
-    one_sentence(said.err.removesuffix("\n"))
+    sentence = capsys.readouterr()
+    assert sentence.out == ""
+    assert sentence.err.startswith(f"rnnviz: {OPTIONS[words]}")
+    assert_one_sentence(sentence.err.removesuffix("\n"))
 
 
 def test_matchs_folder_of_an_index() -> None:

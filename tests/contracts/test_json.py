@@ -32,33 +32,33 @@ KINDS = {bool: "yes or no", int: "number", float: "number", str: "text", list: "
 def kinds(value: Any, at: str = "") -> dict[str, set[str]]:
     """Every key in a value, with the kinds of what stands there: {"units[].loss": {"number"}, …}."""
     if isinstance(value, dict) and value:
-        each = [(f"{at}.{key}" if at else key, one) for key, one in value.items()]
+        entry = [(f"{at}.{key}" if at else key, item) for key, item in value.items()]
     elif isinstance(value, list) and value:
-        each = [(f"{at}[]", one) for one in value]
+        entry = [(f"{at}[]", item) for item in value]
     else:
         return {at: {KINDS.get(type(value), "null")}}
-    found: dict[str, set[str]] = {}
-    for path, one in each:
-        for key, kind in kinds(one, path).items():
-            found.setdefault(key, set()).update(kind)
-    return found
+    types: dict[str, set[str]] = {}
+    for path, item in entry:
+        for key, kind in kinds(item, path).items():
+            types.setdefault(key, set()).update(kind)
+    return types
 
 
 def check(about: str, name: str, objects: list[dict[str, Any]]) -> None:
     """No key that is stored is missing or of another kind; what was or is null may be anything."""
     assert objects, f"no {about} {name} any more"
-    each = list(map(kinds, objects))
-    shared = [key for key in each[0] if all(key in one for one in each)]
-    now = {key: ", ".join(sorted(set().union(*(one[key] for one in each)))) for key in shared}
+    entry = list(map(kinds, objects))
+    shared = [key for key in entry[0] if all(key in value for value in entry)]
+    now = {key: ", ".join(sorted(set().union(*(value[key] for value in entry)))) for key in shared}
     assert TABLE.get((about, name)), json.dumps([about, name, now], ensure_ascii=False)
     lost = []
     for key, was in TABLE[about, name].items():
-        above = [key[: found.start()] for found in re.finditer(r"[.\[]|$", key)]
+        above = [key[: types.start()] for types in re.finditer(r"[.\[]|$", key)]
         if was in ("null", "list", "object"):
-            same = any(one == key or one.startswith((f"{key}.", f"{key}[")) for one in now)
+            same = any(value == key or value.startswith((f"{key}.", f"{key}[")) for value in now)
         else:
             same = set(now.get(key, "").split(", ")) - {"null"} == set(was.split(", ")) - {"null"}
-        if not same and not any(now.get(one) == "null" for one in above):
+        if not same and not any(now.get(value) == "null" for value in above):
             lost.append(f"{key} was {was}, and is {now.get(key, 'missing')}")
     assert not lost, f"{name}: " + "; ".join(lost)
 
@@ -90,7 +90,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("about", "command"), [row for row in TABLE if row[0] in ("json", "csv") and " " in row[1]]
 )
-def test_what_a_command_writes(
+def test_command_keeps_its_json_keys(
     about: str, command: str, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(command.split()) == 0
@@ -102,19 +102,19 @@ def test_what_a_command_writes(
         check(about, command, [json.loads(line) for line in text.splitlines()])
 
 
-def test_what_a_card_keeps_of_units(files: Path) -> None:
+def test_card_keeps_its_unit_keys(files: Path) -> None:
     words = "--target quotes --target vowel --target digit --untrained 1 --shifts 99 --card"
     assert main(["units", "-m", "built", "-f", "quoted.txt", *words.split()]) == 0
     check("card", "units", [read_info(files / "built.safetensors").card["units"]])
 
 
-def test_what_the_perplexity_page_gives_away() -> None:
+def test_perplexity_page_keeps_its_columns() -> None:
     scores = [perplexity(built(), text=quoted(900))]
     check_columns("perplexity.csv", download.as_csv(scores))
     check("json", "perplexity.json", json.loads(download.as_json(scores)))
 
 
-def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_keeps_its_event_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One run that comes to its end, one that is stopped, one whose text is gone, one of another program."""
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
     text = "".join(random.Random(0).choices("ab", k=3000))
@@ -127,18 +127,20 @@ def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         folder.path.mkdir()
         folder.begin(Description(name, config, text=text, threads=1, engine="torch"))
     folders["failed"].text.unlink()
-    processes = [train(one.path, step_seconds=0.05 * (name == "stopped")) for name, one in folders.items()]
+    processes = [
+        train(value.path, step_seconds=0.05 * (name == "stopped")) for name, value in folders.items()
+    ]
     with follow("followed", total=2) as run:
         run.log(1, loss=1.0, validation_loss=1.0, learning_rate=0.1, gradient_norm=1.0)
     until(lambda: progressed(folders["stopped"]))
     runs.stop("stopped")
     for process in processes:
         process.join()
-    told = {
+    run_events = {
         "event of another program": events(RunFolder(run.path)),
         "event": [event for folder in folders.values() for event in events(folder)],
     }
     for about, name in TABLE:
-        if about in told:
-            check(about, name, [event for event in told[about] if event["event"] == name])
-    check_columns("runs.csv", export.of([run_comparison.row(run) for run in runs.listed()]))
+        if about in run_events:
+            check(about, name, [event for event in run_events[about] if event["event"] == name])
+    check_columns("runs.csv", export.csv_text([run_comparison.row(run) for run in runs.listed()]))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 NAMES = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
-EACH = [
+EVERY_NAME = [
     (module, name, instead) for module, kinds in NAMES.items() for instead in kinds for name in kinds[instead]
 ]
 
@@ -21,7 +21,7 @@ def test_no_name_has_left_the_table() -> None:
     assert counts == {"rnnviz": 42, "rnnviz.units": 20, "rnnviz.gradients": 6, "rnnviz.corpora": 5}
 
 
-@pytest.mark.parametrize(("module", "name", "instead"), EACH)
+@pytest.mark.parametrize(("module", "name", "instead"), EVERY_NAME)
 def test_a_name_is_there_or_says_what_to_write(module: str, name: str, instead: str) -> None:
     room = importlib.import_module(module)
     if not instead:

@@ -43,8 +43,8 @@ def hosting(words: list[str]) -> argparse.Namespace:
 
 def test_the_unit_starts_the_app_for_the_proxy_alone() -> None:
     (start,) = values(UNIT, "ExecStart")
-    asked = hosting(shlex.split(start))
-    assert (asked.port, asked.address, asked.app_address) == (8600, "127.0.0.1", "")
+    options = hosting(shlex.split(start))
+    assert (options.port, options.address, options.app_address) == (8600, "127.0.0.1", "")
     assert values(UNIT, "KillMode") == ["process"]  # else a restart ends the runs
 
 
@@ -63,12 +63,12 @@ def test_the_app_is_reached_by_the_login_alone_and_the_room_without() -> None:
 
 
 def test_the_proxy_bounds_what_comes_in_and_keeps_no_addresses() -> None:
-    said = CADDY.read_text("utf-8")
-    assert f"max_header_size {http_protocol.BoundedHeaders.longest // 1024}KB\n" in said
-    assert f"read_header {http_protocol.HEADER_TIMEOUT_S:.0f}s\n" in said
+    text = CADDY.read_text("utf-8")
+    assert f"max_header_size {http_protocol.BoundedHeaders.max_header_bytes // 1024}KB\n" in text
+    assert f"read_header {http_protocol.HEADER_TIMEOUT_S:.0f}s\n" in text
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
-    assert f"max_size {config['server']['maxUploadSize'] + 1}MiB\n" in said  # and what is around a file
-    assert re.findall(r"\blog\b[^}]*}", re.sub("#.*", "", said)) == [
+    assert f"max_size {config['server']['maxUploadSize'] + 1}MiB\n" in text  # and what is around a file
+    assert re.findall(r"\blog\b[^}]*}", re.sub("#.*", "", text)) == [
         "log {\n\t\t\n\t\texclude http.log.error\n\t}"
     ]
     caddy = shutil.which("caddy")
@@ -79,9 +79,13 @@ def test_the_proxy_bounds_what_comes_in_and_keeps_no_addresses() -> None:
 
 def test_all_variables_are_the_app_s_own() -> None:
     code = "".join(path.read_text("utf-8") for path in (ROOT / "rnnviz").rglob("*.py"))
-    known = set(re.findall(r"\bRNNVIZ_[A-Z]+\b", code)) | {"RNNVIZ_NAME", "RNNVIZ_ROOM", "RNNVIZ_PASSWORD"}
+    read_variables = set(re.findall(r"\bRNNVIZ_[A-Z]+\b", code)) | {
+        "RNNVIZ_NAME",
+        "RNNVIZ_ROOM",
+        "RNNVIZ_PASSWORD",
+    }
     for path in (UNIT, DEPLOY / "compose.yaml", DEPLOY / "Dockerfile", DEPLOY / "README.md"):
-        assert variables(path) <= known, path
+        assert variables(path) <= read_variables, path
 
 
 def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:
@@ -90,8 +94,8 @@ def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:
         pytest.skip("no systemd here")
     unit = tmp_path / UNIT.name
     unit.write_text(UNIT.read_text("utf-8").replace("/opt/rnnviz/venv/bin/python", "/bin/true"), "utf-8")
-    said = subprocess.run([analyze, "verify", str(unit)], capture_output=True, encoding="utf-8", check=False)
-    about_ours = [line for line in said.stderr.splitlines() if "rnnviz" in line and "man" not in line]
+    text = subprocess.run([analyze, "verify", str(unit)], capture_output=True, encoding="utf-8", check=False)
+    about_ours = [line for line in text.stderr.splitlines() if "rnnviz" in line and "man" not in line]
     assert about_ours == []
     command = [analyze, "security", "--offline=true", "--threshold=20", str(unit)]
     subprocess.run(command, check=True, capture_output=True)  # 2.0 of 10, where 10 is bare
@@ -99,17 +103,17 @@ def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:
 
 def test_the_container_has_what_it_starts() -> None:
     docker = (DEPLOY / "Dockerfile").read_text("utf-8")
-    kept = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    unignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", docker, re.MULTILINE)
     for source in " ".join(copied).split():
         assert (ROOT / source).exists()
-        assert f"!{source}" in kept
+        assert f"!{source}" in unignored
     entry = re.search(r"^ENTRYPOINT (\[.*\])$", docker, re.MULTILINE)
     service = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]["rnnviz"]
     words = [re.sub(r"\$\{\w+:-(.*?)\}", r"\1", word) for word in service["command"]]
-    asked = hosting([*yaml.safe_load(entry[1]), *words])
-    assert (asked.address, asked.port, asked.app_address) == ("", 8600, "0.0.0.0")
-    assert asked.name == ["http://localhost:8600"]
+    options = hosting([*yaml.safe_load(entry[1]), *words])
+    assert (options.address, options.port, options.app_address) == ("", 8600, "0.0.0.0")
+    assert options.name == ["http://localhost:8600"]
     assert "127.0.0.1:8501/_stcore/health" in docker
     build = DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]
     assert build.resolve() == DEPLOY / "Dockerfile"
@@ -123,10 +127,10 @@ def test_the_container_has_what_it_starts() -> None:
 
 def test_a_static_space_shows_the_page_that_needs_no_server() -> None:
     _, head, text = (DEPLOY / "space" / "README.md").read_text("utf-8").split("---\n", 2)
-    said = yaml.safe_load(head)
-    assert (said["sdk"], said["license"]) == ("static", "mit")
-    assert (ROOT / "docs" / said["app_file"]).is_file()
-    assert f"cp docs/{said['app_file']} deploy/space/README.md " in text
+    readme = yaml.safe_load(head)
+    assert (readme["sdk"], readme["license"]) == ("static", "mit")
+    assert (ROOT / "docs" / readme["app_file"]).is_file()
+    assert f"cp docs/{readme['app_file']} deploy/space/README.md " in text
 
 
 def test_the_commands_of_the_readme_name_what_there_is() -> None:

@@ -20,14 +20,14 @@ PROSE = "It was past midnight when the machine came back. 'Well?' said the docto
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("written")
+    path = tmp_path_factory.mktemp("written")
     for name in set(re.findall(r"(?<= )[\w-]+\.txt", "\n".join(commands()))):
-        (made / name).write_text(PROSE * 30, "utf-8")
+        (path / name).write_text(PROSE * 30, "utf-8")
     rows = "".join(f"{json.dumps({'id': n, 'text': PROSE[n:]})}\n" for n in range(9)).encode()
     for name, data in (("corpus/rows.jsonl", rows), ("more/rows.jsonl.gz", gzip.compress(rows))):
-        (made / name).parent.mkdir()
-        (made / name).write_bytes(data)
-    return made
+        (path / name).parent.mkdir()
+        (path / name).write_bytes(data)
+    return path
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,18 @@ UNITS = {"": 1.0, " million": 1e6, " 万": 1e4}
 
 def printed(figure: str) -> object:
     """Equals what is written so: half of the last digit away, and what another processor's float32 adds."""
-    found = re.fullmatch(r"(\d+\.?(\d*))(.*)", figure)
-    assert found, figure
-    value, digit, unit = float(found[1]), 10.0 ** -len(found[2]), UNITS[found[3]]
+    number = re.fullmatch(r"(\d+\.?(\d*))(.*)", figure)
+    assert number, figure
+    value, digit, unit = float(number[1]), 10.0 ** -len(number[2]), UNITS[number[3]]
     return pytest.approx(unit * value, abs=unit * (digit / 2 + 1e-4 * value))
 
 
 @pytest.mark.parametrize("name", ["faq.md", "faq.zh.md"])
 def test_the_questions_sentence_costs_what_they_say(name: str) -> None:
     page = (ROOT / "docs" / name).read_text("utf-8")
-    found = re.search(r"\*(The lamp went out[^*]+)\*", page)
-    assert found, "the table says which sentence"
-    sentence = " ".join(found[1].split())
+    number = re.search(r"\*(The lamp went out[^*]+)\*", page)
+    assert number, "the table says which sentence"
+    sentence = " ".join(number[1].split())
     rows = re.findall(r"^\| ([a-z]+-[a-z]+) \| ([^|]+) \| ([\d.]+) \| (\d+) \|$", page, re.MULTILINE)
     assert len(rows) == 4
     for model, perplexity, bits, unknown in rows:

@@ -14,18 +14,14 @@ PICTURES = ROOT / "docs" / "pictures"
 FILMS = sorted(PICTURES.glob("*.webp"))
 
 
-def test_it_is_read_in_one_sitting() -> None:
-    assert len(README.split()) <= 1000
-
-
-def test_it_has_the_two_commands_as_they_are_typed() -> None:
+def test_readme_has_both_commands() -> None:
     assert blocks(ROOT / "README.md", "bash") == [
         "pip install -r requirements.txt && streamlit run app.py\n",
         'pip install -r requirements.txt -e ".[test]" && pytest\n',
     ]
 
 
-def test_it_opens_with_the_film_in_light_and_dark() -> None:
+def test_readme_opens_with_film_in_light_and_dark() -> None:
     opening = README[: README.index("```bash")]
     named = re.findall(r'(?:srcset|src)="(docs/pictures/[^"]+)"', opening)
     films, stills = ["docs/pictures/typing-dark.webp", "docs/pictures/typing-light.webp"], named[:2]
@@ -34,7 +30,7 @@ def test_it_opens_with_the_film_in_light_and_dark() -> None:
     assert [film.relative_to(ROOT).as_posix() for film in FILMS] == films
 
 
-def test_each_still_stands_there_in_light_and_dark() -> None:
+def test_stills_come_in_light_and_dark() -> None:
     stills = re.findall(
         r'srcset="(docs/pictures/\w+)-dark\.png">\s*<img src="(docs/pictures/\w+)\.png"', README
     )
@@ -53,10 +49,10 @@ def test_a_film_is_small_and_about_ten_seconds_long(film: Path) -> None:
     assert len(times) / (sum(times) / 1000) >= 5  # one for each key; what is held is one frame
 
 
-def test_the_films_unit_is_one_that_the_models_card_confirms() -> None:
+def test_film_shows_unit_that_card_confirms() -> None:
     script = (PICTURES / "film.py").read_text("utf-8")
-    said = re.search(r"model=([\w-]+)", script)
-    first = model_card.unit_findings(checkpoint.read_info(checkpoint.find(said[1])).card)[0]
+    match = re.search(r"model=([\w-]+)", script)
+    first = model_card.unit_findings(checkpoint.read_info(checkpoint.find(match[1])).card)[0]
     assert (first.target, first.verdict) == ("quotes", "remembers")
 
 

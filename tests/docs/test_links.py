@@ -30,8 +30,8 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_no_address_of_the_project_is_invented() -> None:
     """It has none yet; CONTRIBUTING says where one will stand."""
-    others = [ROOT / name for name in ("NOTICE", "CITATION.cff", "pyproject.toml", "zensical.toml")]
-    for page in (*LINKING, *others):
+    hosts = [ROOT / name for name in ("NOTICE", "CITATION.cff", "pyproject.toml", "zensical.toml")]
+    for page in (*LINKING, *hosts):
         assert not re.findall(r"https?://[^\s)>\"`]*rnnviz", page.read_text("utf-8")), page
 
 

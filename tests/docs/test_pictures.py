@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from docs.pictures.take import FAR, LANGUAGES, LIMIT, PAGES, SCHEMES, SIZE, TILE, distance
+from docs.pictures.take import LANGUAGES, LIMIT, MAX_DISTANCE, PAGES, SCHEMES, SIZE, TILE, distance
 from tests.support import written
 
 FOLDER = written.ROOT / "docs" / "pictures"
@@ -34,17 +34,17 @@ def test_a_picture_is_far_from_one_in_which_a_button_is_missing_and_near_to_a_pa
         picture = still.convert("RGB")
     changed = picture.copy()
     changed.paste("white", (1110, 180, 1400, 220))  # Start
-    assert distance(picture, changed) > 3 * FAR
-    assert distance(picture, picture.point(lambda value: min(255, value + 2))) < FAR
+    assert distance(picture, changed) > 3 * MAX_DISTANCE
+    assert distance(picture, picture.point(lambda value: min(255, value + 2))) < MAX_DISTANCE
     assert distance(picture, picture.crop((0, 0, TILE, TILE))) == 1
 
 
 def test_every_picture_is_shown_or_the_other_scheme_of_one_that_is() -> None:
-    shown = {
+    referenced = {
         (page.parent / target).resolve().name
         for page in written.PAGES
         for target in written.links(page)
         if target.endswith((".png", ".webp"))
     }
-    there = {path.name for path in FOLDER.iterdir() if path.suffix in (".png", ".webp")}
-    assert {name.replace("-dark", "") for name in there} <= {name.replace("-dark", "") for name in shown}
+    files = {path.name for path in FOLDER.iterdir() if path.suffix in (".png", ".webp")}
+    assert {name.replace("-dark", "") for name in files} <= {name.replace("-dark", "") for name in referenced}

@@ -19,7 +19,7 @@ SERVICE = ROOT / "deploy" / "rnnviz.service"
 
 GUARD, DOOR = "ui/serving/test_guard.py", "ui/serving/test_room_door.py"
 CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "test_damaged.py"
-HERE = "docs/test_security.py"
+THIS_FILE = "docs/test_security.py"
 
 PROMISES: dict[str, list[str]] = {
     "this machine alone. It listens on localhost": [f"{GUARD}::test_app_listens_on_localhost_alone"],
@@ -28,12 +28,12 @@ PROMISES: dict[str, list[str]] = {
     "networks' pages, the open question and votes, nothing else": [f"{DOOR}::test_unknown_path_is_404"],
     "no cookie": [f"{DOOR}::test_class_page_is_one_file_that_fetches_from_room_alone"],
     "ends within 16 kB and 10 seconds, a body within 4 kB and 10 seconds, or its connection is cut": [
-        f"{HERE}::test_numbers_are_the_codes",
+        f"{THIS_FILE}::test_numbers_are_the_codes",
         f"{DOOR}::test_unfinished_header_ends_connection",
         f"{DOOR}::test_endless_or_missing_body_is_refused",
     ],
     "reads nothing for 30 seconds. It holds 3,200 connections, 1,500 of them from one address": [
-        f"{HERE}::test_numbers_are_the_codes",
+        f"{THIS_FILE}::test_numbers_are_the_codes",
         f"{DOOR}::test_connections_beyond_bound_are_cut",
     ],
     "has one vote a question": [f"{DOOR}::test_two_phones_hear_vote_and_hear_close"],
@@ -48,10 +48,10 @@ PROMISES: dict[str, list[str]] = {
     "escaped before they are HTML": [
         "ui/pages/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
         "notebook/test_html_repr.py::test_a_model_shows_its_card",
-        "browser/test_viewer.py::test_the_text_is_there_as_it_is",
-        "browser/test_address.py::test_html_stays_text_and_what_is_no_text_is_said",
+        "browser/test_viewer.py::test_text_is_shown_unchanged",
+        "browser/test_address.py::test_markup_stays_text_and_damaged_text_is_noted",
     ],
-    "Archives and documents are refused": ["text/test_filetypes.py::test_what_is_no_text_is_refused_by_name"],
+    "Archives and documents are refused": ["text/test_filetypes.py::test_binary_file_is_refused_by_format"],
     "can't fill the memory": ["text/test_row_files.py::test_a_decompression_bomb_is_noticed_early"],
     "by the app's user only (0600)": [
         "ui/jobs/test_clear_data.py::test_only_the_owner_can_read_what_is_kept"
@@ -62,16 +62,16 @@ PROMISES: dict[str, list[str]] = {
     "quote what a spreadsheet would compute": [
         "figures/test_export.py::test_a_name_that_is_a_formula_is_text_in_a_spreadsheet"
     ],
-    "A file may have 200 MB": [f"{HERE}::test_numbers_are_the_codes"],
+    "A file may have 200 MB": [f"{THIS_FILE}::test_numbers_are_the_codes"],
     "**Nothing in them is run**": [f"{DAMAGED}::test_a_hostile_file_is_refused_unread"],
     "no pickle is read from them, nor from any text, trace or run": [
-        f"{HERE}::test_nothing_that_is_read_is_run"
+        f"{THIS_FILE}::test_no_reader_runs_code"
     ],
     "numba, which compiles the training on a processor, keeps what it compiled as pickles": [
-        f"{HERE}::test_the_one_pickle_that_is_read_lies_where_the_page_says"
+        f"{THIS_FILE}::test_the_one_pickle_that_is_read_lies_where_the_page_says"
     ],
     "A header may have 4 MB, a card 262,144 characters, a file 2 GB": [
-        f"{HERE}::test_numbers_are_the_codes",
+        f"{THIS_FILE}::test_numbers_are_the_codes",
         f"{DAMAGED}::test_a_hostile_file_is_refused_unread",
     ],
     "shapes are checked before memory is taken": [
@@ -86,12 +86,14 @@ PROMISES: dict[str, list[str]] = {
         f"{GUARD}::test_allowed_hosts_and_origins_are_served"
     ],
     "made only with its page's token": [
-        "ui/browser/test_view_socket.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
+        "ui/browser/test_view_socket.py::test_connection_needs_the_token_and_a_living_session"
     ],
     "The container runs as a user of its own, without capabilities, on a read-only file system": [
-        f"{HERE}::test_the_container_and_the_unit_may_do_little"
+        f"{THIS_FILE}::test_the_container_and_the_unit_may_do_little"
     ],
-    "the systemd unit may write to one folder": [f"{HERE}::test_the_container_and_the_unit_may_do_little"],
+    "the systemd unit may write to one folder": [
+        f"{THIS_FILE}::test_the_container_and_the_unit_may_do_little"
+    ],
     "puts a proxy's login before it": [
         "deploy/test_units.py::test_the_app_is_reached_by_the_login_alone_and_the_room_without"
     ],
@@ -103,7 +105,7 @@ PROMISES: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("promise", PROMISES)
-def test_each_promise_stands_there_and_has_its_tests(promise: str) -> None:
+def test_security_promises_have_tests(promise: str) -> None:
     assert promise in PAGE
     for test in PROMISES[promise]:
         path, _, name = test.partition("::")
@@ -125,29 +127,29 @@ UNPICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "s
 
 def runs_what_it_reads(code: str) -> list[str]:
     """What unpickles in a module, or runs a text as code."""
-    found = []
+    calls = []
     for node in ast.walk(ast.parse(code)):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        names += [one.name for one in node.names] if isinstance(node, ast.Import) else []
-        found += [name for name in names if name.split(".")[0] in UNPICKLES]
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        calls += [name for name in names if name.split(".")[0] in UNPICKLES]
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             allowed = any(
-                one.arg == "allow_pickle" and getattr(one.value, "value", True) is not False
-                for one in node.keywords
+                alias.arg == "allow_pickle" and getattr(alias.value, "value", True) is not False
+                for alias in node.keywords
             )
             if called in RUNS or called.endswith(("torch.load", "read_pickle")) or allowed:
-                found.append(ast.unparse(node))
-    return found
+                calls.append(ast.unparse(node))
+    return calls
 
 
-def test_nothing_that_is_read_is_run() -> None:
-    found = {
-        path.relative_to(ROOT).as_posix(): said
+def test_no_reader_runs_code() -> None:
+    calls = {
+        path.relative_to(ROOT).as_posix(): unsafe
         for path in (ROOT / "rnnviz").rglob("*.py")
-        if (said := runs_what_it_reads(path.read_text("utf-8")))
+        if (unsafe := runs_what_it_reads(path.read_text("utf-8")))
     }
-    assert found == {}
+    assert calls == {}
     for bad in (
         "import pickle",
         "from dill import load",
@@ -186,8 +188,8 @@ def test_the_container_and_the_unit_may_do_little() -> None:
     docker = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
     assert re.findall(r"^USER (\S+)$", docker, re.MULTILINE) == ["10001"]
     assert docker.index("\nUSER 10001\n") < docker.index("\nENTRYPOINT ")
-    said = re.findall(r"^(\w+)=(.*)$", SERVICE.read_text("utf-8"), re.MULTILINE)
-    assert [value for name, value in said if name == "StateDirectory"] == ["rnnviz"]
-    assert {("ProtectSystem", "strict"), ("ProtectHome", "yes"), ("CapabilityBoundingSet", "")} <= set(said)
-    more = {"ReadWritePaths", "BindPaths", "CacheDirectory", "LogsDirectory", "RuntimeDirectory"}
-    assert not more & {name for name, _ in said}
+    unsafe = re.findall(r"^(\w+)=(.*)$", SERVICE.read_text("utf-8"), re.MULTILINE)
+    assert [value for name, value in unsafe if name == "StateDirectory"] == ["rnnviz"]
+    assert {("ProtectSystem", "strict"), ("ProtectHome", "yes"), ("CapabilityBoundingSet", "")} <= set(unsafe)
+    settings = {"ReadWritePaths", "BindPaths", "CacheDirectory", "LogsDirectory", "RuntimeDirectory"}
+    assert not settings & {name for name, _ in unsafe}

@@ -51,7 +51,7 @@ def test_every_public_name_is_on_an_api_page(namespace: str) -> None:
     assert {f"{namespace}.{name}" for name in public} <= set(named())
 
 
-def test_what_the_api_pages_show_is_there() -> None:
+def test_api_pages_name_existing_modules() -> None:
     assert len(named()) == len(set(named()))
     for name in named():
         pkgutil.resolve_name(name)
@@ -100,7 +100,7 @@ def test_the_pages_are_laid_side_by_side(tmp_path: Path) -> None:
     assert set(chinese) == {name for name in laid if name.endswith(".zh.md")} != set()
 
 
-def test_what_would_be_fetched_from_another_host_is_found(tmp_path: Path) -> None:
+def test_foreign_address_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(
         '<a href="https://x.y">x</a><script src="a.js"></script><link rel="canonical" href="//x.y">', "utf-8"

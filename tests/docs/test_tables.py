@@ -18,34 +18,34 @@ def first_cells(rows: str) -> list[str]:
     return re.findall(r"^\|[^`\n]*`(\w+)` \|", rows, re.MULTILINE)
 
 
-def test_the_page_of_the_command_line_begins_with_all_commands() -> None:
+def test_command_line_page_lists_all_commands() -> None:
     lines = (line.strip() for line in COMMANDS_HELP.splitlines())
-    listed = [found[1] for line in lines if (found := re.match(r"(?:\w+ +)?(\w+) {2,}", line))]
+    listed = [match[1] for line in lines if (match := re.match(r"(?:\w+ +)?(\w+) {2,}", line))]
     assert first_cells(PAGE[: PAGE.index("```")]) == listed != []
 
 
-def test_it_ends_with_all_variables_of_the_environment() -> None:
-    said = first_cells(PAGE[PAGE.index("\n## Variables of the environment\n") :])
+def test_command_line_page_lists_all_variables() -> None:
+    listed = first_cells(PAGE[PAGE.index("\n## Variables of the environment\n") :])
     files = [
         path for name in ("rnnviz", "deploy", "tests", "docs/pictures") for path in (ROOT / name).rglob("*")
     ]
     read = [path for path in files if path.suffix in (".py", ".yaml", ".service", "") and path.is_file()]
     named = {name for path in read for name in VARIABLE.findall(path.read_text("utf-8"))}
-    known = named - {"RNNVIZ_REQUIRE", *guard.REMOVED_VARIABLES}
-    assert sorted(said) == sorted(known)
+    read_variables = named - {"RNNVIZ_REQUIRE", *guard.REMOVED_VARIABLES}
+    assert sorted(listed) == sorted(read_variables)
     assert not VARIABLE.findall(PAGE.rpartition("|")[2])  # nothing comes after the table
 
 
 def test_the_page_of_the_package_has_all_extras() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     page = (ROOT / "docs" / "package.md").read_text("utf-8")
-    said = [
+    listed = [
         name
         for cell in re.findall(r"^\| (`[^|]+) \|", page, re.MULTILINE)
         for name in re.findall(r"`(\w+)`", cell)
     ]
     # fast is the lab by its oldest name
-    assert set(extras) - {"fast"} == {name for name in said if name in extras}
+    assert set(extras) - {"fast"} == {name for name in listed if name in extras}
 
 
 def test_the_notice_names_files_that_are_there_and_katexs_version() -> None:

@@ -45,10 +45,6 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             yield client
 
 
-def test_there_are_four() -> None:
-    assert len(NOTEBOOKS) == 4
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_something(path: Path, kernel: Any) -> None:
@@ -59,9 +55,9 @@ def test_a_notebook_runs_and_shows_something(path: Path, kernel: Any) -> None:
     kernel.nb = notebook
     for place, cell in enumerate(notebook.cells):
         kernel.execute_cell(cell, place)
-    shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert not [output for output in shown if output.get("name") == "stderr"]
-    kinds = {kind for output in shown for kind in output.get("data", {})}
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output for output in outputs if output.get("name") == "stderr"]
+    kinds = {kind for output in outputs for kind in output.get("data", {})}
     assert "text/html" in kinds  # a picture of ours
     assert ("application/vnd.jupyter.widget-view+json" in kinds) == path.stem.startswith("1_")
 
@@ -96,8 +92,8 @@ def ran(script: str, *options: str) -> str:
 def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop in plain PyTorch, whose run is there with all that the page shows."""
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
-    said = ran("5_any_training_loop.py", "--steps", "30")
-    assert str(tmp_path / "runs" / "any-loop") in said
+    output = ran("5_any_training_loop.py", "--steps", "30")
+    assert str(tmp_path / "runs" / "any-loop") in output
     run = runs.find("any-loop")
     assert run.state == "finished"
     reports = [e["validation_perplexity"] for e in runs.tail_log("any-loop")[0] if e["event"] == "report"]

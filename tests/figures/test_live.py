@@ -16,11 +16,11 @@ TEXT = "He was <b>here</b>\tand there.\n"
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_view_begins_with_a_valid_figure_and_a_uniform_guess(theme: Theme) -> None:
-    drawn = live.skeleton(theme, vocabulary_size=30, columns=5)
-    go.Figure(drawn)
-    lines = {line["name"]: line["y"] for line in drawn["data"]}
+    figure = live.skeleton(theme, vocabulary_size=30, columns=5)
+    go.Figure(figure)
+    lines = {line["name"]: line["y"] for line in figure["data"]}
     assert lines == {"uniform": [30, 30], "surprisal": [], "ngram": [], "memoryless": [], "model": []}
-    assert drawn["layout"]["yaxis2"]["range"] == [0, 4]
+    assert figure["layout"]["yaxis2"]["range"] == [0, 4]
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -20,7 +20,7 @@ def test_families_stand_together() -> None:
     assert np.count_nonzero(np.diff(ordered)) == 3
 
 
-def test_it_is_an_order_and_always_the_same() -> None:
+def test_order_is_permutation_and_deterministic() -> None:
     activations, _ = families(1)
     order = seriate(activations)
     assert sorted(order.tolist()) == list(range(40))
@@ -64,7 +64,7 @@ def test_a_large_unit_that_is_fast_is_not_steady() -> None:
     assert 8 not in steady(activations, 4)
 
 
-def test_what_never_changes_or_is_not_finite_comes_last() -> None:
+def test_constant_or_infinite_units_come_last() -> None:
     activations = waves()
     activations[:, 2], activations[:, 6] = 0.9, np.nan
     chosen = steady(activations, 12).tolist()

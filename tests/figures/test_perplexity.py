@@ -26,21 +26,21 @@ def figure(*curves: Curve, theme: Any = LIGHT) -> Any:
     named = dict(zip(("<b>gru</b>", "3gram"), curves, strict=False))
     ends = perplexity.extent(named)
     cuts = perplexity.beyond(named, ends)
-    drawn = perplexity.skeleton(tuple(named), length=50, ends=ends, theme=theme, cuts=cuts)
-    go.Figure(drawn)  # raises for anything that Plotly doesn't know
-    return drawn
+    result = perplexity.skeleton(tuple(named), length=50, ends=ends, theme=theme, cuts=cuts)
+    go.Figure(result)  # raises for anything that Plotly doesn't know
+    return result
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
-def test_each_model_has_two_lines_of_its_colour_and_its_name_is_no_markup(theme: Any) -> None:
-    drawn = figure(CURVE, CURVE, theme=theme)
-    names = [line["name"] for line in drawn["data"]]
+def test_model_has_two_lines_of_one_colour_and_escaped_name(theme: Any) -> None:
+    result = figure(CURVE, CURVE, theme=theme)
+    names = [line["name"] for line in result["data"]]
     gru = "&lt;b&gt;gru&lt;/b&gt;"
     assert names == [f"{gru} rolling", f"{gru} running", "3gram rolling", "3gram running"]
-    colours = [line["line"]["color"] for line in drawn["data"]]
+    colours = [line["line"]["color"] for line in result["data"]]
     assert colours[0] == colours[1] != colours[2] == colours[3]
-    assert drawn["layout"]["xaxis"]["range"] == [0, 50]
-    assert drawn["layout"]["yaxis"]["type"] == "log"
+    assert result["layout"]["xaxis"]["range"] == [0, 50]
+    assert result["layout"]["yaxis"]["type"] == "log"
 
 
 def test_the_first_characters_do_not_press_the_rest_into_a_strip() -> None:
@@ -57,10 +57,10 @@ def test_a_text_shorter_than_a_window_is_seen_but_for_its_beginning() -> None:
 
 def test_a_line_that_leaves_the_axis_has_an_arrow_and_its_value() -> None:
     dip = curve([900, *[4.0, 5.0] * 20], [0.5, *[4.0, 5.0] * 20], window=20)
-    drawn = figure(CURVE, dip)
-    marks = [(m["text"], m["x"], m["y"], m["yshift"]) for m in drawn["layout"]["annotations"]]
+    result = figure(CURVE, dip)
+    marks = [(m["text"], m["x"], m["y"], m["yshift"]) for m in result["layout"]["annotations"]]
     assert marks == [("▲ 900", 10, 1, 0), ("▲ 900", 10, 1, -14), ("▼ 0.5", 10, 0, 0)]
-    colours = [m["font"]["color"] for m in drawn["layout"]["annotations"]]
+    colours = [m["font"]["color"] for m in result["layout"]["annotations"]]
     assert colours[0] != colours[1] == colours[2]
 
 
@@ -70,7 +70,7 @@ def test_a_line_that_stays_within_the_axis_has_none() -> None:
 
 def test_infinity_is_marked_where_it_is() -> None:
     cut = perplexity.beyond({"gru": curve([4, 5, 5, 5], [4, 3, math.nan, math.inf])}, (0.0, 1.0))
-    assert [(one.position, one.value, one.above) for one in cut] == [(40, math.inf, True)]
+    assert [(place.position, place.value, place.above) for place in cut] == [(40, math.inf, True)]
 
 
 @pytest.mark.parametrize("rolling", [[math.nan, math.inf, 3.0], [3.0]])

@@ -9,8 +9,8 @@ import pytest
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.text.files import check_output
-from tests.support.recorded import told
-from tests.support.refused import refused
+from tests.support.recorded import record_costs
+from tests.support.refused import assert_refused
 
 REFUSED: dict[str, tuple[str, str, type[Exception], str]] = {
     "write another kind": ("write", "out.xlsx", ConfigError, "is csv or parquet; received '"),
@@ -23,11 +23,11 @@ REFUSED: dict[str, tuple[str, str, type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    write = partial(export.per_character, told(tmp_path, "time", np.ones(4)))
+@pytest.mark.parametrize("refusal", REFUSED)
+def test_wrong_output_is_refused_in_one_sentence(refusal: str, tmp_path: Path) -> None:
+    write = partial(export.per_character, record_costs(tmp_path, "time", np.ones(4)))
     (tmp_path / "folder.csv").mkdir()
-    way, name, error, words = REFUSED[what]
+    way, name, error, words = REFUSED[refusal]
     ways = {"write": write, "format": export.format_of, "check": partial(check_output, kind=".csv")}
-    refused(ways[way], error, words, tmp_path / name)
+    assert_refused(ways[way], error, words, tmp_path / name)
     assert not [path for path in tmp_path.iterdir() if path.is_file()]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rnnviz.figures import live, themes
-from rnnviz.figures.themes import CELL, GATE, LEVELS, TANH, THEMES, Theme, contrast, palette, ramp
+from rnnviz.figures.themes import CELL, COLOUR_LEVELS, GATE, TANH, THEMES, Theme, contrast, palette, ramp
 
-EACH = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+in_both_themes = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
 
 # Machado, Oliveira & Fernandes (2009), severity 1: what the colour-blind see of linear RGB.
 BLINDNESS = {
@@ -16,17 +16,17 @@ BLINDNESS = {
 }
 
 
-@EACH
-def test_nothing_is_the_background_itself(theme: Theme) -> None:
+@in_both_themes
+def test_neutral_value_has_background_colour(theme: Theme) -> None:
     background = [int(theme.background[i : i + 2], 16) for i in (1, 3, 5)]
     assert theme.bands[0] == theme.background
-    for one in (theme.sequential, theme.surprisal):
-        assert palette(one)[0].tolist() == background
+    for first in (theme.sequential, theme.surprisal):
+        assert palette(first)[0].tolist() == background
     for both in (theme.diverging, theme.reason, theme.versus):
-        assert palette(both)[LEVELS // 2].tolist() == background
+        assert palette(both)[COLOUR_LEVELS // 2].tolist() == background
 
 
-@EACH
+@in_both_themes
 def test_every_text_is_readable(theme: Theme) -> None:
     scales = (theme.surprisal, theme.reason, theme.versus)
     for behind in (*theme.bands, *(colour for anchors in scales for colour in ramp(anchors, 15))):
@@ -37,7 +37,7 @@ def test_every_text_is_readable(theme: Theme) -> None:
         assert contrast(mark, theme.background) >= 3
 
 
-@EACH
+@in_both_themes
 def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
     scales = (theme.surprisal, theme.reason, theme.versus, theme.diverging, theme.sequential, theme.bands)
     ends = {anchors[end] for anchors in scales for end in (0, -1)} - {theme.background}
@@ -49,25 +49,25 @@ def test_a_projector_shows_every_filled_area(theme: Theme) -> None:
         assert contrast(colour, theme.background) >= 3, colour
 
 
-@EACH
+@in_both_themes
 @pytest.mark.parametrize("kind", BLINDNESS)
 def test_minus_and_plus_are_told_apart_with_any_colour_blindness(theme: Theme, kind: str) -> None:
-    seen = np.array(BLINDNESS[kind].split(), float).reshape(3, 3)
+    simulation = np.array(BLINDNESS[kind].split(), float).reshape(3, 3)
     for step in (0.25, 0.5, 0.75, 1.0):
-        at = round((LEVELS - 1) / 2 * step)
-        minus, plus = (palette(theme.diverging)[LEVELS // 2 + side * at] for side in (-1, 1))
-        assert apart(seen, minus, plus) > 0.15
+        at = round((COLOUR_LEVELS - 1) / 2 * step)
+        minus, plus = (palette(theme.diverging)[COLOUR_LEVELS // 2 + side * at] for side in (-1, 1))
+        assert apart(simulation, minus, plus) > 0.15
     # Behind a text the ends are paler, and still told apart.
     for both in (theme.reason, theme.versus):
-        assert apart(seen, palette(both)[0], palette(both)[-1]) > 0.15
+        assert apart(simulation, palette(both)[0], palette(both)[-1]) > 0.15
 
 
-def apart(seen: np.ndarray, one: np.ndarray, other: np.ndarray) -> float:
-    colours = [seen @ themes.linear("#{:02x}{:02x}{:02x}".format(*c)) for c in (one, other)]
+def apart(simulation: np.ndarray, first: np.ndarray, other: np.ndarray) -> float:
+    colours = [simulation @ themes.linear("#{:02x}{:02x}{:02x}".format(*c)) for c in (first, other)]
     return float(np.abs(np.cbrt(np.clip(colours[0], 0, 1)) - np.cbrt(np.clip(colours[1], 0, 1))).max())
 
 
-@EACH
+@in_both_themes
 def test_more_is_always_stronger(theme: Theme) -> None:
     for anchors in (theme.diverging[3:], theme.diverging[3::-1], theme.sequential):
         strength = [contrast(colour, theme.background) for colour in ramp(anchors, 9)]

@@ -9,8 +9,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_the_page_of_steps_is_made_from_the_steps() -> None:
-    made = "\n".join(plan()) + "\n"
-    assert (DOCS / "lecture-steps.md").read_text("utf-8") == made, (
+    page = "\n".join(plan()) + "\n"
+    assert (DOCS / "lecture-steps.md").read_text("utf-8") == page, (
         "python docs/lecture_steps.py > docs/lecture-steps.md"
     )
 

@@ -22,12 +22,12 @@ def matrices(picture: Node) -> dict[str, Node]:
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
 def test_every_row_of_the_layer_is_a_row_of_weights_and_the_bias_bent(seed: int) -> None:
-    shown = matrices(scene.hidden(seed)[0])
-    pairs = shown["X"]["rows"]
+    numbers = matrices(scene.hidden(seed)[0])
+    pairs = numbers["X"]["rows"]
     assert len(set(pairs)) == 3
     assert all(pair.replace("→", "") in WORD for pair in pairs)
     by_hand = np.tanh([NET.W_xh[SYMBOLS.index(pair[0])] + NET.b_h for pair in pairs])
-    np.testing.assert_allclose(shown["H"]["values"], by_hand, atol=1e-4)
+    np.testing.assert_allclose(numbers["H"]["values"], by_hand, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
@@ -47,7 +47,7 @@ def test_probabilities_and_the_loss_of_the_same_pairs(seed: int) -> None:
 def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_same(
     left: str, right: str
 ) -> None:
-    picture, _notice = step_of("prediction").shown({"left": left, "right": right, "pick": SEEN})
+    picture, _notice = step_of("prediction").draw({"left": left, "right": right, "pick": SEEN})
     before, between, after = picture["parts"]
     assert before["parts"][2:] == after["parts"][2:]  # the layer's strip and the bars
     table = dict(between["parts"][2]["rows"])
@@ -65,5 +65,5 @@ def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_sam
     ],
 )
 def test_characters_that_the_model_has_never_read_are_named(name: str, texts: dict[str, object]) -> None:
-    _picture, notice = step_of(name).shown({**step_of(name).usual, **texts})
+    _picture, notice = step_of(name).draw({**step_of(name).usual, **texts})
     assert "has never read 今 天 晴" in str(notice)

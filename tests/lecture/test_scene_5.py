@@ -12,10 +12,10 @@ from tests.support.lecture import nodes, nodes_of
 def test_a_steps_loss_is_what_its_softmax_gives_to_the_next_character(seed: int) -> None:
     word, picture = Machine(seed), scene.softmax(seed)[0]
     columns = nodes_of(picture, "matrix")
-    assert np.allclose([np.ravel(one["values"]) for one in columns], word.forward.probabilities, rtol=1e-4)
+    assert np.allclose([np.ravel(cell["values"]) for cell in columns], word.forward.probabilities, rtol=1e-4)
     written = [part["latex"].split("= ")[1] for part in nodes(picture) if "= " in part.get("latex", "")]
     assert written == [f"{loss:.2f}" for loss in word.forward.losses]
-    assert [one["lit"] for one in columns] == [[[label, 0]] for label in word.targets]
+    assert [cell["lit"] for cell in columns] == [[[label, 0]] for label in word.targets]
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ def test_output_3_rests_on_what_was_read_and_its_loss_on_the_label(
     picture, notice = scene.path(2, letters)[:2]
     (change,) = [part["words"] for part in nodes(picture) if part.get("stands") == "O_t"]
     (table,) = nodes_of(picture, "table")
-    usual, here = (row[1] for row in table["rows"])
-    assert (float(change) > 0, usual != here) == (bool(output), bool(loss))
+    usual, changed = (row[1] for row in table["rows"])
+    assert (float(change) > 0, usual != changed) == (bool(output), bool(loss))
     assert ("has changed: a" in notice, "Its loss has" in notice) == (
         bool(output),
         bool(loss and not output),
@@ -41,17 +41,17 @@ def test_a_training_step_goes_down_the_slope_and_no_further_than_1(seed: int, lo
     word = Machine(seed)  # whose gradients are torch's, tests/lecture/test_machine.py
     slope = word.gradients()
     trained = scene.descended(word.net, word.forward)
-    size = np.linalg.norm(np.concatenate([one.ravel() for one in slope.values()]))
+    size = np.linalg.norm(np.concatenate([part.ravel() for part in slope.values()]))
     assert (size > 1) == longer
-    for name, one in slope.items():
+    for name, part in slope.items():
         step = getattr(trained, name) - getattr(word.net, name)
-        np.testing.assert_allclose(step, -one / max(1, size), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(step, -part / max(1, size), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("word", ["machine", "banana", "aa"])
 def test_trained_it_knows_the_word_by_heart(word: str) -> None:
-    picture, notice = scene.train(word, 2, scene.STEPS)[:2]
+    picture, notice = scene.train(word, 2, scene.TRAINING_STEPS)[:2]
     assert "it writes the word" in notice
     curve = nodes_of(picture, "line")[-1]["ys"]
-    assert len(curve) == scene.STEPS + 1
+    assert len(curve) == scene.TRAINING_STEPS + 1
     assert 1 <= curve[-1] < 1.1

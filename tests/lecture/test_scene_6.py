@@ -12,15 +12,15 @@ from rnnviz.ui.pages.learn.lecture import Lecture
 from tests.support.lecture import nodes_of
 
 
-def test_what_models_pay_is_what_the_package_measures() -> None:
+def test_costs_equal_the_packages_perplexity() -> None:
     model, end = rnnviz.load("timemachine-lstm"), " on the river"
     picture, notice = scene.rain("lstm", end)[:2]
     measured = [
-        rnnviz.perplexity(model, text=one, given="It is raining").perplexity
-        for one in (*scene.ENDINGS["en"], end)
+        rnnviz.perplexity(model, text=ending, given="It is raining").perplexity
+        for ending in (*scene.ENDINGS["en"], end)
     ]
-    said = [bars["rows"][0][2] for bars in nodes_of(picture, "bars")]
-    assert said == [*(rough(one, 3) for one in measured), "69"]
+    numbers = [bars["rows"][0][2] for bars in nodes_of(picture, "bars")]
+    assert numbers == [*(rough(ending, 3) for ending in measured), "69"]
     assert "lowest for “on the river”, highest for “piouw;kcj pwepoiut”" in notice
 
     text = "It was a quiet evening"
@@ -49,7 +49,7 @@ def test_perplexity_is_the_geometric_mean_of_1_over_p(P: list[float], expected: 
 
 
 @pytest.mark.parametrize(
-    ("case", "p", "said"),
+    ("case", "p", "words"),
     [
         ("own", None, "untrained"),
         ("own", [0.5] * 6, "Perplexity 2.00"),
@@ -58,9 +58,9 @@ def test_perplexity_is_the_geometric_mean_of_1_over_p(P: list[float], expected: 
         ("uniform", None, "log₂ 7 = 2.81"),
     ],
 )
-def test_the_game_says_what_its_bars_are_worth(case: str, p: list[float] | None, said: str) -> None:
+def test_the_game_says_what_its_bars_are_worth(case: str, p: list[float] | None, words: str) -> None:
     picture, notice = scene.game(case, p)
-    assert said in notice
+    assert words in notice
     assert any("harmonic" in part["words"] for part in nodes_of(picture, "text"))
 
 
@@ -80,11 +80,11 @@ def test_a_class_has_a_distribution_and_pays_for_it() -> None:
     assert letter.options[letter.right or 0] == "a"
     votes = [0] * 27
     votes[letter.options.index("e")], votes[letter.options.index("a")] = 5, 2
-    told = letter.told({letter.key: votes, "shannon.0.0": [0] * 27})
-    assert told["ask"] == {"history": "hea"}, "first what had more votes, then what came"
-    (table,) = nodes_of(told["picture"], "table")
-    this, before = -math.log2((2 + 1 / 27) / 8), math.log2(27)
-    assert table["rows"][0][1:] == [fixed(this), fixed((this + before) / 2)]
-    (matrix,) = nodes_of(told["picture"], "matrix")
+    answers = letter.told({letter.key: votes, "shannon.0.0": [0] * 27})
+    assert answers["ask"] == {"history": "hea"}, "first what had more votes, then what came"
+    (table,) = nodes_of(answers["picture"], "table")
+    letter_bits, before = -math.log2((2 + 1 / 27) / 8), math.log2(27)
+    assert table["rows"][0][1:] == [fixed(letter_bits), fixed((letter_bits + before) / 2)]
+    (matrix,) = nodes_of(answers["picture"], "matrix")
     assert np.sum(matrix["values"][0]) == pytest.approx(1, abs=0.2)
     assert Lecture({"step": "shannon", "history": scene.SENTENCES[0][1]}).room_question() is None

@@ -7,46 +7,46 @@ import pytest
 
 from rnnviz.lecture import scene_8_questions as scene
 from rnnviz.lecture.readers import recorded
-from tests.support.lecture import STEPS, computed
+from tests.support.lecture import STEPS, run_code
 
 
-def above(one: list[float], other: list[float]) -> bool:
+def above(value: list[float], other: list[float]) -> bool:
     """Whether a mean is above another by more than three standard errors of the difference."""
-    return one[0] - other[0] > 3 * math.hypot(one[1], other[1])
+    return value[0] - other[0] > 3 * math.hypot(value[1], other[1])
 
 
 def evidence() -> dict[str, bool]:
     """What makes an option the right one, by it."""
-    written, output, moved = recorded("writing"), computed("outputs"), computed("all_before")["moved"]
+    written, output, moved = recorded("writing"), run_code("outputs"), run_code("all_before")["moved"]
     cold, *_between, hot, book = written["temperatures"]
-    *searched, _drawn, read = written["beams"][1:]
-    terms, pi = computed("mean")["terms"], 0.7
+    *searched, _picture, read = written["beams"][1:]
+    terms, pi = run_code("mean")["terms"], 0.7
     heart, ends = (
-        computed("heart"),
-        [np.transpose(computed("dial", rho=r)["sizes"])[0][-1] for r in (0.8, 1.25)],
+        run_code("heart"),
+        [np.transpose(run_code("dial", rho=r)["sizes"])[0][-1] for r in (0.8, 1.25)],
     )
     return {
         "as many as there are different characters": len(output["P"]) == output["V"] != output["H"],
         "the state before already depends on them all": moved["lstm"] > 0 == round(moved["mlp"], 6),
-        "it soon goes round in circles": all(one["looped"] > 10 for one in written["greedy"]),
+        "it soon goes round in circles": all(value["looped"] > 10 for value in written["greedy"]),
         "low: repeats itself; high: makes up words": above(cold["repeated"], book["repeated"])
         and above(hot["made_up"], book["made_up"]),
-        "about 10 characters": np.argmin(abs(np.log(np.array([3, 10, 100]) / computed("far")["reach"]))) == 1,
-        "about 44": computed("hundredth")["k"] == 44,
-        "(0.6, 0.8)": np.allclose(computed("clipped")["left"], (0.6, 0.8)),
+        "about 10 characters": np.argmin(abs(np.log(np.array([3, 10, 100]) / run_code("far")["reach"]))) == 1,
+        "about 44": run_code("hundredth")["k"] == 44,
+        "(0.6, 0.8)": np.allclose(run_code("clipped")["left"], (0.6, 0.8)),
         "equal to the full gradient": np.isclose((pi * (1 / pi)) ** np.arange(12) @ terms, terms.sum()),
         "likelier, and it repeats itself": all(
-            one["likelier"] > one["less_likely"] and above(one["repeated"], read["repeated"])
-            for one in searched
+            value["likelier"] > value["less_likely"] and above(value["repeated"], read["repeated"])
+            for value in searched
         ),
         "the minGRU, long after the LSTM has stopped": [
-            mean > 2 * error and mean > 0.01 for mean, error in computed("windows")["lost"].values()
+            mean > 2 * error and mean > 0.01 for mean, error in run_code("windows")["lost"].values()
         ]
         == [True, False],
-        "the MLP, but not the RNN": computed("prediction")["difference"]["mlp"] == 0,
-        "exactly as many": len(set(computed("parameters")["shared"])) == 1,
-        "only the likelihood": np.ptp(computed("books")["mean"][1:]) == 0,
-        "the perplexity is infinite": math.isinf(computed("game")["asked"]),
+        "the MLP, but not the RNN": run_code("prediction")["difference"]["mlp"] == 0,
+        "exactly as many": len(set(run_code("parameters")["shared"])) == 1,
+        "only the likelihood": np.ptp(run_code("books")["mean"][1:]) == 0,
+        "the perplexity is infinite": math.isinf(run_code("game")["one_impossible"]),
         "that of text it was not trained on": heart["held_out"][-1] > heart["V"] > heart["train"][-1],
         "it may vanish or explode: the weights decide": ends[0] < 1e-3 and ends[1] > 1e3,
     }
@@ -54,14 +54,14 @@ def evidence() -> dict[str, bool]:
 
 def test_the_right_answers_follow_from_what_is_computed() -> None:
     questions = [step.question for _module, step in STEPS if step.question]
-    found = evidence()
-    assert sorted(found) == sorted(one.options[one.right] for one in questions)
-    assert [answer for answer, holds in found.items() if not holds] == []
+    options = evidence()
+    assert sorted(options) == sorted(value.options[value.right] for value in questions)
+    assert [answer for answer, holds in options.items() if not holds] == []
 
 
 @pytest.mark.parametrize("pi", [0.5, 0.9])
 def test_a_random_cut_is_right_on_average_and_a_clipped_arrow_keeps_its_direction(pi: float) -> None:
-    picture, _said = scene.mean(pi, 3)
+    picture, _notice = scene.mean(pi, 3)
     (_n, full, _w), (_n, mean, written), _cut = picture["rows"]
     assert abs(mean - full) < 4 * float(written.split("± ")[1])
     picture = scene.clipped(2.0)[0]

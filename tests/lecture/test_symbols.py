@@ -20,19 +20,19 @@ def test_a_symbol_without_a_name_is_noticed(formula: str) -> None:
 
 
 def test_every_explanation_is_of_a_symbol_that_is_shown() -> None:
-    found: set[str] = set()
+    symbols_shown: set[str] = set()
     for step in (step for scene in scenes() for step in scene.steps):
         values = step.usual
-        found |= set(symbols.names(step.written(values)))
-        found |= _named(step.shown(values)[0])
-    assert SYMBOLS.keys() - found == set()
+        symbols_shown |= set(symbols.names(step.formula_at(values)))
+        symbols_shown |= _named(step.draw(values)[0])
+    assert SYMBOLS.keys() - symbols_shown == set()
 
 
 def _named(picture: object) -> set[str]:
     """The symbols in a picture: what stands for one, and those of its formulas."""
-    said = json.dumps(picture)
-    stand = " ".join(re.findall(r'"stands": "([^"]*)"', said)).split()
-    return {*stand, *re.findall(r"symbol=([^}]*)\}", said)}
+    text = json.dumps(picture)
+    stand = " ".join(re.findall(r'"stands": "([^"]*)"', text)).split()
+    return {*stand, *re.findall(r"symbol=([^}]*)\}", text)}
 
 
 def test_a_symbol_is_ascii_by_name_and_explained_in_words() -> None:

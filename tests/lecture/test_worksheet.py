@@ -31,7 +31,7 @@ def tasks(text: str) -> dict[int, str]:
 def numbers(text: str) -> list[str]:
     """All numbers of a text, without those that count its questions."""
     text = re.sub(r"^\d+\. |`[^`]*`", "", text, flags=re.M)
-    return [found.replace("-", "−").rstrip(",") for found in NUMBER.findall(text)]
+    return [number.replace("-", "−").rstrip(",") for number in NUMBER.findall(text)]
 
 
 # ---- what is given -----------------------------------------------------------------------------------
@@ -41,34 +41,38 @@ def numbers(text: str) -> list[str]:
 def test_the_given_weights_are_the_network_s(language: str) -> None:
     net, sheet = Machine().net, SHEETS[language]
     tables = re.findall(r"^\| (W_\w+) \|.*\n\|[-|]+\n((?:\|.*\n)+)", sheet, re.M)
-    given = {name: [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows.splitlines()]
+    weights = {name: [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows.splitlines()]
              for name, rows in tables}  # fmt: skip
-    assert [row[0] for row in given["W_xh"]] == list(SYMBOLS[:3])
-    for name, rows in given.items():
+    assert [row[0] for row in weights["W_xh"]] == list(SYMBOLS[:3])
+    for name, rows in weights.items():
         values = [[float(cell.replace("−", "-")) for cell in row[1:]] for row in rows]
         np.testing.assert_array_equal(values, getattr(net, name)[: len(rows)])
     assert f"b_h = {vector(net.b_h, 1)}" in sheet
 
 
-def given(text: str, name: str) -> list[float]:
+def task_vector(text: str, name: str) -> list[float]:
     """The vector that a task calls `name`."""
-    (found,) = re.findall(rf"{name} = \(([^)]*)\)", text)
-    return [float(value) for value in found.replace("−", "-").split(", ")]
+    (vector_text,) = re.findall(rf"{name} = \(([^)]*)\)", text)
+    return [float(value) for value in vector_text.replace("−", "-").split(", ")]
 
 
 @pytest.mark.parametrize("language", SHEETS)
 def test_the_given_vectors_are_the_network_s(language: str) -> None:
-    found, mac = tasks(SHEETS[language]), Machine(steps=3)
-    assert f"O₃ = {vector(mac.forward.output[2])}" in found[4]
+    sheet_tasks, mac = tasks(SHEETS[language]), Machine(steps=3)
+    assert f"O₃ = {vector(mac.forward.output[2])}" in sheet_tasks[4]
     delta = deltas(mac.net, mac.forward)
     state = mac.forward.state
     for name, values in (("H₁", state[0]), ("H₂", state[1]), ("δ₂", delta[1]), ("δ₃", delta[2])):
-        assert f"{name} = {vector(values, 3)}" in found[7]
-    assert fixed(norm(mac)) in numbers(found[8])
-    assert str(sum(array.shape[1] for array in mac.cached().values())) in numbers(found[9])
+        assert f"{name} = {vector(values, 3)}" in sheet_tasks[7]
+    assert fixed(norm(mac)) in numbers(sheet_tasks[8])
+    assert str(sum(array.shape[1] for array in mac.cached().values())) in numbers(sheet_tasks[9])
     # What is given is exact enough: it leads to the answers' digits.
-    o, h1, h2 = given(found[4], "O₃"), given(found[7], "H₁"), given(found[7], "H₂")
-    d2, d3 = given(found[7], "δ₂"), given(found[7], "δ₃")
+    o, h1, h2 = (
+        task_vector(sheet_tasks[4], "O₃"),
+        task_vector(sheet_tasks[7], "H₁"),
+        task_vector(sheet_tasks[7], "H₂"),
+    )
+    h2, d2, d3 = (task_vector(sheet_tasks[7], name) for name in ("H₂", "δ₂", "δ₃"))
     p = np.exp(o)[SYMBOLS.index("h")] / np.exp(o).sum()
     assert [fixed(p), fixed(-math.log(p))] == answers()[4][1:]
     assert [fixed(h[3] * d[2]) for h, d in ((h1, d2), (h2, d3))] == answers()[7][1:3]
@@ -81,8 +85,8 @@ def test_every_number_of_the_key_is_computed(task: int, language: str) -> None:
     assert re.findall(r"\*\*(.+?)\*\*", key) == answers()[task]
     # What is not in bold was given, or is the answer in other words.
     rest = numbers(re.sub(r"\*\*.+?\*\*", "", key))
-    given = numbers(tasks(SHEETS[language])[task]) + numbers(" ".join(answers()[task]))
-    allowed = {*given, *map(str, range(10)), *EXPLAINED.get(task, ())}
+    weights = numbers(tasks(SHEETS[language])[task]) + numbers(" ".join(answers()[task]))
+    allowed = {*weights, *map(str, range(10)), *EXPLAINED.get(task, ())}
     assert set(rest) <= allowed
 
 
@@ -95,9 +99,9 @@ EXPLAINED = {
 }
 
 
-def test_what_explains_the_answers_is_right_too() -> None:
-    net, there = Machine().net, Machine().forward
-    from_input, from_state = there.x[1] @ net.W_xh, there.state[0] @ net.W_hh
+def test_explanations_of_answers_are_computed() -> None:
+    net, forward = Machine().net, Machine().forward
+    from_input, from_state = forward.x[1] @ net.W_xh, forward.state[0] @ net.W_hh
     assert (fixed(from_input[0], 1), fixed(from_state[0])) == ("1.6", "−0.30")
 
 

@@ -19,6 +19,7 @@ from rnnviz.networks.batched_scoring import (
 )
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.networks.progress import Share
 from rnnviz.scoring import perplexity as scoring
 from tests.support.long_texts import (
     LENGTH,
@@ -29,7 +30,7 @@ from tests.support.long_texts import (
     reader,
     symbols,
 )
-from tests.support.models import changed, tiny
+from tests.support.models import tiny, with_tensors
 
 
 def never_forgets(cell: str) -> NumpyModel:
@@ -39,7 +40,7 @@ def never_forgets(cell: str) -> NumpyModel:
     bias[24:48] += 9.0  # a gru's update gate, an lstm's forget gate
     if cell == "lstm":
         bias[:24] -= 6.0
-    return changed(model, recurrence_bias_ih_l0=bias)
+    return with_tensors(model, recurrence_bias_ih_l0=bias)
 
 
 def almost_forgets() -> NumpyModel:
@@ -47,14 +48,14 @@ def almost_forgets() -> NumpyModel:
     model = reader(cell="gru", scale=15.0)
     W_x, b = (model.tensors[f"recurrence.{name}_ih_l0"].copy() for name in ("weight", "bias"))
     W_x[24:48], b[24:48] = 0.0, 3.48  # σ(3.48) ** 256 = 4e-4
-    own = {"recurrence_weight_ih_l0": W_x, "recurrence_bias_ih_l0": b}
-    return changed(model, **own, recurrence_weight_hh_l0=0.0, recurrence_bias_hh_l0=0.0)
+    input_weights = {"recurrence_weight_ih_l0": W_x, "recurrence_bias_ih_l0": b}
+    return with_tensors(model, **input_weights, recurrence_weight_hh_l0=0.0, recurrence_bias_hh_l0=0.0)
 
 
 def never_settles() -> NumpyModel:
     """An rnn whose weights are so large that any two states, however near, part again: chaos."""
     W_h = np.random.default_rng(0).normal(scale=4 / 64**0.5, size=(64, 64))
-    return changed(reader(cell="rnn", hidden_size=64, scale=4.0), recurrence_weight_hh_l0=W_h)
+    return with_tensors(reader(cell="rnn", hidden_size=64, scale=4.0), recurrence_weight_hh_l0=W_h)
 
 
 def text(n: int, seed: int = 0) -> str:
@@ -75,7 +76,7 @@ def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(settings: 
 
 
 @pytest.mark.parametrize(
-    ("network", "ids", "least", "most"),
+    ("network", "ids", "lowest", "highest"),
     [
         (never_forgets("gru"), symbols(LENGTH, 1), LENGTH // 2, 2 * LENGTH),
         (never_forgets("lstm"), symbols(LENGTH, 1), LENGTH // 2, 2 * LENGTH),
@@ -85,12 +86,12 @@ def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(settings: 
     ],
     ids=["gru that never forgets", "lstm that never forgets", "almost forgets", "forgets", "forgets all"],
 )
-def test_what_is_not_forgotten_is_read_again_where_a_seam_shows_it(
-    network: NumpyModel, ids: Ids, least: int, most: int
+def test_differing_seam_makes_stretch_read_again(
+    network: NumpyModel, ids: Ids, lowest: int, highest: int
 ) -> None:
     ours, theirs = network.scorer().advance(ids), in_sequence(network, ids).log_p
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-4)
-    assert least <= read_again(network, ids) <= most
+    assert lowest <= read_again(network, ids) <= highest
 
 
 @pytest.mark.parametrize("network", [never_settles(), never_forgets("gru")], ids=["chaos", "memory"])
@@ -115,7 +116,7 @@ def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> Non
 
 
 @pytest.mark.parametrize("cell", [name for name, kind in CELLS.items() if kind.mixes])
-def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
+def test_cuts_leave_costs_unchanged(cell: str) -> None:
     network = reader(cell=cell, scale=8.0)
     ids = np.random.default_rng(2).integers(0, VOCABULARY.size, 2 * LENGTH)
     whole = network.scorer().advance(ids)
@@ -129,8 +130,8 @@ def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     # Unknown characters cost more than others, in what was read so far too.
     network, long = reader(cell="gru"), text(LENGTH).replace("a", "ß")
-    steps = list(scoring.score(network, text=long))
-    score = scoring.perplexity(network, text=long)
+    steps: list[Share] = []
+    score = scoring.perplexity(network, text=long, progress=steps.append)
     assert len(steps) > 20
     assert [s.characters for s in steps] == sorted(s.characters for s in steps)
     assert steps[-1].characters == LENGTH
@@ -159,22 +160,24 @@ def test_a_copy_of_the_process_has_threads_of_its_own() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
-@pytest.mark.parametrize(("said", "most"), [("1", 1), ("2", 2), ("2,1", 2), ("many", 4), ("0", 4), ("", 4)])
+@pytest.mark.parametrize(
+    ("setting", "highest"), [("1", 1), ("2", 2), ("2,1", 2), ("many", 4), ("0", 4), ("", 4)]
+)
 def test_no_more_threads_than_the_environment_says(
-    said: str, most: int, monkeypatch: pytest.MonkeyPatch
+    setting: str, highest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threads, "cores", lambda: 4)
-    monkeypatch.setenv("OMP_NUM_THREADS", said)
-    assert threads.worth_trying_alone()[-1] == most
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
+    assert threads.worth_trying_alone()[-1] == highest
 
 
 def test_states_differ_where_any_part_does() -> None:
     h, c = np.zeros((2, 4, 3), np.float32), np.full((2, 4, 3), 100, np.float32)
-    other, cell = h.copy(), c.copy()
-    other[1, 1, 2] = 2 * batched_scoring.STATE_TOLERANCE  # a row's H
+    changed_h, cell = h.copy(), c.copy()
+    changed_h[1, 1, 2] = 2 * batched_scoring.STATE_TOLERANCE  # a row's H
     cell[0, 3, 0] += 200 * batched_scoring.STATE_TOLERANCE  # another's C, in relative terms
     cell[0, 2, 0] += 50 * batched_scoring.STATE_TOLERANCE  # too little
-    assert batched_scoring._differ((other, cell), (h, c)).tolist() == [1, 3]
+    assert batched_scoring._differ((changed_h, cell), (h, c)).tolist() == [1, 3]
 
 
 SHORT: list[tuple[str, dict[str, Any]]] = [
@@ -185,17 +188,17 @@ SHORT: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def some(count: int, longest: int, size: int) -> list[Ids]:
+def draw_texts(count: int, max_length: int, size: int) -> list[Ids]:
     rng = np.random.default_rng(0)
-    return [rng.integers(0, size, n) for n in rng.integers(0, longest, count)]
+    return [rng.integers(0, size, n) for n in rng.integers(0, max_length, count)]
 
 
 @pytest.mark.parametrize(("cell", "options"), SHORT)
-def test_each_text_costs_what_it_costs_alone(cell: str, options: dict[str, Any]) -> None:
+def test_texts_side_by_side_cost_as_alone(cell: str, options: dict[str, Any]) -> None:
     network = tiny(cell, **options)
-    texts = some(2 * MAX_ROWS + 3, 3 * CHUNK_STEPS, network.vocabulary.size)
+    texts = draw_texts(2 * MAX_ROWS + 3, 3 * CHUNK_STEPS, network.vocabulary.size)
     texts[:2] = np.empty(0, np.int64), np.ones(MIN_SPLIT_CHARS, np.int64)
-    found = list(zip(texts, network.scorer().score_texts(texts), strict=True))
-    for ids, log_p in (found[1], *found[::5]):
+    scored = list(zip(texts, network.scorer().score_texts(texts), strict=True))
+    for ids, log_p in (scored[1], *scored[::5]):
         np.testing.assert_allclose(log_p, network.scorer().advance(ids), rtol=1e-4, atol=1e-4)
     assert network.scorer().score_texts([]) == []

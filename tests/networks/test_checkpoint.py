@@ -156,8 +156,8 @@ def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
     assert {name: w.tobytes() for name, w in first.items()} == {
         name: w.tobytes() for name, w in second.items()
     }
-    kept = modelfile.read_sketch(target)
-    assert kept.hashes.tolist() == [3, 99]
+    sketched = modelfile.read_sketch(target)
+    assert sketched.hashes.tolist() == [3, 99]
 
 
 def test_a_network_without_its_tensors_is_not_written_as_an_empty_file(tmp_path: Path) -> None:

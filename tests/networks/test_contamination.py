@@ -33,17 +33,17 @@ TRAINING, OTHER = words(1, 30_000), words(2, 30_000)
 def test_the_training_text_is_known_and_another_is_not() -> None:
     sketch = contamination.sketch(TRAINING)
     assert contamination.share(TRAINING, sketch).share == 1
-    other = contamination.share(OTHER, sketch)
-    assert other.sampled > 5_000
-    assert other.share < 0.01
+    unread = contamination.share(OTHER, sketch)
+    assert unread.sampled > 5_000
+    assert unread.share < 0.01
 
 
 def test_half_the_text_is_half_known() -> None:
     sketch = contamination.sketch(TRAINING)
     half = len(TRAINING) // 3
-    found = contamination.share(TRAINING[:half] + OTHER[:half], sketch)
-    assert found.share == pytest.approx(0.5, abs=4 * found.error)
-    assert found.error < 0.01
+    result = contamination.share(TRAINING[:half] + OTHER[:half], sketch)
+    assert result.share == pytest.approx(0.5, abs=4 * result.error)
+    assert result.error < 0.01
 
 
 def test_shipped_corpora_are_told_apart() -> None:
@@ -77,7 +77,7 @@ def test_how_lines_are_wrapped_makes_no_difference() -> None:
 
 
 @given(cuts=st.lists(st.integers(0, 800), max_size=12), text=st.text(" \n\tab行😀", max_size=100))
-def test_where_a_text_is_cut_changes_nothing(cuts: list[int], text: str) -> None:
+def test_cuts_leave_share_unchanged(cuts: list[int], text: str) -> None:
     text = TRAINING[:400] + text + OTHER[:400]
     places = [0, *sorted(cuts), len(text)]
     pieces = [text[a:b] for a, b in pairwise(places)]
@@ -98,7 +98,7 @@ def test_the_sketch_is_small_whatever_the_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "x" * 23, " " * 100])
-def test_of_a_text_shorter_than_an_ngram_nothing_is_known(text: str) -> None:
+def test_text_shorter_than_ngram_has_no_share(text: str) -> None:
     assert contamination.share(text, contamination.sketch(TRAINING)) == contamination.Contamination(0.0, 0)
     assert contamination.share(text, contamination.sketch(TRAINING)).error == 1
     empty = contamination.sketch(text)
@@ -122,8 +122,8 @@ def test_the_numbers_look_drawn_at_random() -> None:
     raw = hashes.tobytes()
     encodings = ("utf-8", "utf-16-le", "utf-32-le")
     assert not any(TRAINING[i : i + 4].encode(e) in raw for e in encodings for i in range(0, 60_000, 7))
-    ones = ((hashes[:, None] >> np.arange(32, dtype=np.uint32)) & 1).mean(axis=0)
-    assert np.abs(ones - 0.5).max() < 5 * 0.5 / np.sqrt(len(hashes))
+    share_set = ((hashes[:, None] >> np.arange(32, dtype=np.uint32)) & 1).mean(axis=0)
+    assert np.abs(share_set - 0.5).max() < 5 * 0.5 / np.sqrt(len(hashes))
 
 
 @pytest.mark.parametrize("kind", ["gru", "ngram"])
@@ -135,9 +135,9 @@ def test_a_model_that_is_loaded_and_saved_keeps_it(tmp_path: Path, kind: str) ->
     assert (
         second.stat().st_size - first.stat().st_size <= 32
     )  # a longer name, how many parameters, and padding
-    found = modelfile.read_sketch(second)
-    assert found.modulus == sketch.modulus
-    np.testing.assert_array_equal(found.hashes, sketch.hashes)
+    stored = modelfile.read_sketch(second)
+    assert stored.modulus == sketch.modulus
+    np.testing.assert_array_equal(stored.hashes, sketch.hashes)
     # Another text's takes its place where one is given.
     third = checkpoint.save(checkpoint.load(second), second, sketch=contamination.sketch(OTHER))
     np.testing.assert_array_equal(modelfile.read_sketch(third).hashes, contamination.sketch(OTHER).hashes)
@@ -151,8 +151,8 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     before, info = load_file(path), checkpoint.read_info(path)
     for text in (TRAINING, OTHER):  # the second takes the first one's place
         modelfile.rewrite(path, path, sketch=contamination.sketch(text))
-        found = modelfile.read_sketch(path)
-        np.testing.assert_array_equal(found.hashes, contamination.sketch(text).hashes)
+        stored = modelfile.read_sketch(path)
+        np.testing.assert_array_equal(stored.hashes, contamination.sketch(text).hashes)
     after = load_file(path)
     del after["overlap.hashes"]
     assert {k: (w.dtype, w.tobytes()) for k, w in after.items()} == {

@@ -12,7 +12,7 @@ from tests.support.choices import CANDIDATES, RECIPE, TABLE, candidate
 
 
 @pytest.mark.parametrize(
-    ("written", "message"),
+    ("content", "message"),
     [
         (json.dumps(CANDIDATES[:1]), "which has .*epochs 2"),
         (json.dumps([*CANDIDATES, candidate(9.0, 3)]), "which has .*epochs 3"),
@@ -28,11 +28,11 @@ from tests.support.choices import CANDIDATES, RECIPE, TABLE, candidate
     ],
 )
 def test_settings_that_were_not_chosen_there_are_refused(
-    written: str | None, message: str, tmp_path: Path
+    content: str | None, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "other.json"
-    if written is not None:
-        path.write_text(written, "utf-8")
+    if content is not None:
+        path.write_text(content, "utf-8")
     with pytest.raises(ConfigError, match=message):
         model_card.read_candidates(path, {**RECIPE, "epochs": 1.0, "seed": 1})
 
@@ -45,6 +45,6 @@ def test_a_strangers_table_is_read_with_care() -> None:
         7,
         [None, {"settings": 3}, {"settings": {}, "validation_perplexity": "4"}],
     ]
-    assert [model_card.sound_candidates(one) for one in odd] == [[]] * len(odd)
+    assert [model_card.sound_candidates(rows) for rows in odd] == [[]] * len(odd)
     assert model_card.candidates_table(odd) == ""
     assert model_card.sound_candidates(TABLE) == TABLE

@@ -27,21 +27,23 @@ class Reference:
         for end in range(1, len(text)):
             for length in range(1, min(order, end + 1) + 1):
                 raw[text[end - length + 1 : end + 1]] += 1
-        left: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
+        predecessors: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
         for gram in raw:
-            left[gram[1:]].add(gram[0])
-        self.count = {g: n if len(g) == order or g[0] == size else len(left[g]) for g, n in raw.items()}
+            predecessors[gram[1:]].add(gram[0])
+        self.count = {
+            g: n if len(g) == order or g[0] == size else len(predecessors[g]) for g, n in raw.items()
+        }
         self.discounts = {k: self._discounts(k) for k in range(1, order + 1)}
 
     def _discounts(self, length: int) -> dict[int, float]:
         t = Counter(n for g, n in self.count.items() if len(g) == length)
-        found = {1: 0.5, 2: 1.0, 3: 1.5}
-        for j in found:
+        by_count = {1: 0.5, 2: 1.0, 3: 1.5}
+        for j in by_count:
             if t[1] and t[2] and t[j] and t[j + 1]:
                 value = j - (j + 1) * t[1] / (t[1] + 2 * t[2]) * t[j + 1] / t[j]
                 if 0 < value <= j:
-                    found[j] = value
-        return found
+                    by_count[j] = value
+        return by_count
 
     def probability(self, symbol: int, context: tuple[int, ...]) -> float:
         lower = self.probability(symbol, context[1:]) if context else 1 / self.size
@@ -50,8 +52,8 @@ class Reference:
             return lower
         discount = self.discounts[len(context) + 1]
         kept_back = sum(discount[min(n, 3)] for n in followers if n)
-        own = followers[symbol] - discount[min(followers[symbol], 3)] if followers[symbol] else 0.0
-        return (own + kept_back * lower) / sum(followers)
+        share = followers[symbol] - discount[min(followers[symbol], 3)] if followers[symbol] else 0.0
+        return (share + kept_back * lower) / sum(followers)
 
     def score(self, ids: Sequence[int]) -> list[float]:
         text = (self.size, *ids)
@@ -93,12 +95,12 @@ def test_equals_the_reference_on_text_seen_and_unseen(order: int, text: str) -> 
 
 @given(
     text=st.text("abcdr", min_size=1, max_size=60),
-    other=st.text("abcdrz", max_size=12),
+    scored=st.text("abcdrz", max_size=12),
     order=st.integers(1, 6),
 )
-def test_equals_the_reference_on_any_small_text(text: str, other: str, order: int) -> None:
+def test_equals_the_reference_on_any_small_text(text: str, scored: str, order: int) -> None:
     model = NgramModel.fit(text, order=order, vocabulary=ABRACADABRA)
-    assert_scores(model, ABRACADABRA.encode(text).tolist(), ABRACADABRA.encode(other).tolist())
+    assert_scores(model, ABRACADABRA.encode(text).tolist(), ABRACADABRA.encode(scored).tolist())
 
 
 @given(
@@ -126,7 +128,7 @@ def test_a_vocabulary_too_large_to_pack_six_symbols_in_64_bits() -> None:
 
 
 @given(cuts=st.lists(st.integers(0, len(SEA_SHELLS)), max_size=6), order=st.integers(1, 6))
-def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
+def test_chunks_leave_scores_unchanged(cuts: list[int], order: int) -> None:
     model = fitted(order)
     ids = model.vocabulary.encode(SEA_SHELLS)
     scorer = model.scorer()
@@ -134,7 +136,7 @@ def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
     np.testing.assert_array_equal(np.concatenate(pieces), model.score(ids))
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_leave_scores_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(5)
     ids = np.tile(model.vocabulary.encode(SEA_SHELLS), 400)
     scorer = model.scorer()
@@ -153,7 +155,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("edit", [0, 1, 3, 30])
-def test_after_an_edit_only_the_rest_is_scored(order: int, edit: int) -> None:
+def test_edited_text_is_scored_from_the_edit(order: int, edit: int) -> None:
     model = fitted(order)
     ids = model.vocabulary.encode(SEA_SHELLS[:edit] + "shore is sure")
     rest = model.score(ids[edit:], ids[max(0, edit - order + 1) : edit])
@@ -209,8 +211,8 @@ def test_line_ends_are_normalised_before_counting() -> None:
 
 @given(st.lists(st.integers(1, 6), max_size=40))
 def test_discounts_leave_every_count_positive_or_zero(counts: list[int]) -> None:
-    found = discounts(np.array(counts, np.int64))
-    assert all(0 < d <= j for j, d in enumerate(found, start=1))
+    estimates = discounts(np.array(counts, np.int64))
+    assert all(0 < d <= j for j, d in enumerate(estimates, start=1))
 
 
 def test_an_empty_text_teaches_nothing_but_scores_as_nothing() -> None:
@@ -224,6 +226,6 @@ def test_parameters_are_the_ngrams_of_all_orders() -> None:
 
 
 @given(st.text("abc", min_size=1, max_size=30), st.text("abc", min_size=1, max_size=4))
-def test_what_occurs_in_a_text_is_what_stands_in_it(text: str, part: str) -> None:
+def test_occurs_finds_substrings(text: str, part: str) -> None:
     model = NgramModel.fit(text, order=4, vocabulary=Vocabulary.from_text("abc"))
     assert model.occurs(model.vocabulary.encode(part)) == (part in text or len(part) == 1)

@@ -110,7 +110,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_damaged_or_hostile_tensors(case: str) -> None:
+def test_damaged_tensors_are_refused(case: str) -> None:
     damage, message = HOSTILE[case]
     tensors = NgramModel.fit("abracadabra", order=3, vocabulary=ABRACADABRA).to_tensors()
     damage(tensors)

@@ -17,10 +17,10 @@ from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.closeness import assert_states
-from tests.support.models import TEXT, changed, tiny
+from tests.support.models import TEXT, tiny, with_tensors
 from tests.support.pieces import costs as costs_of
 from tests.support.pieces import pieces
-from tests.support.recorded import recorded
+from tests.support.recorded import make_record
 
 OTHER = "A traveller! He is 道 quiet; zzz Time.\n" * 3
 
@@ -69,7 +69,7 @@ def test_rank_and_entropy_are_those_of_the_whole_prediction(model: Any, piece: i
     assert_states([c for p in parts for c in p.nll], costs_of(model, OTHER, piece=piece))
 
 
-def test_nothing_is_more_likely_where_all_is_equally_likely() -> None:
+def test_uniform_prediction_ranks_all_first() -> None:
     (part,) = pieces(UniformModel(Vocabulary(("a", "b"))), "ab道")
     assert part.rank.tolist() == [1, 1, 1]
     assert part.entropy.tolist() == pytest.approx([math.log(3)] * 3)
@@ -79,11 +79,11 @@ def test_nothing_is_more_likely_where_all_is_equally_likely() -> None:
 def test_equals_share_a_rank_however_the_text_is_read(cell: str, tmp_path: Path) -> None:
     """A readout of nothing but three different biases: whole groups of characters are equally likely."""
     places = np.arange(tiny(cell).vocabulary.size)
-    model = changed(tiny(cell), readout_weight=0.0, readout_bias=places % 3)
+    model = with_tensors(tiny(cell), readout_weight=0.0, readout_bias=places % 3)
     ids = model.vocabulary.encode(OTHER)
     sizes = np.bincount(places % 3, minlength=3)
     more_probable = np.array([sizes[1] + sizes[2], sizes[2], 0])[ids % 3]
     (part,) = pieces(model, OTHER)
-    kept = recorded(tmp_path, model, OTHER)
-    for found in (trace(model, OTHER).rank, part.rank, kept.ranks(0, len(kept))):
-        np.testing.assert_array_equal(found, 1 + more_probable)
+    stored = make_record(tmp_path, model, OTHER)
+    for ranks in (trace(model, OTHER).rank, part.rank, stored.ranks(0, len(stored))):
+        np.testing.assert_array_equal(ranks, 1 + more_probable)

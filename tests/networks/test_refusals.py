@@ -14,7 +14,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from tests.support.models import GOOD, tiny
 from tests.support.ngrams import ABRACADABRA, SEA_SHELLS, fitted
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
@@ -143,6 +143,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    refused(*REFUSED[what], tmp_path)
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusal_says_what_is_wrong(case: str, tmp_path: Path) -> None:
+    assert_refused(*REFUSED[case], tmp_path)

@@ -38,69 +38,69 @@ class Hearer:
 
 
 def test_the_kernel_answers_as_the_apps_server_does() -> None:
-    here = Hearer()
-    first, _ = here.ask(client="a", seq=1, fresh=True)
-    there = LiveSession(MODEL, static=({}, first["digest"]))
-    assert first["text"] == here.widget.text == "The Time Traveller"
-    there.answer(LiveAsk(text=first["text"]))
+    hearer = Hearer()
+    first, _ = hearer.ask(client="a", seq=1, fresh=True)
+    session = LiveSession(MODEL, static=({}, first["digest"]))
+    assert first["text"] == hearer.widget.text == "The Time Traveller"
+    session.answer(LiveAsk(text=first["text"]))
     for ask in (
         {"text": "The Time Traveller s", "base": 1, "static": first["digest"], "quantity": "update"},
         {"text": "The Time Traveller", "base": 2, "static": first["digest"], "unit": 3, "order": "index"},
     ):
-        header, arrays = here.ask(client="a", seq=2, **ask)
-        expected, wanted = unpack(there.answer(LiveAsk.from_json({"client": "a", "seq": 2, **ask})))
+        header, arrays = hearer.ask(client="a", seq=2, **ask)
+        expected, server_answer = unpack(session.answer(LiveAsk.from_json({"client": "a", "seq": 2, **ask})))
         assert close(header, expected)
-        assert arrays.keys() == wanted.keys()
+        assert arrays.keys() == server_answer.keys()
         for name, values in arrays.items():
-            assert_states(values, wanted[name])
+            assert_states(values, server_answer[name])
         assert "static" not in header  # sent once
     assert first["static"]["quantities"].keys() == {"hidden", "reset", "update", "candidate"}
 
 
-def test_each_place_it_is_shown_at_has_its_own_answers() -> None:
-    here = Hearer("one")
+def test_places_have_separate_answers() -> None:
+    hearer = Hearer("one")
     for client in ("a", "b"):
-        assert here.ask(client=client, fresh=True)[0]["text"] == "one"
-    assert here.ask(client="a", text="one two", base=1)[0]["known"] == 3
-    assert here.ask(client="b", text="one two three", base=1)[0]["known"] == 3
+        assert hearer.ask(client=client, fresh=True)[0]["text"] == "one"
+    assert hearer.ask(client="a", text="one two", base=1)[0]["known"] == 3
+    assert hearer.ask(client="b", text="one two three", base=1)[0]["known"] == 3
     for n in range(20):
-        here.ask(client=f"c{n}", fresh=True)
-    assert len(here.widget._sessions) <= 8
-    assert here.ask(client="a", text="one two", base=2)[0]["known"] == 0  # long forgotten: all of it again
+        hearer.ask(client=f"c{n}", fresh=True)
+    assert len(hearer.widget._sessions) <= 8
+    assert hearer.ask(client="a", text="one two", base=2)[0]["known"] == 0  # long forgotten: all of it again
 
 
 def test_python_reads_and_writes_the_text() -> None:
-    here = Hearer("one")
-    offer = here.ask(client="a", fresh=True)[0]["offer"]
-    here.ask(client="a", text="one more", base=1)
-    assert here.widget.text == "one more"
-    assert_states(here.widget.trace.hidden, rnnviz.trace(MODEL, "one more").hidden)
-    here.widget.text = "another"
-    ((content, (answer,)),) = here.sent
+    hearer = Hearer("one")
+    offer = hearer.ask(client="a", fresh=True)[0]["offer"]
+    hearer.ask(client="a", text="one more", base=1)
+    assert hearer.widget.text == "one more"
+    assert_states(hearer.widget.trace.hidden, rnnviz.trace(MODEL, "one more").hidden)
+    hearer.widget.text = "another"
+    ((content, (answer,)),) = hearer.sent
     header, _ = unpack(answer)
     assert (content["client"], header["text"]) == ("a", "another")
     assert header["offer"] != offer
-    assert repr(here.widget) == "<Live view of tiny-gru: 7 characters>"
+    assert repr(hearer.widget) == "<Live view of tiny-gru: 7 characters>"
     with pytest.raises(ConfigError, match="at most 20,000 characters; received 20,001"):
-        here.widget.text = "x" * (MAX_TEXT_CHARS + 1)
-    assert here.widget.text == "another"
-    here.ask(client="b", fresh=True)
-    here.sent.clear()
-    here.widget.text = "a third"
-    assert [content["client"] for content, _ in here.sent] == ["a", "b"], "wherever it is shown"
+        hearer.widget.text = "x" * (MAX_TEXT_CHARS + 1)
+    assert hearer.widget.text == "another"
+    hearer.ask(client="b", fresh=True)
+    hearer.sent.clear()
+    hearer.widget.text = "a third"
+    assert [content["client"] for content, _ in hearer.sent] == ["a", "b"], "wherever it is shown"
 
 
 @pytest.mark.parametrize("message", [None, [], {"kind": "x"}, {"kind": "ask"}, {"kind": "ask", "ask": [1]}])
-def test_whatever_a_browser_sends_is_answered_or_ignored(message: object) -> None:
-    here = Hearer()
-    here.widget._hear(here.widget, message, [])
-    assert len(here.sent) <= 1
+def test_malformed_ask_is_ignored(message: object) -> None:
+    hearer = Hearer()
+    hearer.widget._hear(hearer.widget, message, [])
+    assert len(hearer.sent) <= 1
 
 
 def test_plotly_comes_from_the_kernel() -> None:
-    here = Hearer()
-    here.widget._hear(here.widget, {"kind": "plotly"}, [])
-    ((content, (library,)),) = here.sent
+    hearer = Hearer()
+    hearer.widget._hear(hearer.widget, {"kind": "plotly"}, [])
+    ((content, (library,)),) = hearer.sent
     assert content == {"kind": "plotly"}
     assert b"plotly.js" in library[:300]
 
@@ -112,7 +112,7 @@ def test_the_ngram_model_of_the_card_stands_beside_it(only_tiny_models: object) 
     assert rnnviz.live(tiny("gru", card=tiny_card(ngram="gone")))._static[0]["ngram"] is None
 
 
-def test_what_has_no_state_to_show_is_refused() -> None:
+def test_model_without_state_is_refused() -> None:
     with pytest.raises(ConfigError, match="no hidden state"):
         rnnviz.live(NgramModel.fit(TEXT, order=3))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="temperature"):
@@ -126,7 +126,7 @@ def test_without_anywidget_the_error_names_the_extra(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-def test_it_loads_neither_streamlit_nor_a_server() -> None:
+def test_widget_loads_neither_streamlit_nor_server() -> None:
     code = (
         "import json, sys, rnnviz\nrnnviz.live(rnnviz.load('timemachine-rnn'))\n"
         "there = {'streamlit', 'starlette', 'pandas', 'plotly', 'babel'} & set(sys.modules)\n"

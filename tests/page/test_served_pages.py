@@ -100,3 +100,5 @@ def test_page_below_base_path_names_server(monkeypatch: pytest.MonkeyPatch, base
             assert "BACKEND_BASE_URL" in browser.get(f"{below}/{page}").text
         moved = browser.get(f"{below}/Learn?step=book", follow_redirects=False)
         assert (moved.status_code, moved.headers["location"]) == (307, "./learn?step=book")
+        first = browser.get(f"{below}/EXPLORE", follow_redirects=False)
+        assert (first.status_code, first.headers["location"]) == (307, "./")

@@ -23,7 +23,7 @@ OTHER, OWN = "other", "own"
 """Values of ROUNDING: another processor's (what tests get unless told otherwise), or this one's own."""
 
 PERIOD = 7
-made = 0
+product_count = 0
 """The products so far; each test begins with 0, and so fails again as it failed."""
 
 active = os.environ.get(ROUNDING) == OTHER
@@ -40,9 +40,9 @@ def _factors(columns: int, epsilon: float) -> Any:
 
 def _shift(rows: int) -> int:
     """Which entries of the next product move."""
-    global made
-    made += 1
-    return rows + made
+    global product_count
+    product_count += 1
+    return rows + product_count
 
 
 def matmul(multiply: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,27 +50,32 @@ def matmul(multiply: Callable[..., Any]) -> Callable[..., Any]:
     import numpy as np
 
     def moved(rows: Any, weights: Any, out: Any = None) -> Any:
-        found = multiply(rows, weights, out)
+        result = multiply(rows, weights, out)
         n = rows.shape[-2] if rows.ndim > 1 else 1
-        if active and n > 1 and found.dtype.kind == "f":
-            factors = _factors(found.shape[-1], float(np.finfo(found.dtype).eps)).astype(found.dtype)
+        if active and n > 1 and result.dtype.kind == "f":
+            factors = _factors(result.shape[-1], float(np.finfo(result.dtype).eps)).astype(result.dtype)
             shift = _shift(n)
             for k in range(min(n, PERIOD)):
-                found[..., k::PERIOD, :] *= factors[(k + shift) % PERIOD]
-        return found
+                result[..., k::PERIOD, :] *= factors[(k + shift) % PERIOD]
+        return result
 
     return moved
 
 
-def _moved(found: Any, n: int) -> Any:
+def _moved(result: Any, n: int) -> Any:
     """A tensor of n rows (…, R), moved; gradients pass."""
     import torch
 
-    if not active or n < 2 or found.device.type != "cpu" or found.dtype not in (torch.float32, torch.float64):
-        return found
-    factors = torch.from_numpy(_factors(found.shape[-1], torch.finfo(found.dtype).eps)).to(found.dtype)
-    each = factors[(torch.arange(found.numel() // found.shape[-1]) + _shift(n)) % PERIOD]
-    return found * each.view(found.shape)
+    if (
+        not active
+        or n < 2
+        or result.device.type != "cpu"
+        or result.dtype not in (torch.float32, torch.float64)
+    ):
+        return result
+    factors = torch.from_numpy(_factors(result.shape[-1], torch.finfo(result.dtype).eps)).to(result.dtype)
+    factor = factors[(torch.arange(result.numel() // result.shape[-1]) + _shift(n)) % PERIOD]
+    return result * factor.view(result.shape)
 
 
 def linear(multiply: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,8 +85,8 @@ def linear(multiply: Callable[..., Any]) -> Callable[..., Any]:
         n = x.numel() // max(1, x.shape[-1])
         if not active or n < 2:
             return multiply(x, weights, bias)
-        found = _moved(multiply(x, weights), n)
-        return found if bias is None else found + bias
+        result = _moved(multiply(x, weights), n)
+        return result if bias is None else result + bias
 
     return moved
 
@@ -124,16 +129,16 @@ class _Finder:
 def own_products() -> Iterator[None]:
     """Meanwhile products are this processor's own, also in the processes that are started."""
     global active
-    before, active, told = active, False, os.environ.get(ROUNDING)
+    before, active, setting = active, False, os.environ.get(ROUNDING)
     os.environ[ROUNDING] = OWN
     try:
         yield
     finally:
         active = before
-        if told is None:
+        if setting is None:
             del os.environ[ROUNDING]
         else:
-            os.environ[ROUNDING] = told
+            os.environ[ROUNDING] = setting
 
 
 def install() -> None:

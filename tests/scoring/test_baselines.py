@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz.networks.progress import run
-from rnnviz.scoring.baselines import measuring
+from rnnviz.networks.progress import Share
+from rnnviz.scoring.baselines import measure
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.scoring.score import Compared
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.models import TEXT
-from tests.support.recorded import recorded
+from tests.support.recorded import make_record
 
 VOCABULARY = Vocabulary(("a", "b"))
 Measured = Callable[[str], dict[str, Compared]]
@@ -26,8 +26,8 @@ Measured = Callable[[str], dict[str, Compared]]
 @pytest.fixture
 def measured(tmp_path: Path) -> Measured:
     def costs(text: str) -> dict[str, Compared]:
-        made = recorded(tmp_path, UniformModel(VOCABULARY), text)
-        return {one.name: one for one in run(measuring(made.score, source_of(text), VOCABULARY))}
+        made = make_record(tmp_path, UniformModel(VOCABULARY), text)
+        return {one.name: one for one in measure(made.score, source_of(text), VOCABULARY)}
 
     return costs
 
@@ -38,7 +38,7 @@ def source_of(text: str) -> SourceText:
 
 @pytest.mark.parametrize("text", ["abba", "ab道a😀"])
 def test_uniform_is_what_scoring_says(text: str, tmp_path: Path, measured: Measured) -> None:
-    score = recorded(tmp_path, UniformModel(VOCABULARY), text).score
+    score = make_record(tmp_path, UniformModel(VOCABULARY), text).score
     found = measured(text)["uniform"]
     assert found.kind == "uniform"
     assert found.perplexity == pytest.approx(score.perplexity, rel=1e-5)
@@ -58,19 +58,17 @@ def test_each_costs_what_its_definition_or_its_file_says(text: str, measured: Me
         assert math.log2(one.perplexity) == pytest.approx(one.bits_per_character, abs=1e-12)
 
 
-def test_it_tells_how_far_it_is_and_a_text_in_pieces_is_the_same(
+def test_baselines_report_progress_and_pieces_change_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score = recorded(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000).score
-    whole = run(measuring(score, source_of("ab" * 100_000), VOCABULARY))
+    score = make_record(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000).score
+    whole = measure(score, source_of("ab" * 100_000), VOCABULARY)
     monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK", 65_536)
-    assert list(measuring(score, source_of("ab" * 100_000), VOCABULARY)) == [
-        65_536,
-        131_072,
-        196_608,
-        200_000,
-    ]
-    assert run(measuring(score, source_of("ab" * 100_000), VOCABULARY))[:2] == whole[:2]
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    shares: list[Share] = []
+    in_pieces = measure(score, source_of("ab" * 100_000), VOCABULARY, shares.append)
+    assert [share.characters for share in shares] == [65_536, 131_072, 196_608, 200_000, 200_000]
+    assert in_pieces[:2] == whole[:2]
 
 
 def test_what_is_of_the_file_is_the_same_under_every_model_and_is_of_its_own_characters(
@@ -79,8 +77,8 @@ def test_what_is_of_the_file_is_the_same_under_every_model_and_is_of_its_own_cha
     text = "“Wait…” – he said.\r\n「走」\rIt’s late.\n" * 40
     found = []
     for normaliser in NORMALISERS:
-        score = recorded(tmp_path, UniformModel(VOCABULARY, normaliser=normaliser), text).score
-        rows = {one.name: one for one in run(measuring(score, source_of(text), VOCABULARY))}
+        score = make_record(tmp_path, UniformModel(VOCABULARY, normaliser=normaliser), text).score
+        rows = {one.name: one for one in measure(score, source_of(text), VOCABULARY)}
         assert rows["uniform"].reading == score.reading == ("" if normaliser == "newlines" else normaliser)
         assert {rows[name].reading for name in ("unigram", "gzip", "xz")} == {""}
         found.append((score.bytes, score.characters, *(rows[one] for one in ("unigram", "gzip", "xz"))))
@@ -95,10 +93,10 @@ def test_what_is_of_the_file_is_the_same_under_every_model_and_is_of_its_own_cha
 def test_a_text_that_was_stopped_is_measured_as_far_as_it_was_read() -> None:
     text = "ab\r\nb" * 3_000
     short = perplexity(UniformModel(VOCABULARY), text=text[:5_000])
-    stopped = run(
-        score(UniformModel(VOCABULARY), text=text, piece=1_000, enough=lambda read: read == short.characters)
+    stopped = score(
+        UniformModel(VOCABULARY), text=text, piece=1_000, enough=lambda read: read == short.characters
     )
     assert (stopped.characters, stopped.bytes) == (4_000, 5_000)
-    assert run(measuring(stopped, source_of(text), VOCABULARY)) == run(
-        measuring(short, source_of(text[:5_000]), VOCABULARY)
+    assert measure(stopped, source_of(text), VOCABULARY) == measure(
+        short, source_of(text[:5_000]), VOCABULARY
     )

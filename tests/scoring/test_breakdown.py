@@ -15,7 +15,7 @@ from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.perplexity import running
 from rnnviz.scoring.record import Record
 from tests.support.models import tiny
-from tests.support.recorded import NGRAM, recorded, told
+from tests.support.recorded import NGRAM, make_record, record_costs
 
 
 @pytest.fixture(params=[1 << 18, 7, 64], ids="stretches of {}".format)
@@ -28,7 +28,7 @@ def stretch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Record:
-    return recorded(tmp_path, NGRAM, "A traveller! He is 道 quiet;\n\nthe Time.\n" * 100)
+    return make_record(tmp_path, NGRAM, "A traveller! He is 道 quiet;\n\nthe Time.\n" * 100)
 
 
 @pytest.mark.parametrize("window", [1, 50, 100_000])
@@ -48,7 +48,7 @@ def test_the_curve_is_the_running_perplexity_at_its_points(book: Record, points:
 
 @pytest.mark.parametrize(("n", "window"), [(1, 50), (9_999, 50), (10_000, 100), (49_000, 200), (70_000, 500)])
 def test_a_window_of_its_own_choice(n: int, window: int, tmp_path: Path) -> None:
-    assert told(tmp_path, "ab" * (n // 2) + "c" * (n % 2), np.ones(n)).curve(2).window == window
+    assert record_costs(tmp_path, "ab" * (n // 2) + "c" * (n % 2), np.ones(n)).curve(2).window == window
 
 
 def test_the_passage_that_was_planted_is_found(stretch: int, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_the_passage_that_was_planted_is_found(stretch: int, tmp_path: Path) -> 
     start = text.index("Jabberwock")
     costs = np.ones(len(text))
     costs[start : start + 25] = 5
-    made = told(tmp_path, text, costs)
+    made = record_costs(tmp_path, text, costs)
     (found,) = made.surprising_passages(1, 24)
     assert (found.start, found.stop, found.text) == (start, start + 25, "Jabberwock came whiffling")
     assert found.mean == pytest.approx(5)
@@ -77,7 +77,7 @@ def test_passages_without_borders_are_the_greedy_choice(
     tmp_path: Path, n: int, length: int, count: int, least: bool, seed: int
 ) -> None:
     costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32)
-    made = told(tmp_path, "x" * n, costs)
+    made = record_costs(tmp_path, "x" * n, costs)
     found = made.surprising_passages(count, length, least)
     length = min(length, n)
     reach = length // 8
@@ -110,7 +110,7 @@ def test_passages_stay_apart_and_within_reach(book: Record, stretch: int) -> Non
 
 
 def test_equals_come_in_order(tmp_path: Path) -> None:
-    level = told(tmp_path, "道" * 1000, np.ones(1000))
+    level = record_costs(tmp_path, "道" * 1000, np.ones(1000))
     assert sorted((p.start, p.stop) for p in level.surprising_passages(3, 10)) == [
         (0, 10),
         (10, 20),
@@ -121,7 +121,7 @@ def test_equals_come_in_order(tmp_path: Path) -> None:
 @given(st.text(alphabet="ab\n", min_size=1, max_size=80), st.sampled_from([1, 2, 3, 1 << 18]))
 def test_lines_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
     costs = np.random.default_rng(len(text)).exponential(size=len(text))
-    made = told(tmp_path, text, costs)
+    made = record_costs(tmp_path, text, costs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns_module, "STRETCH", stretch)
         lines, total = made.lines()
@@ -133,7 +133,7 @@ def test_lines_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
 
 
 def test_many_lines_are_counted_and_the_first_shown(tmp_path: Path, stretch: int) -> None:
-    made = told(tmp_path, "a\n" * 12_000, np.arange(24_000) / 1000)
+    made = record_costs(tmp_path, "a\n" * 12_000, np.arange(24_000) / 1000)
     lines, total = made.lines()
     assert (len(lines), total) == (10_000, 12_000)
     assert (lines[-1].start, lines[-1].characters) == (19_998, 2)
@@ -143,7 +143,7 @@ def test_many_lines_are_counted_and_the_first_shown(tmp_path: Path, stretch: int
 
 def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
     text = book.text(0, len(book))
-    other = recorded(book.folder.parent, tiny("gru"), text)
+    other = make_record(book.folder.parent, tiny("gru"), text)
     d = difference(book, other)
     assert len(d) == len(book)
     values = d.values(0, len(d))
@@ -165,12 +165,14 @@ def test_where_either_model_is_better_it_is_told(tmp_path: Path) -> None:
     a, b = np.ones(500), np.ones(500)
     a[100:120] = 4  # B is better by 3 nats a character
     b[300:320] = 3  # A is better by 2
-    first, second = difference(told(tmp_path, text, a), told(tmp_path, text, b)).passages(2, 20)
+    first, second = difference(record_costs(tmp_path, text, a), record_costs(tmp_path, text, b)).passages(
+        2, 20
+    )
     assert (first.start, first.stop, second.start, second.stop) == (100, 119, 300, 319)
     assert (first.mean, second.mean) == (pytest.approx(-3), pytest.approx(2))
 
 
 def test_where_two_texts_differ_is_said(tmp_path: Path, stretch: int) -> None:
-    one, other = (told(tmp_path, "a" * 70 + c + "a" * 29, np.ones(100)) for c in "ab")
+    one, other = (record_costs(tmp_path, "a" * 70 + c + "a" * 29, np.ones(100)) for c in "ab")
     with pytest.raises(ConfigError, match="differ at character 71: score the same text"):
         difference(one, other)

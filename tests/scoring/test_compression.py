@@ -20,7 +20,7 @@ from rnnviz.errors import ConfigError, DecodingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Share
 from rnnviz.scoring import compression
 from rnnviz.scoring.compression import (
     Decoder,
@@ -28,9 +28,7 @@ from rnnviz.scoring.compression import (
     Steps,
     Unknown,
     compress,
-    compressing,
     decompress,
-    decompressing,
     read_header,
 )
 from rnnviz.scoring.perplexity import perplexity
@@ -132,19 +130,17 @@ def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: st
     assert done.stdout == TEXT
 
 
-def test_both_ways_say_how_far_they_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_compressing_and_decompressing_report_every_share(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     model = make("3-gram")
-    ways: list[Callable[[], Any]] = [
-        partial(compressing, model, "machine"),
-        partial(decompressing, model, compress(model, "machine")),
+    ways: list[Callable[..., Any]] = [
+        partial(compress, model, "machine"),
+        partial(decompress, model, compress(model, "machine")),
     ]
     for way in ways:
-        seen: list[float] = []
-        run(way(), seen.append)
-        assert seen == [pytest.approx(n / 7) for n in range(8)]
+        shares: list[Share] = []
+        way(progress=shares.append)
+        assert shares == [Share(pytest.approx(n / 7), n) for n in range(8)]
 
 
 def sealed(body: bytes) -> bytes:

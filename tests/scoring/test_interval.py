@@ -16,7 +16,7 @@ from rnnviz.scoring.interval import (
     interval,
     step,
 )
-from tests.support.recorded import noise, told
+from tests.support.recorded import noise, record_costs
 
 
 def slow(n: int, seed: int, exponent: float) -> np.ndarray:
@@ -104,7 +104,7 @@ def test_costs_in_pieces_are_those_of_the_whole(lengths: list[int], seed: int) -
 @pytest.mark.parametrize("n", [2_000, 8_191, 8_192, 40_001])
 def test_a_record_and_its_costs_have_the_same(n: int, tmp_path: Path) -> None:
     costs = np.random.default_rng(0).exponential(1.5, n)
-    made = told(tmp_path, "ab" * (n // 2) + "a" * (n % 2), costs)
+    made = record_costs(tmp_path, "ab" * (n // 2) + "a" * (n % 2), costs)
     one, other = interval(made), interval(made.read("nll"))
     assert (one.low, one.high) == (pytest.approx(other.low), pytest.approx(other.high))
     assert one.low < made.score.perplexity < one.high

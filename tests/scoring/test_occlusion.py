@@ -8,7 +8,7 @@ import pytest
 import rnnviz
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.scoring.occlusion import LAST, left_out
-from tests.support.models import NETWORKS, TEXT, changed, tiny
+from tests.support.models import NETWORKS, TEXT, tiny, with_tensors
 
 READ = TEXT[:80] + "é🐒" + TEXT[80:120]  # two that no vocabulary here has
 
@@ -38,5 +38,5 @@ def test_it_equals_reading_each_shorter_text_afresh(
 def test_a_network_that_explodes_says_nothing_and_warns_of_nothing() -> None:
     model = tiny("rnn", activation="relu")
     W_h = 1e9 * model.tensors["recurrence.weight_hh_l0"]
-    model = changed(model, recurrence_weight_hh_l0=W_h)
+    model = with_tensors(model, recurrence_weight_hh_l0=W_h)
     assert np.isnan(left_out(rnnviz.trace(model, READ), 60)).any()

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rnnviz.networks.progress import Share
 from rnnviz.scoring.perplexity import UniformModel, perplexity, running, score
-from rnnviz.scoring.totals import Progress, Sum, costs
+from rnnviz.scoring.totals import Sum, costs
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN_ID, Vocabulary
 from tests.support.closeness import close
 from tests.support.paper import AB, Paper
@@ -26,7 +27,7 @@ def by_hand(model: Paper, text: str) -> tuple[float, float | None, int]:
     """Perplexity, that of the known characters, and the number of unknown ones, one character at a time."""
     known = [character in model.characters for character in text]
     read = ["", *text]
-    nats = np.array([-math.log(model.of(*pair)) for pair in itertools.pairwise(read)])
+    nats = np.array([-math.log(model.probability(*pair)) for pair in itertools.pairwise(read)])
     return math.exp(nats.mean()), math.exp(nats[known].mean()) if any(known) else None, known.count(False)
 
 
@@ -73,7 +74,7 @@ def test_a_uniform_model_scores_exactly_its_vocabulary(size: int) -> None:
 def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
     normalised = text.replace("\r\n", "\n").replace("\r", "\n")
     expected, expected_known, unknown = by_hand(AB, normalised)
-    *_, last = score(AB, text=text, piece=piece)
+    last = score(AB, text=text, piece=piece)
     found = perplexity(AB, text=text)
     assert last.perplexity == pytest.approx(expected, rel=1e-12)
     assert found.perplexity == pytest.approx(expected, rel=1e-12)
@@ -124,17 +125,14 @@ def test_a_sum_loses_nothing(values: list[float]) -> None:
 def test_progress_is_reported_as_the_text_is_read(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_bytes(b"abba" * 50_000)
-    steps: list[Progress] = []
+    steps: list[Share] = []
 
     score = perplexity(AB, path, progress=steps.append)
-    last = steps[-1]
-    assert (last.characters, last.fraction) == (200_000, 1)
-    assert last.bytes_read == last.bytes_total == 200_000
-    assert last.perplexity == pytest.approx(score.perplexity, rel=1e-12)
-    assert [s.characters for s in steps] == sorted({s.characters for s in steps})
-    for step in steps:
+    assert steps[-1] == Share(1.0, 200_000, pytest.approx(score.perplexity, rel=1e-12))
+    assert [share.characters for share in steps] == sorted(share.characters for share in steps)
+    for share in steps:
         # Reading runs ahead of scoring by a little more than a piece.
-        assert step.characters <= step.bytes_read <= step.characters + 20_000
+        assert share.characters <= share.fraction * 200_000 <= share.characters + 20_000
 
 
 def _peak(path: Path) -> int:

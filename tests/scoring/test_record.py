@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
 from rnnviz.networks.checkpoint import load
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
 from rnnviz.scoring.perplexity import (
     LanguageModel,
@@ -28,13 +28,12 @@ from rnnviz.scoring.perplexity import (
     score,
 )
 from rnnviz.scoring.record import record
-from rnnviz.scoring.totals import Progress
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support import needs
 from tests.support.closeness import assert_states, close
 from tests.support.models import TEXT, tiny
 from tests.support.pieces import pieces
-from tests.support.recorded import NGRAM, recorded, told
+from tests.support.recorded import NGRAM, make_record, record_costs
 
 OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
 
@@ -43,7 +42,7 @@ OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
     "model", [NGRAM, tiny("gru", name="gru"), UniformModel(NGRAM.vocabulary)], ids=lambda m: m.name
 )
 def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -> None:
-    made = recorded(tmp_path, model, OTHER)
+    made = make_record(tmp_path, model, OTHER)
     parts = pieces(model, OTHER)
     text = "".join(p.text for p in parts)
     nll = np.concatenate([p.nll for p in parts])
@@ -62,23 +61,19 @@ def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -
 @pytest.mark.parametrize("model", [NGRAM, tiny("lstm", name="lstm")], ids=lambda m: m.name)
 def test_its_report_is_that_of_scoring(model: LanguageModel, tmp_path: Path) -> None:
     expected = perplexity(model, text=OTHER)
-    made = recorded(tmp_path, model, OTHER)
+    made = make_record(tmp_path, model, OTHER)
     ours, theirs = made.score.to_json(), expected.to_json()
     del ours["seconds"], theirs["seconds"]
     assert close(ours, theirs)
 
 
-def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
+def test_record_reports_the_progress_of_its_score(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_bytes(OTHER.encode("gb18030"))
-    steps: list[Progress] = []
-    made = run(record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book"), steps.append)
-    (last,) = list(score(NGRAM, path, encoding="gb18030"))[-1:]
-    assert (steps[-1].characters, steps[-1].perplexity, steps[-1].fraction) == (
-        last.characters,
-        last.perplexity,
-        1,
-    )
+    steps: list[Share] = []
+    made = record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book", progress=steps.append)
+    expected = score(NGRAM, path, encoding="gb18030")
+    assert steps[-1] == Share(1.0, expected.characters, expected.perplexity)
     found = made.score
     assert (found.file, found.encoding, found.certainty) == ("Book", "gb18030", "declared")
 
@@ -90,7 +85,7 @@ def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
 )
 def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: list[int], seed: int) -> None:
     costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32).astype(np.float64)
-    made = told(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
+    made = record_costs(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
     positions = np.minimum([*places, 0, n, BLOCK], n)
     expected = np.concatenate([[0], np.cumsum(costs)])[positions]
     np.testing.assert_allclose(made.sums(positions), expected, rtol=1e-12)
@@ -98,23 +93,27 @@ def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: li
 
 
 def test_unknown_characters_are_counted(tmp_path: Path) -> None:
-    made = recorded(tmp_path, UniformModel(Vocabulary(("a", "b"))), "a道b😀道")
+    made = make_record(tmp_path, UniformModel(Vocabulary(("a", "b"))), "a道b😀道")
     assert made.unknown_counts() == [("道", 2), ("😀", 1)]
     assert made.score.unknown == 3
-    assert recorded(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
+    assert make_record(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
 
 
 def test_nothing_can_be_written_into_it(tmp_path: Path) -> None:
-    made = told(tmp_path, "abc", [1, 2, 3])
+    made = record_costs(tmp_path, "abc", [1, 2, 3])
     with pytest.raises(ValueError, match="read-only"):
         made.read("nll", 0, 3)[:] = 9
 
 
 def test_cancelled_midway_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)  # a step a piece
-    steps = record(NGRAM, None, tmp_path / "r", text=TEXT * 100)
-    assert next(steps).characters < len(TEXT) * 100
-    steps.close()
+
+    def cancel(share: Share) -> None:
+        assert share.characters < len(TEXT) * 100
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        record(NGRAM, None, tmp_path / "r", text=TEXT * 100, progress=cancel)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -122,15 +121,15 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes").write_text("mine", "utf-8")
     with pytest.raises(TextError, match="mine can't be written"):
-        list(record(NGRAM, None, tmp_path / "mine", text="a"))
+        record(NGRAM, None, tmp_path / "mine", text="a")
     assert (tmp_path / "mine" / "notes").read_text("utf-8") == "mine"
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(TextError, match="can't be written"):
-        list(record(NGRAM, None, tmp_path / "file" / "r", text="a"))
+        record(NGRAM, None, tmp_path / "file" / "r", text="a")
 
 
 def test_an_infinite_perplexity_survives(tmp_path: Path) -> None:
-    made = told(tmp_path, "aa", [1e4, 1e4])
+    made = record_costs(tmp_path, "aa", [1e4, 1e4])
     assert made.score.perplexity == math.inf
     assert made.score.bits_per_character == pytest.approx(1e4 / math.log(2))
     curve = made.curve()
@@ -144,7 +143,7 @@ def _open_in(folder: Path) -> int:
 
 @needs.removal
 def test_it_outlives_its_folder(tmp_path: Path) -> None:
-    made = told(tmp_path, "abc", [1, 2, 3])
+    made = record_costs(tmp_path, "abc", [1, 2, 3])
     shutil.rmtree(made.folder)
     assert made.text(0, 3) == "abc"
     assert made.read("nll").tolist() == [1, 2, 3]
@@ -154,7 +153,7 @@ def test_it_outlives_its_folder(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux lists a process's open files")
 def test_it_lets_go_of_its_files(tmp_path: Path) -> None:
-    made = told(tmp_path, "abc", [1, 2, 3])
+    made = record_costs(tmp_path, "abc", [1, 2, 3])
     assert _open_in(tmp_path) == len(COLUMNS)
     made.close()
     assert _open_in(tmp_path) == 0
@@ -172,7 +171,7 @@ def test_it_lets_go_of_its_files(tmp_path: Path) -> None:
 
 def test_threads_read_it_together(tmp_path: Path) -> None:
     costs = np.random.default_rng(0).exponential(size=200_000)
-    made = told(tmp_path, "ab" * 100_000, costs)
+    made = record_costs(tmp_path, "ab" * 100_000, costs)
     expected = running(costs)
     positions = np.random.default_rng(1).integers(1, len(made) + 1, 400)
     with ThreadPoolExecutor(4) as pool:
@@ -184,7 +183,6 @@ PEAK = """
 import resource, sys
 from pathlib import Path
 from rnnviz.scoring.breakdown import difference
-from rnnviz.networks.progress import run
 from rnnviz.scoring.column_files import ColumnFiles
 from rnnviz.scoring.record import record
 from rnnviz.scoring.perplexity import UniformModel
@@ -192,7 +190,7 @@ from rnnviz.scoring.interval import interval
 from rnnviz.text.vocabulary import Vocabulary
 path, folder = map(Path, sys.argv[1:])
 model = UniformModel(Vocabulary(tuple("\\n ab")))
-r = run(record(model, path, folder))
+r = record(model, path, folder)
 r.curve(); r.surprising_passages(); r.surprising_passages(least=True)
 r.lines()
 interval(r)
@@ -227,8 +225,8 @@ def test_memory_is_flat_whatever_is_asked(tmp_path: Path) -> None:
 def test_a_precise_record_has_ranks_and_entropies_of_every_cell(tmp_path: Path) -> None:
     for name in ("timemachine-mlp", "timemachine-rnn", "timemachine-gru", "timemachine-lstm"):
         model = load(name)
-        usual = run(record(model, None, tmp_path / f"{name}-usual", text=TEXT))
-        precise = run(record(model, None, tmp_path / name, text=TEXT, precise=True))
+        usual = record(model, None, tmp_path / f"{name}-usual", text=TEXT)
+        precise = record(model, None, tmp_path / name, text=TEXT, precise=True)
         for column in ("nll", "entropy"):
             np.testing.assert_allclose(
                 precise.read(column, 0, len(TEXT)), usual.read(column, 0, len(TEXT)), atol=1e-4

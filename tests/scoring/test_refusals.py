@@ -18,9 +18,9 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support import needs
-from tests.support.models import TEXT, changed, tiny
+from tests.support.models import TEXT, tiny, with_tensors
 from tests.support.paper import AB, ConstantModel
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 from tests.support.rows import row_file, score_file_rows
 from tests.support.traces import spread_network
 
@@ -69,7 +69,7 @@ def biased(name: str, by: float) -> Any:
     """The network with one of its logits raised."""
     bias = tiny("gru").tensors["readout.bias"].copy()
     bias[2] += by
-    return changed(tiny("gru", name=name), readout_bias=bias)
+    return with_tensors(tiny("gru", name=name), readout_bias=bias)
 
 
 OTHERS: list[tuple[Any, Any]] = [
@@ -113,7 +113,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "no encoding",
     ),
     "pieces of 0": (
-        lambda _: list(score(AB, text="a", piece=0)),
+        lambda _: score(AB, text="a", piece=0),
         ConfigError,
         "^a piece is at least 1 character; received 0$",
     ),
@@ -232,4 +232,4 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
     if "compressed" in what or what.startswith("a broken m"):
         needs.coder()
-    refused(*REFUSED[what], tmp_path)
+    assert_refused(*REFUSED[what], tmp_path)

@@ -10,10 +10,9 @@ import pytest
 
 import rnnviz
 from rnnviz.networks.checkpoint import load
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Share
 from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.scoring.rows import RowScore, score_rows
-from rnnviz.scoring.totals import Progress
 from rnnviz.text import row_files
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.models import TEXT, tiny
@@ -63,12 +62,12 @@ def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise:
 
 
 def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, rows, steps = tiny("gru"), pairs(40), list[Progress]()
+    model, rows, steps = tiny("gru"), pairs(40), list[Share]()
     _, at_once = score_file_rows(model, row_file(rows))
     monkeypatch.setattr(row_files, "BATCH_ROWS", 7)
     monkeypatch.setattr(row_files, "BATCH_CHARS", 900)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
-    score = run(score_rows(model, row_file(rows)), steps.append)
+    score = score_rows(model, row_file(rows), progress=steps.append)
     assert (score.file, score.model, score.encoding) == ("rows.jsonl", model.name, "utf-8")
     assert len(steps) >= 7
     assert [one.fraction for one in steps] == sorted(one.fraction for one in steps)

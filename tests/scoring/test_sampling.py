@@ -15,7 +15,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring.sampling import sample, sampling_distribution, stream
 from rnnviz.scoring.tracer import trace
-from tests.support.models import changed
+from tests.support.models import with_tensors
 from tests.support.traces import VOCABULARY, spread_network
 
 TEXT = "a cab,\na bad bead 世界 "
@@ -137,7 +137,7 @@ def test_a_row_without_a_probability_is_refused(row: list[float]) -> None:
 
 
 def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
-    model = changed(spread_network(), readout_bias=50.0 * (np.arange(VOCABULARY.size) == 0))
+    model = with_tensors(spread_network(), readout_bias=50.0 * (np.arange(VOCABULARY.size) == 0))
     assert trace(model, "a").top(1, 1)[0][0] == "<unk>"
     text = sample(model, "", 200, seed=0, temperature=3.0)
     assert set(text + sample(model, "", 20, temperature=0)) <= set(VOCABULARY.characters)

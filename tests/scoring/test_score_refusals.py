@@ -15,12 +15,12 @@ from rnnviz.scoring.column_files import ColumnFiles, filename
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import averages
 from tests.support.paper import ConstantModel
-from tests.support.recorded import NGRAM, Told, told
-from tests.support.refused import refused
+from tests.support.recorded import NGRAM, CostsModel, record_costs
+from tests.support.refused import assert_refused
 
 
 def abc(folder: Path) -> Record:
-    return told(folder, "abc", [1, 2, 3])
+    return record_costs(folder, "abc", [1, 2, 3])
 
 
 def closed(folder: Path) -> Record:
@@ -30,7 +30,7 @@ def closed(folder: Path) -> Record:
 
 
 def kept(folder: Path, model: Any = NGRAM, source: Any = None, **options: Any) -> Any:
-    return list(record(model, source, folder / "r", **options))
+    return record(model, source, folder / "r", **options)
 
 
 def cut(folder: Path, column: str) -> None:
@@ -66,12 +66,12 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "was closed; open it again",
     ),
     "texts of two lengths": (
-        lambda tmp: difference(abc(tmp), told(tmp, "ab", [1, 2])),
+        lambda tmp: difference(abc(tmp), record_costs(tmp, "ab", [1, 2])),
         ConfigError,
         "texts of 3 and 2 characters",
     ),
     "two texts": (
-        lambda tmp: difference(abc(tmp), told(tmp, "abb", [1, 2, 3])),
+        lambda tmp: difference(abc(tmp), record_costs(tmp, "abb", [1, 2, 3])),
         ConfigError,
         "differ at character 3: score the same text",
     ),
@@ -94,7 +94,7 @@ UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "no characters": (lambda tmp: kept(tmp, text=""), EmptyTextError, "no characters"),
     "half a character": (lambda tmp: kept(tmp, text="half \ud83c"), TextError, "half of a surrogate pair"),
     "no probabilities": (
-        lambda tmp: kept(tmp, Told(np.full(9000, np.nan)), text="a" * 9000),
+        lambda tmp: kept(tmp, CostsModel(np.full(9000, np.nan)), text="a" * 9000),
         CheckpointError,
         "gave no probability",
     ),
@@ -114,5 +114,5 @@ UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("what", [*REFUSED, *UNSCORED])
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    refused(*{**REFUSED, **UNSCORED}[what], tmp_path)
+    assert_refused(*{**REFUSED, **UNSCORED}[what], tmp_path)
     assert what in REFUSED or not list(tmp_path.iterdir()), "what can't be scored leaves nothing"

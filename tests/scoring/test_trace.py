@@ -11,7 +11,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.support.closeness import assert_states
-from tests.support.models import drawn, network
+from tests.support.models import network, random_tensors
 from tests.support.traces import TEXT, VOCABULARY, assert_same_trace, spread_network
 
 
@@ -51,7 +51,7 @@ def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
 def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: bool) -> None:
     vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + size))))
     config = ModelConfig("gru", vocabulary.size, 4)
-    tensors = drawn(config) | {"readout.bias": np.arange(size + 1) % 10}
+    tensors = random_tensors(config) | {"readout.bias": np.arange(size + 1) % 10}
     tensors["readout.weight"] *= not ties
     found = trace(network(config, vocabulary, tensors), "一丁")
     for k in (1, 5, 35, 1000):

@@ -13,7 +13,7 @@ from rnnviz.errors import TextError
 from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
-from tests.support.models import changed
+from tests.support.models import with_tensors
 from tests.support.traces import ARRAYS, TEXT, VOCABULARY, assert_same_trace, spread_network
 
 CHARACTERS = st.sampled_from(
@@ -115,6 +115,6 @@ def test_half_a_character_is_refused_and_the_tracer_goes_on() -> None:
 
 def test_impossible_costs_overflow_to_infinity_without_a_warning() -> None:
     never = np.arange(VOCABULARY.size) == VOCABULARY.encode("a")[0]
-    found = trace(changed(spread_network(), readout_bias=-3000.0 * never), "aa")
+    found = trace(with_tensors(spread_network(), readout_bias=-3000.0 * never), "aa")
     assert found.nll[0] > 2000
     assert math.isinf(found.perplexity[1])

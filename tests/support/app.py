@@ -13,7 +13,7 @@ from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.jobs import store
-from tests.support.apptest import SHIPPED, Open, opened
+from tests.support.apptest import SHIPPED, Open, open_page
 
 __all__ = (
     "_no_run_goes_wrong",
@@ -52,7 +52,7 @@ def shipped(only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def open_app(only_tiny_models: Path) -> Iterator[Open]:
     """Open the app on a page ("explore", "perplexity"); see apptest.opened."""
-    yield opened
+    yield open_page
     st.cache_resource.clear()
 
 
@@ -66,8 +66,8 @@ def _no_run_goes_wrong(request: pytest.FixtureRequest) -> Iterator[None]:
     """No run of a script ends in an exception, nor shows an error but where it is to: see `troubled`."""
     run, shows_errors = AppTest._run, "troubled" in request.fixturenames
 
-    def looked_at(self: AppTest, *given: Any, **more: Any) -> AppTest:
-        app = run(self, *given, **more)
+    def looked_at(self: AppTest, *arguments: Any, **keywords: Any) -> AppTest:
+        app = run(self, *arguments, **keywords)
         assert not app.exception
         assert shows_errors or not app.error, [error.value for error in app.error]
         return app

@@ -17,7 +17,7 @@ SHIPPED = checkpoint.folders()[-1]
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 
 
-def opened(page: str, *, locale: str = "en-GB", **query: str) -> AppTest:
+def open_page(page: str, *, locale: str = "en-GB", **query: str) -> AppTest:
     """The app as somebody finds it who comes to a page, with a browser's locale and query parameters."""
     app = AppTest.from_file(SCRIPT, default_timeout=120)
     app.context = {"locale": locale}
@@ -27,7 +27,7 @@ def opened(page: str, *, locale: str = "en-GB", **query: str) -> AppTest:
     return app.run()
 
 
-def settled(app: AppTest, page: str) -> AppTest:
+def run_until_settled(app: AppTest, page: str) -> AppTest:
     """Run until nothing is at work any more on a page."""
     for _ in range(50):
         jobs = app.session_state[f"{page}.jobs"] if f"{page}.jobs" in app.session_state else None  # noqa: SIM401
@@ -41,30 +41,38 @@ def settled(app: AppTest, page: str) -> AppTest:
 
 def components(app: AppTest) -> list[Any]:
     """What is on the page of our own, but for what every page has: the address."""
-    return [found for found in app.get("bidi_component") if found.proto.component_name != "rnnviz.address"]
+    return [
+        component
+        for component in app.get("bidi_component")
+        if component.proto.component_name != "rnnviz.address"
+    ]
 
 
-def addressed(app: AppTest) -> dict[str, str | None]:
+def address_fields(app: AppTest) -> dict[str, str | None]:
     """What the page says belongs in its address."""
-    (found,) = [one for one in app.get("bidi_component") if one.proto.component_name == "rnnviz.address"]
-    fields: dict[str, str | None] = unpack(found.proto.bytes)[0]["fields"]
+    (component,) = [
+        component
+        for component in app.get("bidi_component")
+        if component.proto.component_name == "rnnviz.address"
+    ]
+    fields: dict[str, str | None] = unpack(component.proto.bytes)[0]["fields"]
     return fields
 
 
-def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def component_data(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What the first component on the page was given."""
-    component, *_others = components(app)
+    component, *_rest = components(app)
     return unpack(component.proto.bytes)
 
 
-def turn(app: AppTest, page: str) -> AppTest:
+def switch_page(app: AppTest, page: str) -> AppTest:
     """Go to another page in the same session, as by a click in the sidebar: the address begins anew."""
     app._page_hash = calc_hash(page)
     app.query_params.clear()
     return app.run()
 
 
-def everything(app: AppTest) -> str:
+def page_words(app: AppTest) -> str:
     """All words on the page, to say what must not be among them."""
     parts = []
     for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "code"):
@@ -76,6 +84,6 @@ def url_letters(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def warned(app: AppTest) -> str:
+def warning_text(app: AppTest) -> str:
     """The one warning on the page, without Markdown's escapes; "" without any."""
     return " ".join(warning.value for warning in app.warning).replace("\\", "")

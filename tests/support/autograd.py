@@ -40,10 +40,10 @@ def by_autograd(model: CharModel, text: str, target: str | None = None) -> Doubl
     rows = []
     for t in range(1, len(text) + 1):
         if target is not None:
-            of = int(model.vocabulary.encode(target)[0])
+            symbol = int(model.vocabulary.encode(target)[0])
         else:
-            of = int(ids[0, t + 1]) if t < len(text) else int(predictions[t].argmax())
-        (gradient,) = torch.autograd.grad(predictions[t, of], x, retain_graph=True)
+            symbol = int(ids[0, t + 1]) if t < len(text) else int(predictions[t].argmax())
+        (gradient,) = torch.autograd.grad(predictions[t, symbol], x, retain_graph=True)
         rows.append(gradient[0].norm(dim=-1).numpy())
     return np.array(rows)
 
@@ -53,7 +53,7 @@ def unrolled(model: CharModel, text: str) -> tuple[list[list[Tensor]], list[list
     read = textbook.read(model.config, dict(model.named_parameters()), model.embed(symbols(model, text)))
     hidden = [[parts["hidden"] for parts in step] for step in read.steps]
     cells = [[parts.get("cell", parts["hidden"]) for parts in step] for step in read.steps]
-    return hidden, cells, read.of("log_probs")[-1, 0]
+    return hidden, cells, read.part("log_probs")[-1, 0]
 
 
 def fading(factor: float, units: int = 6) -> CharModel:

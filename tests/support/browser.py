@@ -47,31 +47,32 @@ def inaccessible(page: Page, *rules: str) -> list[str]:
     """A line for each thing that axe finds wrong, by these rules or by all, with where it is. Of WCAG 2.2 it
     looks at targets only when told to.
     """
-    asked = {name: {"enabled": True} for name in ("target-size", "label-content-name-mismatch")}
-    options = {"resultTypes": ["violations"], "rules": asked}
+    rules_on = {name: {"enabled": True} for name in ("target-size", "label-content-name-mismatch")}
+    options = {"resultTypes": ["violations"], "rules": rules_on}
     if rules:
         options["runOnly"] = list(rules)
     axe = Axe("") if page.evaluate("Boolean(window.axe)") else Axe()  # the script is there from the last time
-    found = axe.run(page, options=options).response["violations"]
+    violations = axe.run(page, options=options).response["violations"]
     return page.evaluate(MISNAMED) + [
-        f"{one['impact']} {one['id']}: {node['target'][-1]} {node['html'][:120]} {node['failureSummary']}"
-        for one in found
-        if one["id"] not in BEARABLE
-        for node in one["nodes"]
+        f"{violation['impact']} {violation['id']}: {node['target'][-1]} {node['html'][:120]} "
+        f"{node['failureSummary']}"
+        for violation in violations
+        if violation["id"] not in BEARABLE
+        for node in violation["nodes"]
     ]
 
 
 MODEL_FIELD = "[data-testid=stSidebar] [data-testid=stSelectbox] input"
 
 
-def holds(page: Page, wanted: Mapping[str, str | None]) -> None:
+def holds(page: Page, values: Mapping[str, str | None]) -> None:
     """Wait until the address holds these; None: not at all."""
     page.wait_for_function(
         """(wanted) => {
             const here = new URLSearchParams(location.search);
             return Object.entries(wanted).every(([name, value]) => here.get(name) === value);
         }""",
-        arg=dict(wanted),
+        arg=dict(values),
     )
 
 
@@ -138,9 +139,9 @@ FOCUSED = """async () => {
 def tab_to(page: Page, name: str = "", *, css: str = "", key: str = "Tab") -> None:
     """Press Tab until what has this name, or class, has the focus; every stop shows that it has it."""
     for _ in range(STOPS):
-        found, classes, markup, shows = page.evaluate(FOCUSED)
+        violations, classes, markup, shows = page.evaluate(FOCUSED)
         assert shows, markup
-        if (name and re.search(name, found)) or (css and css in classes.split()):
+        if (name and re.search(name, violations)) or (css and css in classes.split()):
             return
         page.keyboard.press(key)
     raise AssertionError(f"the Tab key doesn't come to {name or css}")

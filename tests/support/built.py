@@ -49,8 +49,8 @@ def built() -> NumpyModel:
 
 def telegraph(length: int, dwell: int, seed: int) -> np.ndarray:
     """(T,): on or off, each for `dwell` characters on average."""
-    drawn = np.random.default_rng(seed).random(length)
-    return np.cumsum(drawn < 1 / dwell) % 2 == 1
+    numbers = np.random.default_rng(seed).random(length)
+    return np.cumsum(numbers < 1 / dwell) % 2 == 1
 
 
 @cache

@@ -27,10 +27,10 @@ def entries(language: str) -> dict[Id, Message]:
 
 def assert_chinese(app: AppTest, *parts: str, foreign: str = "") -> None:
     """The page's errors and warnings are Chinese: no English clause but `foreign`, another program's."""
-    shown = [str(e.value).replace("\\", "") for kind in ("error", "warning") for e in app.get(kind)]
-    assert shown
-    for sentence in shown:
+    sentences = [str(e.value).replace("\\", "") for kind in ("error", "warning") for e in app.get(kind)]
+    assert sentences
+    for sentence in sentences:
         assert re.search("[\u4e00-\u9fff]", sentence), sentence
         assert not re.search(r"(?:\b[a-z]+\b[ ,;]+){3}", sentence.replace(foreign, "")), sentence
     for part in parts:
-        assert any(part in sentence for sentence in shown), (part, shown)
+        assert any(part in sentence for sentence in sentences), (part, sentences)

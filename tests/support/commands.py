@@ -12,7 +12,7 @@ import pytest
 
 from rnnviz import cli
 from tests.support.models import TEXT
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,8 +46,8 @@ def run(
     monkeypatch.delenv("RNNVIZ_RUNS", raising=False)
 
     def run(command: str, *arguments: str, data: bytes | None = b"") -> Done:
-        given = None if data is None else io.TextIOWrapper(io.BytesIO(data), "utf-8")
-        monkeypatch.setattr("sys.stdin", given)
+        standard_input = None if data is None else io.TextIOWrapper(io.BytesIO(data), "utf-8")
+        monkeypatch.setattr("sys.stdin", standard_input)
         monkeypatch.setattr("sys.argv", ["rnnviz", *command.split(), *arguments])  # a card's command
         capfdbinary.readouterr()
         try:
@@ -68,7 +68,7 @@ def refuse(run: Run, folder: Path, arguments: list[str], word: str) -> None:
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("rnnviz: ")
     assert word in done.err
-    one_sentence(done.err.removesuffix("\n"))
+    assert_one_sentence(done.err.removesuffix("\n"))
     assert sorted(folder.iterdir()) == before, "refused before anything was written"
 
 

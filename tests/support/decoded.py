@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from rnnviz.text.decoding import open_text
 
 
-def decode(data: bytes, encoding: str | None = None, known: str = "") -> SimpleNamespace:
+def decode(data: bytes, encoding: str | None = None, model_characters: str = "") -> SimpleNamespace:
     """The whole text, its encoding, and the certainty of that."""
-    stream = open_text(io.BytesIO(data), encoding=encoding, model_characters=known)
+    stream = open_text(io.BytesIO(data), encoding=encoding, model_characters=model_characters)
     return SimpleNamespace(text="".join(stream), encoding=stream.encoding, certainty=stream.certainty)

@@ -21,11 +21,11 @@ def browser_path(playwright: Playwright) -> str | None:
     if named:
         return named
     for name in NAMES:
-        found = shutil.which(name)
-        if found:
-            return found
-    own = playwright.chromium.executable_path
-    return own if Path(own).exists() else None
+        value = shutil.which(name)
+        if value:
+            return value
+    playwrights = playwright.chromium.executable_path
+    return playwrights if Path(playwrights).exists() else None
 
 
 def launch(playwright: Playwright, path: str, *flags: str) -> Browser:
@@ -102,34 +102,34 @@ def highlighted(element: Locator, name: str) -> list[str]:
     return [text for _start, text, _name in element.evaluate(HIGHLIGHTED, name)]
 
 
-def until(element: Locator, look: str, wanted: Callable[[Any], bool], arg: object = None) -> Any:
+def until(element: Locator, look: str, accepts: Callable[[Any], bool], arg: object = None) -> Any:
     """What `look`, a function of the element in JavaScript, returns, once it is wanted.
 
     The element is looked up each time: Streamlit may make it anew meanwhile.
     """
     end = time.monotonic() + WITHIN
-    while not wanted(found := element.evaluate(look, arg)):
-        assert time.monotonic() < end, f"after {WITHIN} s it is still {found!r}"
+    while not accepts(value := element.evaluate(look, arg)):
+        assert time.monotonic() < end, f"after {WITHIN} s it is still {value!r}"
         element.page.wait_for_timeout(30)
-    return found
+    return value
 
 
 def until_highlighted(element: Locator, name: str, length: int) -> None:
     """Wait until so many UTF-16 units bear a highlight."""
-    until(element, HIGHLIGHTED, lambda pieces: sum(len(one[1]) for one in pieces) == length, name)
+    until(element, HIGHLIGHTED, lambda pieces: sum(len(piece[1]) for piece in pieces) == length, name)
 
 
 def expect_highlighted(element: Locator, name: str, pieces: list[str]) -> None:
     """Wait until these pieces of an element's coloured texts, and no others, bear a highlight."""
-    until(element, HIGHLIGHTED, lambda found: [text for _start, text, _name in found] == pieces, name)
+    until(element, HIGHLIGHTED, lambda value: [text for _start, text, _name in value] == pieces, name)
 
 
-def changed(element: Locator, look: str, before: object) -> Any:
+def until_changed(element: Locator, look: str, before: object) -> Any:
     """Wait until `look`, a function of the element in JavaScript, returns something else; what it returns.
 
     Nothing, while what it looks at is being drawn anew, doesn't count.
     """
-    return until(element, look, lambda found: found not in (None, before))
+    return until(element, look, lambda value: value not in (None, before))
 
 
 def make_anew(root: Locator) -> None:

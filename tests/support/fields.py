@@ -4,14 +4,14 @@ from rnnviz.errors import ConfigError
 from rnnviz.ui.shell.fields import Field
 
 
-def read_text(said: str) -> str:
-    if said == "damaged":
+def read_text(text: str) -> str:
+    if text == "damaged":
         raise ConfigError("this text is damaged")
-    return said
+    return text
 
 
-def why_gone(asked: str) -> str:
-    return f"{asked} is gone."
+def why_gone(name: str) -> str:
+    return f"{name} is gone."
 
 
 PART = Field("part", "one", address="part", title="Part", check=str.lower)

@@ -22,11 +22,11 @@ def layers_of(kind: type[nn.RNNBase], n: int, *, embedding: bool = True, **optio
     parts: dict[str, nn.Module] = {"rnn": kind(X, H, **options), "decoder": nn.Linear(H, n)}
     if embedding:
         parts["encoder"] = nn.Embedding(n, X)
-    made = nn.ModuleDict(parts)
+    network = nn.ModuleDict(parts)
     with torch.no_grad():
-        for parameter in made.parameters():
+        for parameter in network.parameters():
             parameter.mul_(1 if options.get("nonlinearity") == "relu" else 2)  # a relu's would grow for ever
-    return made.eval()
+    return network.eval()
 
 
 def adapted(parts: nn.ModuleDict, characters: Sequence[str] = CHARACTERS, **options: Any) -> CharModel:
@@ -59,8 +59,8 @@ def stepwise(parts: Any, **options: Any) -> CustomModel:
     names = [f"h{layer}" for layer in range(parts["rnn"].num_layers)]
     steps = [reading(part, cell_of(parts["rnn"], layer)) for layer, part in enumerate(names)]
     state = {part: torch.zeros(parts["rnn"].hidden_size) for part in names}
-    given = {"state": state, "readout": parts["decoder"], "characters": CHARACTERS, **options}
-    return rnnviz.adapt_step(steps if len(steps) > 1 else steps[0], **given)
+    settings = {"state": state, "readout": parts["decoder"], "characters": CHARACTERS, **options}
+    return rnnviz.adapt_step(steps if len(steps) > 1 else steps[0], **settings)
 
 
 def echo(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -31,13 +31,13 @@ def states() -> Any:
 
 
 @picture("Two models read the same text")
-def compared() -> Any:
+def model_comparison() -> Any:
     models = [rnnviz.load("timemachine-gru"), rnnviz.load("timemachine-rnn")]
     return units.compare(models, TEXT).plot("running")
 
 
 @picture("Units that follow a target")
-def found() -> Any:
+def bracket_units() -> Any:
     code = rnnviz.corpora.open_corpus("python-source").split().held_out[:2_000]
     brackets = units.target("brackets", code, unclosed="line")
     return units.find(rnnviz.load("python-gru"), code, brackets).plot()
@@ -68,6 +68,6 @@ def memory_length() -> Any:
 
 
 @picture("How long a changed letter is felt")
-def perturbed() -> Any:
+def letter_memory() -> Any:
     model = rnnviz.load("timemachine-gru")
     return units.perturb(model, TEXT, 4, "L").plot("divergence")

@@ -5,18 +5,18 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 
-def assert_brief(thing: object) -> None:
+def assert_brief(value: object) -> None:
     """It takes no more than a few lines."""
-    said = repr(thing)
-    assert len(said) <= 400
-    assert said.count("\n") <= 5
-    assert not re.search(r" at 0x[0-9a-f]+>", said)
+    text = repr(value)
+    assert len(text) <= 400
+    assert text.count("\n") <= 5
+    assert not re.search(r" at 0x[0-9a-f]+>", text)
 
 
-def assert_well_formed(thing: Any) -> None:
+def assert_well_formed(value: Any) -> None:
     """It is HTML without scripts."""
-    drawn = thing._repr_html_()
-    assert "<script" not in drawn
-    assert "http" not in drawn  # nothing is fetched
-    assert re.findall(r"\son\w+=", drawn) == []
-    assert ET.fromstring(drawn).tag == "div"  # every element is closed, every & is one
+    html = value._repr_html_()
+    assert "<script" not in html
+    assert "http" not in html  # nothing is fetched
+    assert re.findall(r"\son\w+=", html) == []
+    assert ET.fromstring(html).tag == "div"  # every element is closed, every & is one

@@ -2,9 +2,9 @@
 
 import threading
 import time
-from collections.abc import Generator
 
-from rnnviz.ui.jobs.worker import Check, Make, Step
+from rnnviz.networks.progress import Progress, Share
+from rnnviz.ui.jobs.worker import Work
 
 SOON = 5.0
 
@@ -15,20 +15,20 @@ class Endless:
     def __init__(self) -> None:
         self.started, self.closed = threading.Event(), threading.Event()
 
-    def __call__(self, check: Check) -> Generator[Step, None, None]:
+    def __call__(self, progress: Progress) -> None:
         try:
             while True:
                 self.started.set()
                 time.sleep(0.001)
-                yield Step(0.5, 10, 4.0)
+                progress(Share(0.5, 10, 4.0))
         finally:
             self.closed.set()
 
 
-def job_of(result: object, done: list[object]) -> Make:
-    def make(check: Check) -> Generator[Step, None, object]:
-        yield Step(0.5)
+def job_of(result: object, done: list[object]) -> Work:
+    def work(progress: Progress) -> object:
+        progress(Share(0.5))
         done.append(result)
         return result
 
-    return make
+    return work

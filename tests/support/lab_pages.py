@@ -4,7 +4,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from tests.support.apptest import settled
+from tests.support.apptest import run_until_settled
 from tests.support.models import tiny, tiny_card
 
 INSIDE_PARTS = ("units", "match", "memory", "cause")
@@ -12,12 +12,12 @@ INSIDE_PARTS = ("units", "match", "memory", "cause")
 
 def choose_way(app: AppTest, way: str) -> AppTest:
     """Choose a way under Cause."""
-    return settled(app.segmented_control(key="inside.way").set_value(way).run(), "inside")
+    return run_until_settled(app.segmented_control(key="inside.way").set_value(way).run(), "inside")
 
 
-def ask_board(app: AppTest, key: str, **what: Any) -> AppTest:
+def ask_board(app: AppTest, key: str, **action: Any) -> AppTest:
     """As if a board's browser had asked this."""
-    app.session_state[f"{key}.ask"] = {"client": "me", "seq": 1, **what}
+    app.session_state[f"{key}.ask"] = {"client": "me", "seq": 1, **action}
     return app.run()
 
 

@@ -12,21 +12,21 @@ STEPS = [(f"scene_{scene.number}", one) for scene in scenes() for one in scene.s
 
 
 def usual_values(step: Step) -> dict[str, Any]:
-    found = step.usual
-    return found | ({PICK: SEEN} if step.question else {})
+    names = step.usual
+    return names | ({PICK: SEEN} if step.question else {})
 
 
 def step_of(name: str) -> Step:
     """The step of a name."""
-    return next(one for _module, one in STEPS if one.name == name)
+    return next(step for _module, step in STEPS if step.name == name)
 
 
-def computed(name: str, **given: Any) -> dict[str, Any]:
+def run_code(name: str, **values: Any) -> dict[str, Any]:
     """Every name that a step's code leaves behind."""
     step = step_of(name)
-    found: dict[str, Any] = {}
-    exec(step.code(step.usual | given), found)
-    return found
+    names: dict[str, Any] = {}
+    exec(step.code(step.usual | values), names)
+    return names
 
 
 def nodes(node: Node) -> Iterator[Node]:
@@ -56,5 +56,5 @@ OPERATORS = set("0123456789+-=<>()[]|/,;!^_{} &'")
 def unexplained(formula: str) -> set[str]:
     """What in a formula is neither a named symbol nor allowed beside them."""
     rest = MATRIX.sub(" ", NAMED.sub(" ", formula))
-    commands = {found[1] for found in COMMAND.finditer(rest) if found[1]}
+    commands = {names[1] for names in COMMAND.finditer(rest) if names[1]}
     return (commands - COMMANDS) | (set(COMMAND.sub(" ", rest)) - OPERATORS)

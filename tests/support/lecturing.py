@@ -132,7 +132,7 @@ REACHED = """
 """
 
 # A frame drawn, and what its sizes lead to.
-DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 class Lectern:
@@ -174,8 +174,8 @@ class Lectern:
 
     def at(self, scene: int, step: int) -> None:
         """Wait until a step of a scene, counted from 0, is on the screen."""
-        wanted = {"scene": str(scene), "step": str(step), "rest": "true"}
-        assert self.root.evaluate(REACHED, wanted), f"not there: {wanted}"
+        attributes = {"scene": str(scene), "step": str(step), "rest": "true"}
+        assert self.root.evaluate(REACHED, attributes), f"not there: {attributes}"
 
     def rest(self) -> None:
         """Wait until nothing is on its way."""

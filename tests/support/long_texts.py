@@ -10,7 +10,7 @@ from rnnviz.networks.batched_scoring import MIN_SPLIT_CHARS, CharScorer, Engine
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.networks.prediction import Scores
 from rnnviz.text.vocabulary import Vocabulary
-from tests.support.models import changed, drawn, network
+from tests.support.models import network, random_tensors, with_tensors
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))
 LENGTH = MIN_SPLIT_CHARS + 777
@@ -25,8 +25,8 @@ def reader(*, scale: float = 1.0, **settings: Any) -> NumpyModel:
     """A random network; `scale` makes its predictions surer."""
     settings = {"hidden_size": 24, "embedding_size": 8, **settings}
     config = ModelConfig(vocabulary_size=VOCABULARY.size, **settings)
-    model = network(config, VOCABULARY, drawn(config, seed=3))
-    return changed(model, readout_weight=scale * model.tensors["readout.weight"])
+    model = network(config, VOCABULARY, random_tensors(config, seed=3))
+    return with_tensors(model, readout_weight=scale * model.tensors["readout.weight"])
 
 
 def symbols(n: int, lowest: int = 0) -> Ids:

@@ -26,7 +26,7 @@ START = {
 }  # fmt: skip
 
 
-def made(
+def make_run(
     name: str,
     end: str | None = "finished",
     *,
@@ -90,7 +90,7 @@ def made(
 @contextlib.contextmanager
 def training(name: str) -> Iterator[RunFolder]:
     """A run that looks alive: it holds its lock, says ten times a second where it is, and can be stopped."""
-    path = made(name, None)
+    path = make_run(name, None)
     folder = RunFolder(path)
     lock = folder.take_lock()
     queue.take_ticket(folder)

@@ -19,7 +19,7 @@ TEXT = (
 ) * 5
 
 
-def drawn(config: ModelConfig, seed: int = 7) -> dict[str, Array]:
+def random_tensors(config: ModelConfig, seed: int = 7) -> dict[str, Array]:
     """Random weights by their names in a file, as large as those that a training begins with."""
     random, bound = np.random.default_rng(seed), config.hidden_size**-0.5
     return {
@@ -37,14 +37,14 @@ def network(
     return NumpyModel(config, vocabulary, weights_from(config, tensors), **about, tensors=tensors)
 
 
-def changed(model: NumpyModel, **tensors: npt.ArrayLike) -> NumpyModel:
+def with_tensors(model: NumpyModel, **tensors: npt.ArrayLike) -> NumpyModel:
     """The network with other weights: `readout_bias` is its tensor "readout.bias"."""
-    found = dict(model.tensors)
-    for name in found:
+    tensors_by_name = dict(model.tensors)
+    for name in tensors_by_name:
         if (value := tensors.pop(name.replace(".", "_"), None)) is not None:
-            found[name] = np.broadcast_to(value, found[name].shape).astype(np.float32)
+            tensors_by_name[name] = np.broadcast_to(value, tensors_by_name[name].shape).astype(np.float32)
     assert not tensors, "it has no such weights"
-    return replace(model, weights=weights_from(model.config, found), tensors=found)
+    return replace(model, weights=weights_from(model.config, tensors_by_name), tensors=tensors_by_name)
 
 
 def tiny(cell: str, *, name: str = "", card: dict[str, Any] | None = None, **options: Any) -> NumpyModel:
@@ -52,7 +52,7 @@ def tiny(cell: str, *, name: str = "", card: dict[str, Any] | None = None, **opt
     vocabulary = Vocabulary.from_text(TEXT)
     options = {"hidden_size": 12, "embedding_size": 6, **options}
     config = ModelConfig(cell=cell, vocabulary_size=vocabulary.size, **options)
-    return network(config, vocabulary, drawn(config), name=name, card=card or {})
+    return network(config, vocabulary, random_tensors(config), name=name, card=card or {})
 
 
 def tiny_card(**extra: Any) -> dict[str, Any]:

@@ -12,9 +12,9 @@ removal = pytest.mark.skipif(os.name != "posix", reason="a file that is open can
 modes = pytest.mark.skipif(os.name != "posix", reason="a file's mode doesn't say here who may read it")
 
 
-def missing(what: str, why: BaseException) -> NoReturn:
+def missing(name: str, why: BaseException) -> NoReturn:
     """Skip, or fail where the variable RNNVIZ_REQUIRE_`what` is 1, as in continuous integration."""
-    if os.environ.get(f"RNNVIZ_REQUIRE_{what}") == "1":
+    if os.environ.get(f"RNNVIZ_REQUIRE_{name}") == "1":
         raise why
     pytest.skip(f"not on this machine: {str(why).splitlines()[0]}")
 

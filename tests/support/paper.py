@@ -32,7 +32,7 @@ class Paper:
         with np.errstate(divide="ignore"):
             return np.log(np.asarray(self.table, np.float64)[np.array(before, int), ids])
 
-    def of(self, before: str, character: str) -> float:
+    def probability(self, before: str, character: str) -> float:
         """P(character | before), "" at a text's beginning; an unknown character has its share of <unk>."""
         row = self.table[len(self.characters) + 1 if not before else self.characters.find(before) + 1]
         i = self.characters.find(character) + 1

@@ -39,10 +39,13 @@ class Phone:
 
     def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Got:
         """One request on a connection of its own."""
-        with closing(self._ask(method, path, body, headers)) as connection, connection.getresponse() as got:
-            found = {name.lower(): value for name, value in got.getheaders()}
-            assert "set-cookie" not in found
-            return Got(got.status, found, got.read())
+        with (
+            closing(self._ask(method, path, body, headers)) as connection,
+            connection.getresponse() as response,
+        ):
+            message = {name.lower(): value for name, value in response.getheaders()}
+            assert "set-cookie" not in message
+            return Got(response.status, message, response.read())
 
     def join(self) -> "Phone":
         """Get an id."""
@@ -54,8 +57,8 @@ class Phone:
 
     def answer(self, question: Any = 1, answer: Any = 0) -> tuple[int, dict[str, Any]]:
         """Send an answer: a status, and what is said."""
-        got = self.request("POST", "/room/answer", self.body(question=question, answer=answer))
-        return got.status, got.json
+        response = self.request("POST", "/room/answer", self.body(question=question, answer=answer))
+        return response.status, response.json
 
     def listen(self) -> dict[str, Any]:
         """Begin to listen to the room; the first that is heard."""
@@ -69,8 +72,8 @@ class Phone:
         """What is heard next; {} at the stream's end."""
         while line := self._stream.readline():
             if line.strip():
-                found: dict[str, Any] = json.loads(line)
-                return found
+                message: dict[str, Any] = json.loads(line)
+                return message
         return {}
 
 

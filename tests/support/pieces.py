@@ -5,20 +5,19 @@ from typing import Any
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.networks.progress import run
 from rnnviz.scoring.language_model import LanguageModel
 from rnnviz.scoring.perplexity import Piece, score
 
 
 def pieces(model: LanguageModel, text: str, **options: Any) -> list[Piece]:
     """The pieces of a text, with rank and entropy."""
-    found: list[Piece] = []
-    run(score(model, text=text, each=found.append, **options))
-    return found
+    parts: list[Piece] = []
+    score(model, text=text, on_piece=parts.append, **options)
+    return parts
 
 
 def costs(model: LanguageModel, text: str, **options: Any) -> Doubles:
     """The nats of each character, (n,), read without rank and entropy."""
-    found: list[Doubles] = []
-    run(score(model, text=text, costs=found.append, **options))
-    return np.concatenate(found)
+    parts: list[Doubles] = []
+    score(model, text=text, costs=parts.append, **options)
+    return np.concatenate(parts)

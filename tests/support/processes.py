@@ -33,12 +33,12 @@ def pid_of(folder: RunFolder) -> int:
     """The process of a run that this one started, as soon as it has a command line of its own."""
 
     def there() -> list[int]:
-        found = []
+        pids = []
         for child in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):  # another that has just ended
                 if str(folder.path) in child.cmdline():
-                    found.append(child.pid)
-        return found
+                    pids.append(child.pid)
+        return pids
 
     return until(there)[-1]  # on Windows the Python of a virtual environment starts the real one
 
@@ -50,8 +50,8 @@ def kill(folder: RunFolder) -> None:
 
 @cache
 def _parent() -> BaseContext:
-    known = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if known else "spawn")
+    can_fork = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if can_fork else "spawn")
     context.set_forkserver_preload(
         ["tests.support.processes", "torch", "rnnviz.lab.fit.trainer", "rnnviz.lab.run.journal"]
     )
@@ -74,7 +74,7 @@ def train_to_its_end(folder: RunFolder, *, status: int = 0, **settings: Any) -> 
 
 def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) -> None:
     """`file_limit`: bytes of the largest file; `step_seconds`: how long a step takes; else constants of
-    rnnviz.lab.run.journal, such as SAVE, or SHARE of snapshots.
+    rnnviz.lab.run.journal, such as SAVE_S, or MAX_TIME_SHARE of snapshots.
 
     other  whether products are another processor's: the environment is that of the fork server's start, in an
            earlier test
@@ -102,13 +102,15 @@ def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) ->
 
         trainer.Trainer._paced_step = slow  # type: ignore[method-assign]
     for name, value in settings.items():
-        setattr(snapshots if name == "SHARE" else journal, name, value)
+        module = snapshots if name == "MAX_TIME_SHARE" else journal
+        assert hasattr(module, name), f"a constant of another name: {name}"
+        setattr(module, name, value)
     run_process.lower_priority = lambda: None
     try:
-        nothing = nullcontext((lambda _: None, lambda _: None))
-        made = run_process.run(RunFolder(folder), lambda _: nothing, queued=queued)
+        no_report = nullcontext((lambda _: None, lambda _: None))
+        finished = run_process.run(RunFolder(folder), lambda _: no_report, queued=queued)
     except Exception as error:
         sys.stderr.write(f"{error}\n")
         sys.stderr.flush()
         os._exit(1)
-    os._exit(0 if made else 130)
+    os._exit(0 if finished else 130)

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel
 from rnnviz.scoring.record import Record, record
 from rnnviz.text.vocabulary import Vocabulary
@@ -19,7 +18,7 @@ from tests.support.models import TEXT
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 
 
-class Told:
+class CostsModel:
     """A model that gives the t-th character of any text the probability exp(-costs[t])."""
 
     name = "told"
@@ -29,11 +28,11 @@ class Told:
         self.costs = np.asarray(costs, np.float64)
         self.vocabulary = Vocabulary(tuple(sorted(characters)))
 
-    def scorer(self) -> ToldScorer:
-        return ToldScorer(self.costs)
+    def scorer(self) -> CostsScorer:
+        return CostsScorer(self.costs)
 
 
-class ToldScorer:
+class CostsScorer:
     def __init__(self, costs: npt.NDArray[np.float64]) -> None:
         self.costs, self.at = costs, 0
 
@@ -46,15 +45,15 @@ class ToldScorer:
         return log_p, np.ones(len(ids), np.int32), np.zeros(len(ids), np.float32)
 
 
-def recorded(folder: Path, model: LanguageModel, text: str, name: str | None = None) -> Record:
+def make_record(folder: Path, model: LanguageModel, text: str, name: str | None = None) -> Record:
     """The text's record in a new folder within `folder`."""
-    return run(record(model, None, folder / f"record-{len(list(folder.iterdir()))}", text=text, name=name))
+    return record(model, None, folder / f"record-{len(list(folder.iterdir()))}", text=text, name=name)
 
 
-def told(folder: Path, text: str, costs: Sequence[float] | npt.NDArray[Any]) -> Record:
+def record_costs(folder: Path, text: str, costs: Sequence[float] | npt.NDArray[Any]) -> Record:
     """The record of a text whose characters cost these nats."""
     assert len(text) == len(costs)
-    return recorded(folder, Told(costs, "".join(set(text))), text)
+    return make_record(folder, CostsModel(costs, "".join(set(text))), text)
 
 
 def noise(n: int, seed: int, exponent: float) -> np.ndarray:
@@ -63,5 +62,5 @@ def noise(n: int, seed: int, exponent: float) -> np.ndarray:
     waves = np.fft.rfft(np.random.default_rng(seed).standard_normal(16 * n))
     waves[1:] *= power
     waves[0] = 0
-    drawn = np.fft.irfft(waves, 16 * n)
-    return drawn[:n] / drawn.std()
+    signal = np.fft.irfft(waves, 16 * n)
+    return signal[:n] / signal.std()

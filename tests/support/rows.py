@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel
 from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import RowsScore
@@ -24,9 +23,9 @@ def row_file(rows: Sequence[Any], **options: Any) -> row_files.RowFile:
 def score_file_rows(
     model: LanguageModel, file: row_files.RowFile, **options: Any
 ) -> tuple[list[RowScore], RowsScore]:
-    found: list[RowScore] = []
-    score = run(score_rows(model, file, each=lambda batch: found.extend(batch.scores), **options))
-    return found, score
+    scores: list[RowScore] = []
+    score = score_rows(model, file, on_batch=lambda batch: scores.extend(batch.scores), **options)
+    return scores, score
 
 
 ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]

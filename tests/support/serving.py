@@ -72,8 +72,8 @@ def _until_healthy(process: subprocess.Popen[bytes], url: str) -> None:
     end = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < end:
         if process.poll() is not None:
-            _, said = process.communicate()
-            raise RuntimeError(f"the app stopped at its start:\n{said.decode(errors='replace')}")
+            _, errors = process.communicate()
+            raise RuntimeError(f"the app stopped at its start:\n{errors.decode(errors='replace')}")
         try:
             with urllib.request.urlopen(url, timeout=1) as answer:
                 if answer.status == 200:

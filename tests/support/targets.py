@@ -3,6 +3,6 @@
 from rnnviz.lab.analysis.targets import Target
 
 
-def target_signs(found: Target) -> str:
+def target_signs(search: Target) -> str:
     """One sign a character: a digit where it is graded, x and . elsewhere."""
-    return "".join(f"{v:.0f}" if found.graded else ".x"[int(v)] for v in found.values)
+    return "".join(f"{v:.0f}" if search.graded else ".x"[int(v)] for v in search.values)

@@ -94,7 +94,7 @@ class Read:
     steps: list[list[Parts]]
     logits: Tensor
 
-    def of(self, name: str) -> Tensor:
+    def part(self, name: str) -> Tensor:
         """A part, (T, L, B, H); "logits" or "log_probs", (T, B, V)."""
         if name == "logits":
             return self.logits
@@ -136,16 +136,20 @@ def read(
     h, c = (list(part) for part in (*(state or [zeros]), zeros)[:2])
     steps = []
     for t, below in enumerate(x.unbind(1)):
-        made = []
+        layer_parts = []
         for n in range(config.layers):
-            own = [tensors[name] for name in config.layer_names(n)]
+            layer_tensors = [tensors[name] for name in config.layer_names(n)]
 
             def changed(name: str, value: Tensor, t: int = t, n: int = n) -> Tensor:
                 return change(t, n, name, value)
 
-            parts = STEPS[config.cell](below, h[n], c[n], own, getattr(torch, config.activation), changed)
+            parts = STEPS[config.cell](
+                below, h[n], c[n], layer_tensors, getattr(torch, config.activation), changed
+            )
             below = h[n] = parts["hidden"] = changed("hidden", parts["hidden"])
             c[n] = parts.get("cell", c[n])
-            made.append(parts)
-        steps.append(made)
-    return Read(steps, read_out(config, tensors, torch.stack([made[-1]["hidden"] for made in steps])))
+            layer_parts.append(parts)
+        steps.append(layer_parts)
+    return Read(
+        steps, read_out(config, tensors, torch.stack([layer_parts[-1]["hidden"] for layer_parts in steps]))
+    )

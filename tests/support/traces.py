@@ -8,7 +8,7 @@ from rnnviz import ModelConfig
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.vocabulary import Vocabulary
-from tests.support.models import drawn, network
+from tests.support.models import network, random_tensors
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
@@ -19,19 +19,19 @@ def spread_network(cell: str = "gru", **options: Any) -> NumpyModel:
     """A random model, its weights spread far enough that states and gates vary."""
     options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
     config = ModelConfig(cell, VOCABULARY.size, **options)  # type: ignore[arg-type]
-    tensors = {name: 2 * weights for name, weights in drawn(config).items()}
+    tensors = {name: 2 * weights for name, weights in random_tensors(config).items()}
     return network(config, VOCABULARY, tensors, name=f"tiny-{cell}")
 
 
-def assert_same_trace(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:
-    assert one.text == other.text
+def assert_same_trace(trace: Trace, other: Trace, tolerance: float = 1e-5) -> None:
+    assert trace.text == other.text
     for name in ARRAYS:
-        left, right = getattr(one, name), getattr(other, name)
+        left, right = getattr(trace, name), getattr(other, name)
         if left is None:
             assert right is None
         else:
             assert left.shape == right.shape
             np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance, err_msg=name)
-    np.testing.assert_allclose(one.log_probs, other.log_probs, rtol=0, atol=tolerance)
-    for name, values in one.gates.items():
+    np.testing.assert_allclose(trace.log_probs, other.log_probs, rtol=0, atol=tolerance)
+    for name, values in trace.gates.items():
         np.testing.assert_allclose(values, other.gates[name], rtol=0, atol=tolerance, err_msg=name)

@@ -42,11 +42,11 @@ def whole() -> dict[str, torch.Tensor]:
     return {k: v.clone() for k, v in trainer.model.state_dict().items()}
 
 
-def begin_run(home: Path, config: TrainConfig = INTERRUPTIBLE, **more: Any) -> RunFolder:
+def begin_run(home: Path, config: TrainConfig = INTERRUPTIBLE, **fields: Any) -> RunFolder:
     """A run's folder with nothing done yet."""
     folder = RunFolder(home / "run")
     folder.path.mkdir(parents=True)
-    folder.begin(Description("run", config, text=TRAVELLER, threads=1, watch_text="lit the lamp", **more))
+    folder.begin(Description("run", config, text=TRAVELLER, threads=1, watch_text="lit the lamp", **fields))
     return folder
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.lecture import scene_7_backwards
-from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, drawn
+from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, draw_weights
 from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_5_word import descended
@@ -47,21 +47,21 @@ def table_or_network() -> list[str]:
 
 
 def two_steps() -> list[str]:
-    net, there, alone = Machine().net, Machine().forward, Machine(text="achine").forward
-    from_state = there.state[0] @ net.W_hh
+    net, forward, alone = Machine().net, Machine().forward, Machine(text="achine").forward
+    from_state = forward.state[0] @ net.W_hh
     return [
-        vector(there.x[0] @ net.W_xh + net.b_h),
-        *map(vector, (there.state[0], from_state, there.state[1], alone.state[0])),
+        vector(forward.x[0] @ net.W_xh + net.b_h),
+        *map(vector, (forward.state[0], from_state, forward.state[1], alone.state[0])),
     ]
 
 
 def one_product() -> list[str]:
-    net, there = Machine().net, Machine().forward
-    row = np.concatenate([there.x[1], there.before[1]])
+    net, forward = Machine().net, Machine().forward
+    row = np.concatenate([forward.x[1], forward.before[1]])
     weights = np.concatenate([net.W_xh, net.W_hh])
     several = shape(3, len(row)), shape(*weights.shape), shape(3, weights.shape[1])
     return [
-        vector(there.state[0])[1:-1],
+        vector(forward.state[0])[1:-1],
         shape(1, len(row)),
         shape(*weights.shape),
         fixed(row @ weights[:, 0]),
@@ -70,8 +70,8 @@ def one_product() -> list[str]:
 
 
 def labels_and_loss() -> list[str]:
-    there = Machine().forward
-    return [Machine().labels, fixed(math.exp(-there.losses[2])), fixed(there.losses[2])]
+    forward = Machine().forward
+    return [Machine().labels, fixed(math.exp(-forward.losses[2])), fixed(forward.losses[2])]
 
 
 def perplexity(p: list[float]) -> float:
@@ -81,14 +81,14 @@ def perplexity(p: list[float]) -> float:
 
 def four_probabilities() -> list[str]:
     p = [1 / 2, 1 / 4, 1 / 8, 1 / 4]
-    nats = [-math.log(one) for one in p]
+    nats = [-math.log(value) for value in p]
     mean, V = sum(nats) / 4, len(SYMBOLS)
-    bits = [f"{one / math.log(2):.0f}" for one in (*nats, mean)]
+    bits = [f"{value / math.log(2):.0f}" for value in (*nats, mean)]
     return [
         *bits,
         fixed(mean),
         f"{perplexity(p):g}",
-        f"{sum(1 / one for one in p) / 4:g}",
+        f"{sum(1 / value for value in p) / 4:g}",
         fixed(4 / sum(p)),
         f"{perplexity([1 / V] * 4):g}",
         fixed(math.log2(V)),
@@ -113,7 +113,7 @@ def three_terms() -> list[str]:
 
 
 def norm(word: Machine) -> float:
-    return math.hypot(*(np.linalg.norm(one) for one in word.gradients().values()))
+    return math.hypot(*(np.linalg.norm(value) for value in word.gradients().values()))
 
 
 def clipping() -> list[str]:
@@ -130,9 +130,9 @@ def clipping() -> list[str]:
 def powers_and_cuts() -> list[str]:
     small, large = (next(k for k in range(99) if reached(k)) for reached in
                     (lambda k: 0.9**k < 0.01, lambda k: 1.1**k > 100))  # fmt: skip
-    kept, every = Machine().heard(2).sum(), Machine().heard().sum()
-    each = sum(array.shape[1] for array in Machine().cached().values())
-    return [*map(str, (small, large, kept, every, 6 * each, 2 * each))]
+    uncut, every = Machine().uncut_pairs(2).sum(), Machine().uncut_pairs().sum()
+    norms = sum(array.shape[1] for array in Machine().cached().values())
+    return [*map(str, (small, large, uncut, every, 6 * norms, 2 * norms))]
 
 
 def percent(share: float) -> str:
@@ -143,15 +143,15 @@ def temperature() -> list[str]:
     p = np.array([0.5, 0.3, 0.2])
     shapes = [vector(p ** (1 / t) / (p ** (1 / t)).sum()) for t in (0.5, 2)]
     *rows, book = recorded("writing")["temperatures"]
-    found = {row["temperature"]: (row["repeated"][0], row["made_up"][0]) for row in rows}
-    own = book["repeated"][0], book["made_up"][0]
-    near = {min(found, key=lambda t: abs(found[t][n] - own[n])) for n in (0, 1)}
+    shares = {row["temperature"]: (row["repeated"][0], row["made_up"][0]) for row in rows}
+    own_answers = book["repeated"][0], book["made_up"][0]
+    near = {min(shares, key=lambda t: abs(shares[t][n] - own_answers[n])) for n in (0, 1)}
     assert near == {0.7}
     return [
         *shapes,
-        *map(percent, (found[0.2][0], own[0], found[1.5][1], own[1])),
+        *map(percent, (shares[0.2][0], own_answers[0], shares[1.5][1], own_answers[1])),
         "0.7",
-        *map(percent, found[0.7]),
+        *map(percent, shares[0.7]),
     ]
 
 
@@ -161,11 +161,11 @@ TEXTS = "and where", "in the atmosphere"
 def two_texts() -> list[str]:
     apart = {}
     for cell in ("rnn", "mlp", "gru"):
-        one, other = (expected(cell, text) for text in TEXTS)
-        apart[cell] = np.abs(one - other).max()
+        value, other = (expected(cell, text) for text in TEXTS)
+        apart[cell] = np.abs(value - other).max()
         if cell == "rnn":
             symbol = load("timemachine-rnn").vocabulary.symbol
-            assert [symbol(int(p.argmax())) for p in (one, other)] == [" ", "d"]
+            assert [symbol(int(p.argmax())) for p in (value, other)] == [" ", "d"]
     assert TEXTS[0][-4:] == TEXTS[1][-4:]
     assert apart["rnn"] > 0.5
     return [fixed(apart[cell]) for cell in ("rnn", "mlp", "gru")]
@@ -174,17 +174,17 @@ def two_texts() -> list[str]:
 def one_word() -> list[str]:
     word = Machine()
     ids = [*word.ids, word.targets[-1]]
-    net, perplexities, wrote = drawn(2, len(SYMBOLS)), [], []
+    net, perplexities, wrote = draw_weights(2, len(SYMBOLS)), [], []
     for _step in range(101):
-        seen = unroll(net, ids[:-1], ids[1:])
-        perplexities.append(seen.perplexity)
+        forward = unroll(net, ids[:-1], ids[1:])
+        perplexities.append(forward.perplexity)
         state, x, written = np.zeros(4), ids[0], "m"
         while len(written) < len("machine"):
             state = np.tanh(net.W_xh[x] + state @ net.W_hh + net.b_h)
             x = int(np.argmax(state @ net.W_hq + net.b_q))
             written += SYMBOLS[x]
         wrote.append(written)
-        net = descended(net, seen)
+        net = descended(net, forward)
     first = wrote.index("machine")
     return [wrote[0], str(first), *(fixed(perplexities[n]) for n in (0, first, 100))]
 
@@ -193,7 +193,7 @@ def by_heart() -> list[str]:
     run = recorded("memorising")
     train, held_out = run["train"], run["held_out"]
     best = min(range(len(held_out)), key=held_out.__getitem__)
-    worse = max(n for n, held in enumerate(held_out) if held <= run["uniform"]) + 1
+    worse = max(n for n, held_out_cost in enumerate(held_out) if held_out_cost <= run["uniform"]) + 1
     passes = [f"{run['passes'][n]:.0f}" for n in (best, worse)]
     end = fixed(train[-1]), fixed(held_out[-1], 0)
     return [passes[0], fixed(held_out[best]), passes[1], f"{run['uniform']:g}", *end]
@@ -202,19 +202,19 @@ def by_heart() -> list[str]:
 def the_gap() -> list[str]:
     def right(cell: str, gap: int) -> list[float]:
         (run,) = (
-            one
-            for one in recorded("long_gap")["runs"]
-            if (one["cell"], one["gap"], one["clipped"]) == (cell, gap, True)
+            value
+            for value in recorded("long_gap")["runs"]
+            if (value["cell"], value["gap"], value["clipped"]) == (cell, gap, True)
         )
         return [100 * accuracy[-1] for accuracy in run["accuracy"]]
 
     gaps = scene_7_backwards.GAPS
     fails = next(k for k in gaps if min(right("rnn", k)) < 90)
-    assert sum(one < 90 for one in right("rnn", fails)) == 1
+    assert sum(value < 90 for value in right("rnn", fails)) == 1
     reach = [max(k for k in gaps if min(right(cell, k)) > 99) for cell in ("gru", "lstm")]
     opened = min(min(right(f"{cell}.open", 80)) for cell in ("gru", "lstm"))
-    shown = f"{math.floor(min(right('rnn', fails)) + 0.5)} %"
-    return [str(fails), shown, *map(str, reach), fixed(math.log10(0.73**80), 0), f"{opened:.0f} %"]
+    percents = f"{math.floor(min(right('rnn', fails)) + 0.5)} %"
+    return [str(fails), percents, *map(str, reach), fixed(math.log10(0.73**80), 0), f"{opened:.0f} %"]
 
 
 def exercises() -> list[str]:
@@ -224,7 +224,7 @@ def exercises() -> list[str]:
     for kind in ("lstm", "6gram"):
         moved[kind] = np.abs(expected(kind, text) - expected(kind, changed)).sum() / 2
     multiplied = r"by ([\d.,]*\d(?: × 10\S+)?)"
-    said = {rho: re.findall(multiplied, scene_7_backwards.dial(rho, 40, 1)[1]) for rho in (0.8, 1.2)}
+    answers = {rho: re.findall(multiplied, scene_7_backwards.dial(rho, 40, 1)[1]) for rho in (0.8, 1.2)}
     generator = np.random.default_rng(1)
     W = generator.standard_normal((6, 6))
     W *= 1.2 / abs(np.linalg.eigvals(W)).max()
@@ -233,25 +233,25 @@ def exercises() -> list[str]:
     linear = np.linalg.norm(g @ np.linalg.matrix_power(W.T, 40)) / np.linalg.norm(g)
     writing = recorded("writing")
     beams = {row["width"]: row for row in writing["beams"]}
-    (own,) = (row for row in writing["own_input"] if row["cell"] == "lstm")
-    (far,) = (row for row in writing["contexts"] if row["cell"] == "lstm")
-    reach = next(k for k, (nats, _e) in zip((1, 2, 3, 5, 10), far["lost"], strict=False) if nats < 0.02)
+    (own_answers,) = (row for row in writing["own_input"] if row["cell"] == "lstm")
+    (distance,) = (row for row in writing["contexts"] if row["cell"] == "lstm")
+    reach = next(k for k, (nats, _e) in zip((1, 2, 3, 5, 10), distance["lost"], strict=False) if nats < 0.02)
     second_ten = (1, 2, 5, 10, 20).index(20)
     return [
         *(str(size) for size in (len(SYMBOLS), load("timemachine-rnn").vocabulary.size)),
         fixed(moved["lstm"]),
         fixed(moved["6gram"]),
-        said[0.8][0],
+        answers[0.8][0],
         fixed(linear, 0),
-        said[1.2][2],
+        answers[1.2][2],
         str(writing["greedy"][0]["period"]),
         percent(beams[16]["repeated"][0]),
-        *(f"{100 * own[name][second_ten][0]:.0f} %" for name in ("free", "by_accident")),
+        *(f"{100 * own_answers[name][second_ten][0]:.0f} %" for name in ("free", "by_accident")),
         str(reach),
     ]
 
 
-FOUND: tuple[Callable[[], list[str]], ...] = (
+TASK_ANSWERS: tuple[Callable[[], list[str]], ...] = (
     table_or_network,
     two_steps,
     one_product,
@@ -273,4 +273,4 @@ FOUND: tuple[Callable[[], list[str]], ...] = (
 @cache
 def answers() -> dict[int, list[str]]:
     """The key's numbers by task, in their order."""
-    return {n: find() for n, find in enumerate(FOUND, start=1)}
+    return {n: find() for n, find in enumerate(TASK_ANSWERS, start=1)}

@@ -37,8 +37,10 @@ NOT_RUN = [
 
 def blocks(page: Path, language: str, indented: bool = False) -> list[str]:
     """A page's blocks of code; those that are `indented` belong to a list, and show a fragment."""
-    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    return [textwrap.dedent(code) for before, code in found if bool(before) == indented]
+    matches = re.findall(
+        rf"^( *)```{language}\n(.*?)^ *```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    return [textwrap.dedent(code) for before, code in matches if bool(before) == indented]
 
 
 def typed(page: Path) -> list[str]:
@@ -61,8 +63,8 @@ def commands() -> list[str]:
 
 def examples() -> dict[str, list[str]]:
     """The Python of each page that has some: its blocks, which run one after the other."""
-    said = {page.relative_to(ROOT).as_posix(): blocks(page, "python") for page in PAGES}
-    return {name: code for name, code in said.items() if code}
+    by_page = {page.relative_to(ROOT).as_posix(): blocks(page, "python") for page in PAGES}
+    return {name: code for name, code in by_page.items() if code}
 
 
 FENCE = re.compile(r"^( *)(`{3,}).*?^\1\2\s*$", re.MULTILINE | re.DOTALL)
@@ -76,8 +78,8 @@ def prose(page: Path) -> str:
 
 def links(page: Path) -> list[str]:
     """Where a page links to, pictures included, other hosts left out."""
-    found = (one or two for one, two in LINK.findall(prose(page)))
-    return [target for target in found if not re.match(r"[a-z]+:", target)]
+    matches = (target_a or two for target_a, two in LINK.findall(prose(page)))
+    return [target for target in matches if not re.match(r"[a-z]+:", target)]
 
 
 def slug(heading: str) -> str:
@@ -89,13 +91,13 @@ def slug(heading: str) -> str:
 def anchors(page: Path) -> set[str]:
     """What a link to a page may name after `#`."""
     text = FENCE.sub("", page.read_text("utf-8"))
-    found: list[str] = []
+    matches: list[str] = []
     for heading in re.findall(r"^#{1,6} +(.+?) *#*$", text, re.MULTILINE):
         name = slug(heading)
-        before = sum(re.fullmatch(rf"{re.escape(name)}(-\d+)?", other) is not None for other in found)
-        found.append(f"{name}-{before}" if before else name)
+        before = sum(re.fullmatch(rf"{re.escape(name)}(-\d+)?", other) is not None for other in matches)
+        matches.append(f"{name}-{before}" if before else name)
     return {
-        *found,
+        *matches,
         *re.findall(r"<\w+ (?:id|name)=\"([^\"]+)\"", text),
         *re.findall(r"^::: (\S+)", text, re.M),
     }

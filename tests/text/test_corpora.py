@@ -23,11 +23,7 @@ def test_every_corpus_says_what_it_is(name: str, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
     info = corpora.describe(name)
     assert info.name == name
-    assert info.title
-    assert info.licence
-    assert info.source
-    assert info.language
-    assert info.bytes > 0
+    assert all((info.title, info.licence, info.source, info.language, info.bytes)), "no field is empty"
     assert info.needs_download == (name == "tinyshakespeare")
 
 
@@ -70,22 +66,20 @@ def test_a_missing_module_is_skipped_and_recorded(tmp_path: Path, monkeypatch: p
     assert "# tokenize\n" in corpus.text
 
 
-def test_a_python_without_sources_is_said_to_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("python-source", "no source files of its standard library in .*; use another corpus"),
+        ("timemachine", "comes with rnnviz, can't be read .*install rnnviz again"),
+    ],
+)
+def test_missing_corpus_is_refused_with_remedy(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
-    with pytest.raises(
-        CorpusError, match=r"no source files of its standard library in .*; use another corpus"
-    ):
-        corpora.read("python-source")
-
-
-def test_the_reference_of_help() -> None:
-    corpus = corpora.read("python-docs")
-    assert 300_000 < corpus.characters < 900_000
-
-
-def test_the_textbooks_toy() -> None:
-    corpus = corpora.read("machine")
-    assert (corpus.text, corpus.characters, corpus.distinct, corpus.sample) == ("machine", 7, 7, "machine")
+    monkeypatch.setattr(corpora, "BOOK", tmp_path / "gone.txt")
+    with pytest.raises(CorpusError, match=message):
+        corpora.read(name)
 
 
 def test_the_time_machine_comes_with_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,12 +99,6 @@ def test_the_time_machine_comes_with_the_package(tmp_path: Path, monkeypatch: py
     assert not list(tmp_path.iterdir()), "nothing was fetched"
 
 
-def test_a_book_that_is_missing_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(corpora, "BOOK", tmp_path / "gone.txt")
-    with pytest.raises(CorpusError, match=r"comes with rnnviz, can't be read .*install rnnviz again"):
-        corpora.read("timemachine")
-
-
 # ---- splitting and the user's own --------------------------------------------------------------------------
 
 
@@ -125,37 +113,32 @@ def test_a_text_is_split_in_order(n: int) -> None:
     assert len(split.train) + len(split.validation) == int(n * 0.9)
 
 
-def test_the_final_run_trains_on_the_first_nine_tenths() -> None:
+def test_final_run_trains_on_first_nine_tenths() -> None:
     corpus = corpora.from_text("0123456789" * 100)
-    split = corpus.split(validation=0)
-    assert (len(split.train), split.validation) == (900, "")
-    assert split.held_out == corpus.split().held_out
+    assert corpus.split(validation=0) == Split(corpus.text[:900], "", corpus.split().held_out)
+    assert corpora.from_text("a" * 199).split() == Split("a" * 199, "", ""), "too short"
 
 
-def test_199_characters_are_not_split() -> None:
-    assert corpora.from_text("a" * 199).split() == Split("a" * 199, "", "")
-
-
-def test_a_text_of_ones_own() -> None:
+def test_own_text_becomes_corpus() -> None:
     corpus = corpora.from_text("one\r\ntwo 道", "mine", language="en")
     assert (corpus.name, corpus.title, corpus.text, corpus.language) == ("mine", "mine", "one\ntwo 道", "en")
     assert corpus.sha256 == hashlib.sha256("one\ntwo 道".encode()).hexdigest()
 
 
-def test_a_file_of_ones_own(tmp_path: Path) -> None:
+def test_own_file_becomes_corpus(tmp_path: Path) -> None:
     path = tmp_path / "西游记.txt"
     path.write_bytes("行者道\r\n".encode("utf-16"))
     corpus = corpora.from_file(path, language="zh")
     assert (corpus.name, corpus.title, corpus.source) == ("西游记", "西游记.txt", "西游记.txt")
     assert corpus.text == "行者道\n"
-    said = {"name": "journey", "title": "Journey to the West", "language": "zh", "licence": "public domain"}
-    again = corpora.open_corpus(path, encoding="utf-16", **said)
-    assert {field: getattr(again, field) for field in said} == said
+    fields = {"name": "journey", "title": "Journey to the West", "language": "zh", "licence": "public domain"}
+    again = corpora.open_corpus(path, encoding="utf-16", **fields)
+    assert {field: getattr(again, field) for field in fields} == fields
     assert corpora.named_or_file(str(path), title="Journey to the West").title == "Journey to the West"
     assert str(tmp_path) not in repr(corpus), "a model's card must not tell where a file was"
 
 
-def test_a_name_or_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_wins_over_file_unless_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "machine").write_text("not the word", encoding="utf-8")
     assert corpora.open_corpus("machine").text == "machine"

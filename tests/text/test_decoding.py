@@ -91,12 +91,12 @@ def test_a_file_that_changes_while_it_is_read_is_an_error_and_not_a_wrong_text(t
         list(stream)
 
 
-def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:
+def test_too_long_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TextError, match="can't be opened"):
         open_text(tmp_path / ("long" * 100))
 
 
-def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_without_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The refusal is the test's own: root may read everything, and Windows has no mode that forbids it."""
 
     def refuse(*_: object) -> None:
@@ -140,13 +140,13 @@ def test_a_pipe_is_read_once_into_a_copy(tmp_path: Path, read: str) -> None:
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_packed_text_is_unpacked(tmp_path: Path, ending: str) -> None:
-    own = "行者笑道：“师父莫怕！”\r\n".encode("gb18030") * 20_000
-    data = gzip.compress(own) if ending == ".gz" else zstandard(own)
+    content = "行者笑道：“师父莫怕！”\r\n".encode("gb18030") * 20_000
+    data = gzip.compress(content) if ending == ".gz" else zstandard(content)
     (path := tmp_path / f"a.TXT{ending}").write_bytes(data)
     for source in (path, io.BytesIO(data)):
         stream = open_text(source, name=path.name)
-        assert "".join(stream) == own.decode("gb18030")
-        assert (stream.encoding, stream.bytes_total) == ("gb18030", len(own))
+        assert "".join(stream) == content.decode("gb18030")
+        assert (stream.encoding, stream.bytes_total) == ("gb18030", len(content))
     path.write_bytes(data[:-20])
     with pytest.raises(TextError, match="is damaged or cut off"):
         open_text(path)
@@ -156,7 +156,7 @@ def test_a_packed_text_is_unpacked(tmp_path: Path, ending: str) -> None:
         open_text(path)
 
 
-def test_a_file_that_cannot_be_rewound() -> None:
+def test_unseekable_file_is_refused() -> None:
     reader, writer = os.pipe()
     os.close(writer)
     with os.fdopen(reader, "rb") as file, pytest.raises(TextError, match="pass a seekable file"):
@@ -200,11 +200,11 @@ def test_a_text_is_read_alike_and_its_own_bytes_count_wherever_it_is_cut(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rnnviz.text.decoding.PIECE_BYTES", chunk)
         source = source_of(text, name)
-        pieces, own = list(source.pieces(length)), list(source_of(text, name).raw_pieces(length))
+        pieces, raw = list(source.pieces(length)), list(source_of(text, name).raw_pieces(length))
     read = normalise(text, name)
     assert "".join(pieces) == read
     assert [len(piece) for piece in pieces[:-1]] == [length] * (len(pieces) - 1)
-    assert [len(piece) for piece in pieces] == [len(piece) for piece in own]
+    assert [len(piece) for piece in pieces] == [len(piece) for piece in raw]
     assert source.bytes == len(text.encode())
     assert source.normaliser.line_ends == text.count("\r")
     assert source.normaliser.replaced == sum(map(text.count, NORMALISERS[name]))

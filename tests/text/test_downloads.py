@@ -34,10 +34,10 @@ SENT: dict[str, tuple[Any, ...]] = {
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     ended: threading.Event
-    seen: list[str]
+    requests: list[str]
 
     def do_GET(self) -> None:
-        self.seen.append(self.path)
+        self.requests.append(self.path)
         page = self.path.rsplit("/")[-1].removesuffix(".txt")
         self._send(*SENT.get(page, (0, b"", 404)))
         if page == "stalling":
@@ -68,12 +68,12 @@ class _QuietServer(http.server.ThreadingHTTPServer):
 def server() -> Iterator[SimpleNamespace]:
     """A web server on this machine whose every address fails in its own way, and what was asked of it."""
     ended = threading.Event()
-    seen: list[str] = []
-    handler = type("Handler", (_Handler,), {"ended": ended, "seen": seen})
+    requests: list[str] = []
+    handler = type("Handler", (_Handler,), {"ended": ended, "requests": requests})
     with _QuietServer(("127.0.0.1", 0), handler) as http_server:
         thread = threading.Thread(target=http_server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield SimpleNamespace(url=f"http://127.0.0.1:{http_server.server_port}", requests=seen)
+        yield SimpleNamespace(url=f"http://127.0.0.1:{http_server.server_port}", requests=requests)
         ended.set()
         http_server.shutdown()
         thread.join()
@@ -90,7 +90,7 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def kept(folder: Path) -> list[bytes]:
+def cached_files(folder: Path) -> list[bytes]:
     return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
 
 
@@ -110,7 +110,7 @@ def test_a_corpus_is_fetched_once_and_then_read_from_this_machine(
     assert corpus.sha256 == SHA256
     assert steps[-1] == (len(TEXT), len(TEXT))
     assert steps == sorted(steps)
-    assert kept(tmp_path) == [TEXT]
+    assert cached_files(tmp_path) == [TEXT]
     assert not corpora.describe("moved").needs_download
     assert corpora.fetch("moved") == corpora.read("moved") == corpora.open_corpus("moved") == corpus
     assert server.requests == ["/moved.txt", "/right.txt"], "a redirection was followed, then nothing asked"
@@ -147,7 +147,7 @@ def test_a_download_that_fails_says_how_and_leaves_what_was_there(
     old.write_bytes(b"an older edition")
     with pytest.raises(DownloadError, match=f"{page}.txt {message}.*[Tt]ry again, or save the file yourself"):
         corpora.fetch(page, base_url=server.url)
-    assert kept(tmp_path) == [b"an older edition"]
+    assert cached_files(tmp_path) == [b"an older edition"]
 
 
 def test_a_slow_download_ends_at_the_limit(server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,21 +158,21 @@ def test_a_slow_download_ends_at_the_limit(server: SimpleNamespace, monkeypatch:
         corpora.fetch("right", base_url=server.url)
 
 
-def test_nobody_listens() -> None:
+def test_unreachable_server_is_refused() -> None:
     with pytest.raises(DownloadError, match=r"needs a connection to 127\.0\.0\.1: are you offline\?"):
         corpora.fetch("right", base_url="http://127.0.0.1:1")
 
 
-def test_stopping_a_download_keeps_nothing(server: SimpleNamespace, tmp_path: Path) -> None:
+def test_stopped_download_keeps_nothing(server: SimpleNamespace, tmp_path: Path) -> None:
     def stop(received: int, size: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         corpora.fetch("right", stop, base_url=server.url)
-    assert kept(tmp_path) == []
+    assert cached_files(tmp_path) == []
 
 
-def test_a_cache_that_cannot_be_written(server: SimpleNamespace, tmp_path: Path) -> None:
+def test_unwritable_cache_is_refused(server: SimpleNamespace, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("in the way", encoding="utf-8")
     with pytest.raises(DownloadError, match=r"can't be written .*set RNNVIZ_CACHE"):
         corpora.fetch("right", base_url=server.url)

@@ -7,7 +7,7 @@ from tests.support.decoded import decode
 from tests.support.texts import TEXTS
 
 # text, the encoding its bytes are in, what it is found to be: a superset is as good.
-FOUND = [
+GUESSED = [
     ("english", "cp1252", "cp1252"),
     ("german", "cp1252", "cp1252"),
     ("german", "latin-1", "cp1252"),
@@ -62,11 +62,11 @@ NAMED = [
 REFUSED = {"iso8859-5", "iso8859-6", "johab"}  # nothing else fits them either
 
 
-@pytest.mark.parametrize(("text", "codec", "encoding"), FOUND, ids=lambda value: str(value))
+@pytest.mark.parametrize(("text", "codec", "encoding"), GUESSED, ids=lambda value: str(value))
 def test_an_encoding_is_found_by_its_bytes(text: str, codec: str, encoding: str) -> None:
     for times in (1, 5, 60):
-        found = decode((TEXTS[text] * times).encode(codec))
-        assert (found.text, found.encoding, found.certainty) == (TEXTS[text] * times, encoding, "guessed")
+        result = decode((TEXTS[text] * times).encode(codec))
+        assert (result.text, result.encoding, result.certainty) == (TEXTS[text] * times, encoding, "guessed")
 
 
 # Every script whose UTF-16 has no byte beyond 0x7F, and what is short.
@@ -87,8 +87,8 @@ NARROW = {
 @pytest.mark.parametrize("text", [*TEXTS.values(), *NARROW.values()], ids=[*TEXTS, *NARROW])
 def test_wide_unicode_needs_no_mark(text: str) -> None:
     for width in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
-        found = decode(text.encode(width))
-        assert (found.text, found.encoding, found.certainty) == (text, width, "guessed")
+        result = decode(text.encode(width))
+        assert (result.text, result.encoding, result.certainty) == (text, width, "guessed")
 
 
 STRAY = {
@@ -109,8 +109,8 @@ STRAY = {
 @pytest.mark.parametrize("place", STRAY)
 def test_a_text_with_stray_nul_bytes_is_not_taken_for_wide_unicode(place: str) -> None:
     data, position = STRAY[place]
-    said = rf"is a text but for NUL characters.*: byte {position:,} is NUL \(0x00\); remove them, or name"
-    with pytest.raises(DecodingError, match=said):
+    message = rf"is a text but for NUL characters.*: byte {position:,} is NUL \(0x00\); remove them, or name"
+    with pytest.raises(DecodingError, match=message):
         decode(data)
     assert decode(data, encoding="utf-8").text == data.decode()  # its reader may insist
 
@@ -184,34 +184,32 @@ SHORT = [
 
 @pytest.mark.parametrize(("text", "codec"), SHORT)
 def test_a_short_text_is_read_as_what_is_common(text: str, codec: str) -> None:
-    found = decode(text.encode(codec))
-    assert (found.text, found.certainty) == (text, "guessed")
+    result = decode(text.encode(codec))
+    assert (result.text, result.certainty) == (text, "guessed")
 
 
-def test_a_models_characters_are_likelier() -> None:
+def test_model_characters_make_encoding_likelier() -> None:
     data = "缪".encode("gb18030") * 2
     assert decode(data).text != "缪缪"
-    assert decode(data, known="缪").text == "缪缪"
-
-
-@pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-def test_a_mark_declares(codec: str) -> None:
-    for text in TEXTS.values():
-        found = decode(("\ufeff" + text).encode(codec))
-        assert (found.text, found.encoding, found.certainty) == (text, codec, "declared")
+    assert decode(data, model_characters="缪").text == "缪缪"
 
 
 @pytest.mark.parametrize("text", [*TEXTS.values(), "plain ASCII", ""], ids=[*TEXTS, "ascii", "empty"])
-def test_utf8_is_verified(text: str) -> None:
-    found = decode(text.encode())
-    assert (found.text, found.encoding, found.certainty) == (text, "utf-8", "verified")
+def test_utf8_is_verified_and_mark_declares(text: str) -> None:
+    marked = ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+    for start, codec, certainty in (
+        ("", "utf-8", "verified"),
+        *(("\ufeff", codec, "declared") for codec in marked),
+    ):
+        result = decode((start + text).encode(codec))
+        assert (result.text, result.encoding, result.certainty) == (text, codec, certainty)
 
 
-@pytest.mark.parametrize(("text", "codec"), [*NAMED, *((text, codec) for text, codec, _ in FOUND)])
+@pytest.mark.parametrize(("text", "codec"), [*NAMED, *((text, codec) for text, codec, _ in GUESSED)])
 def test_a_name_overrides_every_guess(text: str, codec: str) -> None:
     data = TEXTS[text].encode(codec)
-    found = decode(data, encoding=codec)
-    assert (found.text, found.certainty) == (TEXTS[text], "declared")
+    result = decode(data, encoding=codec)
+    assert (result.text, result.certainty) == (TEXTS[text], "declared")
 
 
 @pytest.mark.parametrize(("text", "codec"), NAMED)

@@ -108,10 +108,10 @@ BINARY: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("ending", BINARY)
-def test_what_is_no_text_is_refused_by_name(ending: str, tmp_path: Path) -> None:
-    made, message = BINARY[ending]
+def test_binary_file_is_refused_by_format(ending: str, tmp_path: Path) -> None:
+    content, message = BINARY[ending]
     path = tmp_path / "renamed.txt"  # what it is called makes no difference
-    path.write_bytes(made if isinstance(made, bytes) else made())
+    path.write_bytes(content if isinstance(content, bytes) else content())
     with pytest.raises(DecodingError, match=rf"renamed\.txt is not a text file: .*{re.escape(message)}"):
         open_text(path)
 

@@ -19,7 +19,7 @@ from rnnviz.text.files import gathered
 from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import Vocabulary, code_points
 from tests.support.decoded import decode
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 from tests.support.rows import ROWS, comma, json_lines, opened_rows, parquet
 from tests.support.texts import RUSSIAN, TEXTS
 
@@ -287,7 +287,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusal_says_what_is_wrong(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
-    refused(*REFUSED[what], tmp_path)
+    assert_refused(*REFUSED[case], tmp_path)

@@ -69,12 +69,12 @@ def test_the_same_rows_in_every_format(name: str, data: bytes, tmp_path: Path) -
         assert texts(file) == TEXTS
         assert texts(file) == TEXTS, "again, from the beginning"
         assert file.bytes_read <= file.bytes_total == len(data)
-        own = [row for rows in file.batches(full=True) for row in _dicts(rows.full_rows)]
-        assert [str(row["label"]) for row in own] == [row["label"] for row in ROWS]
+        full = [row for rows in file.batches(full=True) for row in _dicts(rows.full_rows)]
+        assert [str(row["label"]) for row in full] == [row["label"] for row in ROWS]
 
 
-def _dicts(own: Any) -> list[dict[str, Any]]:
-    return own if isinstance(own, list) else own.to_pylist()
+def _dicts(rows: Any) -> list[dict[str, Any]]:
+    return rows if isinstance(rows, list) else rows.to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_the_column_of_the_texts_is_found_where_one_alone_may_be_it(
         assert (file.column, file.found) == (column, "column" not in options)
 
 
-def test_what_is_wrong_with_a_row_costs_that_row() -> None:
+def test_faulty_row_is_left_out_alone() -> None:
     bad = [
         b'{"text": null}', b'{"text": 3}', b'{"text": ["a"]}', b'{"other": "a"}', b'{"text": "a"', b"[1]",
         b'"text"', b'{"text": "\\ud800"}', b"\xff\xfe", b"[" * 100_000, b'{"text": ' + b"9" * 5000 + b"}",
@@ -110,15 +110,15 @@ def test_what_is_wrong_with_a_row_costs_that_row() -> None:
     ]  # fmt: skip
     assert not any(faults(file)[1::2])
     assert texts(file)[1::2] == ["good"] * len(bad)
-    said = [str(fault.error) for rows in file.batches() for fault in rows.faults if fault]
-    assert said[1] == "its text is a number, no text"
-    assert said[4].startswith("line 9 is no JSON: Expecting")
-    assert said[-1] == "line 27 is not UTF-8"
-    assert all("\n" not in one and len(one) < 250 for one in said)
+    messages = [str(fault.error) for rows in file.batches() for fault in rows.faults if fault]
+    assert messages[1] == "its text is a number, no text"
+    assert messages[4].startswith("line 9 is no JSON: Expecting")
+    assert messages[-1] == "line 27 is not UTF-8"
+    assert all("\n" not in message and len(message) < 250 for message in messages)
     assert faults(opened_rows(b'{"text": "a", "before": null}', "a.jsonl", context="before")) == ["null"]
 
 
-def test_what_is_wrong_with_a_record_costs_that_record() -> None:
+def test_faulty_record_is_left_out_alone() -> None:
     data = b'id,text\n1,good one\n2\n3,"quoted, ""twice""\nand broken"\n\n4,a,b\n5,\n6,a\rb\n7,a b\n'
     file = opened_rows(data, "a.csv")
     assert texts(file) == ["good one", "", 'quoted, "twice"\nand broken', "", "", "", "a b"]
@@ -128,7 +128,7 @@ def test_what_is_wrong_with_a_record_costs_that_record() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "column", "found"),
+    ("data", "column", "count"),
     [
         ("id;text, in English\n1;Yes, it is\n2;No, and no, and no\n", "text, in English", 2),
         ("id,note; text\n1,a; b; c\n2,d e\n", "note; text", 2),
@@ -143,8 +143,8 @@ def test_what_is_wrong_with_a_record_costs_that_record() -> None:
         ("text\n", "text", 0),
     ],
 )
-def test_the_separator_is_what_all_rows_have(data: str, column: str, found: int) -> None:
-    assert len(texts(opened_rows(data.encode(), "a.csv", column=column))) == found
+def test_the_separator_is_what_all_rows_have(data: str, column: str, count: int) -> None:
+    assert len(texts(opened_rows(data.encode(), "a.csv", column=column))) == count
 
 
 def test_line_ends_are_found_wherever_a_file_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,7 @@ def test_line_ends_are_found_wherever_a_file_is_cut(monkeypatch: pytest.MonkeyPa
             assert texts(opened_rows(data, "a.csv", column="text")) == ["one two", f"a{end}b", ""]
 
 
-def test_columns_of_one_name_are_told_apart() -> None:
+def test_columns_of_one_name_get_numbers() -> None:
     file = opened_rows(b"text,text, text \na b,c d,e f\n", "a.csv", column="text (2)")
     assert (file.columns, texts(file)) == (("text", "text (2)", "text (3)"), ["c d"])
 
@@ -172,15 +172,15 @@ def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TextError, match=r"a\.csv has a line longer than 1,000 characters"):
         next(batches)
     endless = opened_rows(b"text\n" + b"x" * 400_000 + b"\nafter", "b.jsonl", column="text")
-    found = endless.lines("strict")
-    assert [len(next(found)), 1000 < len(next(found)) < 100_000] == [5, True], "it is never held whole"
+    lines = endless.lines("strict")
+    assert [len(next(lines)), 1000 < len(next(lines)) < 100_000] == [5, True], "it is never held whole"
     assert endless.bytes_read < 100_000, "it is told at once"
-    assert list(found) == ["after"]
+    assert list(lines) == ["after"]
 
 
 def test_a_long_first_row_does_not_choose_the_column_alone() -> None:
-    first, others = {"id": "x" * row_files.BATCH_CHARS}, [{"id": str(n), "text": "a b"} for n in range(10)]
-    assert opened_rows(json_lines([first, *others]), "a.jsonl", column=None).column == "text"
+    first, later = {"id": "x" * row_files.BATCH_CHARS}, [{"id": str(n), "text": "a b"} for n in range(10)]
+    assert opened_rows(json_lines([first, *later]), "a.jsonl", column=None).column == "text"
 
 
 def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,22 +200,22 @@ def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- damage ------------------------------------------------------------------------------------------------
 
 PLAIN = parquet(ROWS, use_dictionary=False)
-MANY = [{"text": f"{n} {n * 7919 % 1000} words"} for n in range(20_000)]
+MANY_ROWS = [{"text": f"{n} {n * 7919 % 1000} words"} for n in range(20_000)]
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> None:
-    data = (gzip.compress if ending == ".gz" else zstandard)(json_lines(MANY))
+    data = (gzip.compress if ending == ".gz" else zstandard)(json_lines(MANY_ROWS))
     for name in ("a.jsonl", "a.csv"):
         file = opened_rows(data[: len(data) * 2 // 3], f"{name}{ending}", column=None)
-        found: list[str] = []
+        read: list[str] = []
         steps = file.batches()
         with pytest.raises(TextError, match=rf"{name}{ending} is damaged or cut off: after [\d,]+ bytes"):
-            found.extend(text for rows in steps for text in rows.texts)
-        assert 1000 < len(found) < len(MANY)
+            read.extend(text for rows in steps for text in rows.texts)
+        assert 1000 < len(read) < len(MANY_ROWS)
         if ending == ".gz":
-            there = zlib.decompressobj(31).decompress(data[: len(data) * 2 // 3])
-            lost = len(there) - sum(len(json.dumps({"text": text})) + 1 for text in found)
+            content = zlib.decompressobj(31).decompress(data[: len(data) * 2 // 3])
+            lost = len(content) - sum(len(json.dumps({"text": text})) + 1 for text in read)
             assert lost <= CHUNK_BYTES, "all that can be unpacked but for one piece"
             assert opened_rows(data[:3000], f"{name}.gz", column=None).columns, "however short"
 
@@ -236,7 +236,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         ("a.csv.gz", gzip.compress(b"text\n\xff\xff", mtime=0), "is not utf-8"),
     ],
 )
-def test_a_damaged_file_is_a_sentence(name: str, data: bytes, message: str) -> None:
+def test_damaged_file_is_refused_in_one_line(name: str, data: bytes, message: str) -> None:
     with pytest.raises((TextError, DecodingError), match=message) as error:
         texts(opened_rows(data, name))
     assert str(error.value).startswith(name)
@@ -254,11 +254,11 @@ def test_values_that_python_has_not_do_not_stop_a_row(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet")
     file = open_rows(tmp_path / "a.parquet", column="text")
     assert texts(file) == ["one two", "three"]
-    (own,) = (rows.full_rows for rows in file.batches(full=True))
-    found = {name: row_files.values(own.column(name)) for name in table.schema.names}
-    assert found["odd"] == [b"\xff", "ok"]
-    assert found["nested"][1] == ["ok"]
-    assert "1000000000000000000" in found["late"][0], "beyond Python's last year"
+    (full,) = (rows.full_rows for rows in file.batches(full=True))
+    cells = {name: row_files.values(full.column(name)) for name in table.schema.names}
+    assert cells["odd"] == [b"\xff", "ok"]
+    assert cells["nested"][1] == ["ok"]
+    assert "1000000000000000000" in cells["late"][0], "beyond Python's last year"
     file.choose("odd", None)
     assert [str(fault.error) for rows in file.batches() for fault in rows.faults if fault] == [
         "its odd is not UTF-8"
@@ -308,7 +308,7 @@ def test_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
 
     def names(named: str) -> list[str]:
-        return [Path(found).relative_to(tmp_path).as_posix() for found in gathered(str(tmp_path / named))]
+        return [Path(path).relative_to(tmp_path).as_posix() for path in gathered(str(tmp_path / named))]
 
     assert names("") == ["a.jsonl", "b.txt", "sub/[1].txt", "sub/c.txt"]
     assert names("*.txt") == ["b.txt"]

@@ -26,7 +26,7 @@ with a target 2, outside and inside.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -47,23 +47,23 @@ from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.config import check_layer
 from rnnviz.networks.numpy_engine import LOGITS_ENTRIES, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import totals
 from rnnviz.text.characters import normalise
 
-FIRST = 4_000
+FIRST_TEST_CHARS = 4_000
 """Characters before the first test whether a ranking replicates; each further test reads twice as many."""
 
-PASSAGES, PASSAGE = 1000, 100
+MAX_PASSAGES, MAX_PASSAGE_CHARS = 1000, 100
 """Passages at most, and characters of a passage at most: losses are summed by passage, and intervals resample
 passages.
 """
 
-REPLICATES = 0.5
+MIN_REPLICATION = 0.5
 """The lowest rank correlation between two halves of a text at which a ranking is shown."""
 
-SAMPLES = 500
+INTERVAL_SAMPLES = 500
 """Resampled texts for an interval."""
 
 
@@ -158,7 +158,7 @@ class Ablation(Brief, Pictured, Reported):
     @property
     def replicates(self) -> bool:
         """Whether two halves of the text rank the units alike enough for a ranking to mean something."""
-        return self.replication >= REPLICATES
+        return self.replication >= MIN_REPLICATION
 
     @property
     def needed(self) -> float:
@@ -170,9 +170,9 @@ class Ablation(Brief, Pictured, Reported):
         for python-gru the estimate after 4,000 characters is 8,000, and 64,000 are not enough.
         """
         # Spearman–Brown: k times the text has a reliability of k r / (1 + (k - 1) r). Solved for the k at
-        # which that is REPLICATES.
+        # which that is MIN_REPLICATION.
         r = self.replication
-        return self.characters * (1 - r) / r * REPLICATES / (1 - REPLICATES) if r > 0 else math.inf
+        return self.characters * (1 - r) / r * MIN_REPLICATION / (1 - MIN_REPLICATION) if r > 0 else math.inf
 
     @cached_property
     def interval(self) -> Resampled:
@@ -246,7 +246,7 @@ def ablate(
     until: float | None = None,
     target: str | Target | Mask | None = None,
     controls: int = 0,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Ablation:
     """Read `text` once without each of `units`; None: all units of `layer`.
 
@@ -268,84 +268,60 @@ def ablate(
     >>> units.ablate(rnnviz.load("timemachine-gru"), "The machine", units=[3, 17]).loss.shape
     (2,)
     """
-    steps = ablating(
-        model,
-        text,
-        layer=layer,
-        units=units,
-        to=to,
-        batch=batch,
-        until=until,
-        target=target,
-        controls=controls,
-    )
-    return run(steps, progress)
-
-
-def ablating(
-    model: Network,
-    text: str,
-    *,
-    layer: int | None = None,
-    units: Sequence[int] | Sequence[Unit] | None = None,
-    to: Literal["zero", "mean"] | float = "zero",
-    batch: int = 64,
-    until: float | None = None,
-    target: str | Target | Mask | None = None,
-    controls: int = 0,
-) -> Generator[Share, None, Ablation]:
-    """`ablate` as a generator that yields the share done and returns the Ablation; closing cancels."""
     weights = weights_of(model)
-    layer, which = _chosen(weights, layer, units)
+    layer, chosen = _chosen(weights, layer, units)
     text = normalise(text, model.normaliser)
     _check(to, batch)
     inside = holding(text, target)
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
 
-    clock, total = Clock(), (len(which) + controls + 1) * len(ids)
+    report, total = Reporter(progress), (len(chosen) + controls + 1) * len(ids)
     added, parts = np.zeros(weights.layers[layer].units), []
-    for start, top, own in stretches(NetworkReader(weights, texts=1), inputs, layer):
+    for start, top, states in stretches(NetworkReader(weights, texts=1), inputs, layer):
         parts.append(costs(weights, top, ids[start : start + len(top)])[:, 0])
-        added += own.sum(axis=0, dtype=np.float64)
-        if clock.due():
-            yield Share((start + len(top)) / total)
+        added += states.sum(axis=0, dtype=np.float64)
+        report((start + len(top)) / total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
+    # The controls are read like further units: the last columns of all that follows.
     random = [directions.random_direction(len(added), seed, layer=layer) for seed in range(controls)]
-    mean, held = added / len(ids), [*which.tolist(), *random]
+    mean, silenced = added / len(ids), [*chosen.tolist(), *random]
 
-    def without(one: int | Direction) -> Intervention:
-        own = mean @ one.vector if isinstance(one, Direction) else mean[one]
-        return Intervention(one, "clamp", float(own if to == "mean" else 0 if to == "zero" else to), layer)
+    def without(part: int | Direction) -> Intervention:
+        average = mean @ part.vector if isinstance(part, Direction) else mean[part]
+        level = float(average if to == "mean" else 0 if to == "zero" else to)
+        return Intervention(part, "clamp", level, layer)
 
     groups = []
-    for first in range(0, len(held), batch):
-        changes = side_by_side([without(one) for one in held[first : first + batch]])
-        columns = slice(first, min(first + batch, len(held)))
+    for first in range(0, len(silenced), batch):
+        changes = side_by_side([without(part) for part in silenced[first : first + batch]])
+        columns = slice(first, min(first + batch, len(silenced)))
         texts = columns.stop - first
         groups.append((columns, NetworkReader(weights, texts=texts, changes=changes)))
 
-    extra = np.empty((len(ids), len(held)))  # nats lost at each character
-    done, begin, found, name = len(ids), 0, None, None if inside is None else inside.name
+    # Readers keep their states between the rounds, so a further round goes on where the last one stopped.
+    extra = np.empty((len(ids), len(silenced)))  # nats lost at each character
+    done, begin, ablation, name = len(ids), 0, None, None if inside is None else inside.name
     for end in _rounds(len(ids), until):
         for columns, reader in groups:
             for start, top, _ in stretches(reader, inputs[begin:end], layer):
-                here = slice(begin + start, begin + start + len(top))
-                extra[here, columns] = costs(weights, top, ids[here]) - whole[here, None]
+                rows = slice(begin + start, begin + start + len(top))
+                extra[rows, columns] = costs(weights, top, ids[rows]) - whole[rows, None]
                 done += top.shape[0] * top.shape[1]
-                if clock.due():
-                    yield Share(done / total)
+                report(done / total)
+        # An unknown character's share of <unk> costs the same with and without a unit: it counts in the
+        # perplexity, and cancels in the losses.
         nats = float(totals.costs(-whole[:end], ids[:end], model.vocabulary).sum())
         sums, counts = by_passage(extra[:end], passage_of(len(ids)), inside)
-        asked, rest = sums[..., : len(which)], sums[..., len(which) :]
-        beside = Ablation(layer, np.arange(controls), nats, rest, counts, name) if controls else None
-        found = Ablation(layer, which, nats, asked, counts, name, beside, units is None)
+        unit_sums, random_sums = sums[..., : len(chosen)], sums[..., len(chosen) :]
+        beside = Ablation(layer, np.arange(controls), nats, random_sums, counts, name) if controls else None
+        ablation = Ablation(layer, chosen, nats, unit_sums, counts, name, beside, units is None)
         begin = end
-        if until is not None and found.replication >= until:
+        if until is not None and ablation.replication >= until:
             break
-    assert found is not None
-    yield Share(1.0)
-    return found
+    assert ablation is not None
+    report.end()
+    return ablation
 
 
 def _check(to: object, batch: int) -> None:
@@ -380,7 +356,7 @@ def _rounds(n: int, until: float | None) -> list[int]:
     if until is None:
         return [n]
     passage = passage_of(n)
-    ends = [FIRST << k for k in range(n.bit_length()) if FIRST << k < n]
+    ends = [FIRST_TEST_CHARS << k for k in range(n.bit_length()) if FIRST_TEST_CHARS << k < n]
     # At passages' ends, so that a test sees whole passages only.
     return [*(end // passage * passage for end in ends), n]
 
@@ -398,14 +374,14 @@ def _chosen(
         intervention = Intervention(units, layer=layer)
         intervention.changes(weights)  # raises for an absent unit
         return intervention.layer, np.array(intervention.units)
-    which = 0 if layer is None else layer
-    check_layer(which, len(weights.layers))
-    return which, np.arange(weights.layers[which].units)
+    layer_number = 0 if layer is None else layer
+    check_layer(layer_number, len(weights.layers))
+    return layer_number, np.arange(weights.layers[layer_number].units)
 
 
 def stretches(
     reader: NetworkReader, inputs: Ids, layer: int, texts: int = 0
-) -> Generator[tuple[int, Floats, Floats], None, None]:
+) -> Iterator[tuple[int, Floats, Floats]]:
     """Yield stretches of time steps: the first step, the top layer's H (n, B, H), and H (n, H) of `layer` in
     text 0. The stretches are as long as `texts` side by side would make them.
     """
@@ -427,7 +403,7 @@ def costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:
 
 def passage_of(n: int) -> int:
     """The characters of one passage in a text of n."""
-    return int(np.clip(n // PASSAGES, 1, PASSAGE))
+    return int(np.clip(n // MAX_PASSAGES, 1, MAX_PASSAGE_CHARS))
 
 
 def by_passage(extra: Doubles, passage: int, target: Target | None) -> tuple[Doubles, Doubles]:
@@ -480,7 +456,7 @@ def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
 
     # Characters and losses are resampled together: a drawn text may have more of the target than another,
     # and its loss a character is a ratio of two sums.
-    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).map(rate)
+    return resample(np.column_stack([*counts, *sums]), samples=INTERVAL_SAMPLES, block=block).map(rate)
 
 
 def _block(sums: Doubles) -> int:

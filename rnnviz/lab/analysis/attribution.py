@@ -23,7 +23,6 @@ characters, G blocks, H units, L layers, B texts side by side.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
@@ -39,7 +38,7 @@ from rnnviz.lab.analysis.connectivity import ConnectivityRow, connectivity_row
 from rnnviz.lab.analysis.linearisation import Reading, layer_slopes, read, top_slopes
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Share, mapped, run
+from rnnviz.networks.progress import Progress, Reporter, part
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.occlusion import beginning, driven, scores, without_each
 from rnnviz.text.vocabulary import UNKNOWN_ID
@@ -47,7 +46,7 @@ from rnnviz.text.vocabulary import UNKNOWN_ID
 Method = Literal["integrated", "occlusion"]
 Instead = Literal["average", "zero", "unknown", "out"]
 
-LONGEST = 1_000
+MAX_ATTRIBUTED_CHARS = 1_000
 """Attributed characters in one call, at most."""
 
 STEPS, MOST = 32, 256
@@ -56,10 +55,10 @@ STEPS, MOST = 32, 256
 SHORTEST = 10
 """Characters of the shortest path; each further path is twice as long."""
 
-NEAR = 0.01
+MAX_RELATIVE_GAP = 0.01
 """The share of |y - y'| by which a sum may be off."""
 
-FLOOR = 1e-3
+MAX_GAP_NATS = 1e-3
 """Nats by which a sum may be off, however small |y - y'| is."""
 
 
@@ -116,8 +115,8 @@ class Attribution:
     @property
     def adds_up(self) -> bool:
         """Whether |gap| is at most 1 % of |whole - without| or 0.001 nats; never for occlusion."""
-        # FLOOR: where y hardly differs from y', a hundredth of the difference is below float32's rounding.
-        return abs(self.gap) <= max(NEAR * abs(self.whole - self.without), FLOOR)
+        # Where y hardly differs from y', a hundredth of the difference is below float32's rounding.
+        return abs(self.gap) <= max(MAX_RELATIVE_GAP * abs(self.whole - self.without), MAX_GAP_NATS)
 
     @property
     def error(self) -> float:
@@ -176,7 +175,7 @@ def attribute(
     method: Method = "integrated",
     instead: Instead = "average",
     last: int | None = None,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Attribution:
     """The contribution of each of the last `last` characters to one prediction.
 
@@ -202,35 +201,26 @@ def attribute(
     >>> found.values.shape, found.error < 0.01
     ((13,), True)
     """
-    steps = attributing(
-        model, text, at=at, character=character, against=against, method=method, instead=instead, last=last
-    )
-    return run(mapped(steps, Share), progress)
-
-
-def attributing(
-    model: Network,
-    text: str,
-    *,
-    at: int | None = None,
-    character: str | None = None,
-    against: str | None = None,
-    method: Method = "integrated",
-    instead: Instead = "average",
-    last: int | None = None,
-) -> Generator[float, None, Attribution]:
-    """`attribute` as a generator that yields the share done and returns the Attribution; closing cancels."""
     _check(method, instead, last)
+    report = Reporter(progress)
     reading = read(model, text, stop=at)
     asked = _ask(reading, character, against, method, instead, last)
     if method == "occlusion":
-        return (yield from _occluded(reading, asked))
-    if last is not None:
-        return (yield from _integrated(reading, asked))
+        attribution = _occluded(reading, asked, report)
+    elif last is not None:
+        attribution = _integrated(reading, asked, report)
+    else:
+        attribution = _integrated_as_far_as_right(reading, asked, report)
+    report.end()
+    return attribution
+
+
+def _integrated_as_far_as_right(reading: Reading, asked: Attribution, report: Reporter) -> Attribution:
+    """Integrated gradients of the last 10, 20, 40 … characters, as many as add up."""
     best, reach = None, SHORTEST
     while True:
         shorter = replace(asked, first=max(asked.first, len(asked) - reach))
-        found = yield from _integrated(reading, shorter)
+        found = _integrated(reading, shorter, report)
         if best is not None and not found.adds_up:
             return replace(best, beyond=found.error)
         best = found
@@ -248,15 +238,15 @@ def contributions(
     against: str | None = None,
     instead: Instead = "average",
     last: int | None = None,
-) -> Generator[Share, None, Contributions]:
+    progress: Progress | None = None,
+) -> Contributions:
     """`attribute` by both methods, beside the gradient. Where `instead` is "out", integrated gradients take
     the average. Arguments and errors as in `attribute`.
     """
-    asked = partial(attributing, model, text, at=at, character=character, against=against, last=last)
+    asked = partial(attribute, model, text, at=at, character=character, against=against, last=last)
     path = "average" if instead == "out" else instead
-    integrated = yield from mapped(asked(instead=path), lambda share: Share(share / 2))
-    both = asked(instead=instead, method="occlusion")
-    occluded = yield from mapped(both, lambda share: Share((1 + share) / 2))
+    integrated = asked(instead=path, progress=part(progress, 0.0, 0.5))
+    occluded = asked(instead=instead, method="occlusion", progress=part(progress, 0.5, 1.0))
     row = connectivity_row(model, text, at=at, character=character)
     symbol = model.vocabulary.symbol
     than = None if integrated.against is None else symbol(integrated.against)
@@ -291,12 +281,12 @@ def _ask(
 ) -> Attribution:
     """A request: an Attribution whose values are still 0."""
     t = len(reading.text)
-    first = max(0, t - (LONGEST if last is None else last))
-    if t - first > LONGEST:
+    first = max(0, t - (MAX_ATTRIBUTED_CHARS if last is None else last))
+    if t - first > MAX_ATTRIBUTED_CHARS:
         raise TextError(
             "received {count:,} characters, and the limit is {limit:,}: ask about fewer with `last`",
             count=t - first,
-            limit=LONGEST,
+            limit=MAX_ATTRIBUTED_CHARS,
         )
     target = int(reading.targets(character)[-1])
     than = None if against is None else reading.symbol(against, "against")
@@ -315,7 +305,7 @@ def _baseline(reading: Reading, instead: Instead) -> Floats:
     return np.asarray(rows.mean(axis=0, dtype=np.float64), np.float32)
 
 
-def _integrated(reading: Reading, asked: Attribution) -> Generator[float, None, Attribution]:
+def _integrated(reading: Reading, asked: Attribution, report: Reporter) -> Attribution:
     """Gauss–Legendre quadrature along the path, with twice as many points until the sum is near enough."""
     weights, baseline = reading.weights, _baseline(reading, asked.instead)
     n = len(asked) - asked.first
@@ -334,7 +324,7 @@ def _integrated(reading: Reading, asked: Attribution) -> Generator[float, None, 
             along = ((places[here, None] + 1) / 2).astype(np.float32)
             rows = baseline + away[:, None] * along  # (n, B, G·H)
             values[asked.first :] += _along(weights, state, rows, away, asked) @ shares[here] / 2
-            yield n / len(asked)
+            report(n / len(asked))
         found = replace(asked, values=read_only(values), without=without, steps=points)
         if found.adds_up or points >= MOST:
             return found
@@ -374,7 +364,7 @@ def _along(
     return gradients
 
 
-def _occluded(reading: Reading, asked: Attribution) -> Generator[float, None, Attribution]:
+def _occluded(reading: Reading, asked: Attribution, report: Reporter) -> Attribution:
     """Texts with one character each replaced, read side by side from that character on."""
     t = len(asked)
     row = None if asked.instead == "out" else _baseline(reading, asked.instead)
@@ -385,5 +375,5 @@ def _occluded(reading: Reading, asked: Attribution) -> Generator[float, None, At
         tops = without_each(reading.weights, reading.inputs[begin + 1 :], before, row)
         left = scores(reading.weights, tops, asked.target, asked.against)
         values[some.start : some.stop] = asked.whole - left
-        yield (some.stop - asked.first) / (t - asked.first)
+        report((some.stop - asked.first) / (t - asked.first))
     return replace(asked, values=read_only(values))

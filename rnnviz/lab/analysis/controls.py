@@ -6,8 +6,7 @@ controlled(model, trace, …) searches for several targets, each with its eviden
 find(model, text, what)     all of this in one call
 """
 
-from collections.abc import Callable, Generator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
@@ -23,10 +22,10 @@ from rnnviz.lab.analysis.targets import target as labels
 from rnnviz.lab.engines import untrained as networks
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Share, mapped, run
+from rnnviz.networks.progress import Progress, Reporter, part
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.decoding import TextOrPath, text_of
 
 What = str | Target | Array
@@ -67,7 +66,8 @@ def echoes(
     edges: int = 0,
     copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
-) -> Generator[Share, None, list[tuple[Floats, ...]]]:
+    progress: Progress | None = None,
+) -> list[tuple[Floats, ...]]:
     """For each of `targets` the values (T,) of each untrained copy's best-ranked unit, signed: higher where
     the target holds.
 
@@ -76,7 +76,7 @@ def echoes(
     """
     found = []
     for number, copy in enumerate(untrained(model, copies, fresh=fresh)):
-        traced = yield from mapped(tracing(copy, text), partial(of_all, number, copies))
+        traced = trace_long_text(copy, text, part(progress, number / copies, (number + 1) / copies))
         searcher = Searcher(traced, layer=layer, quantity=quantity)
         columns = [searcher.best_column(one, 0 if one.graded else edges) for one in targets]
         found.append([column.astype(np.float32) for column in columns])
@@ -95,19 +95,21 @@ def controlled(
     seed: int = 0,
     copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
-) -> Generator[Share, None, list[Search | None]]:
+    progress: Progress | None = None,
+) -> list[Search | None]:
     """A search of `traced`, by `model`, for each of `targets`, with its evidence; None for a constant target.
     The searches form a family, see `holm`. Arguments and errors as in `search` and `echoes`.
     """
     needs_fits()
+    report = Reporter(progress)
     searcher = Searcher(traced, layer=layer, quantity=quantity, seed=seed)
     varying = [target for target in targets if target.varies or not len(target)]
     near = [0 if target.graded else edges for target in varying]
     found = []
     for one, e in zip(varying, near, strict=True):
         found.append(searcher.search(one, edges=e, shifts=shifts))
-        yield Share(0.0)
-    steps = echoes(
+        report(0.0)
+    columns = echoes(
         model,
         traced.text,
         varying,
@@ -116,12 +118,12 @@ def controlled(
         edges=edges,
         copies=copies,
         fresh=fresh,
+        progress=part(progress, 0.0, ECHOES),
     )
-    columns = yield from mapped(steps, lambda now: Share(ECHOES * now.fraction))
     weighed = []
     for one, search, e, each in zip(varying, found, near, columns, strict=True):
-        weighed.append(run(weigh(searcher, search, one, each, edges=e)))
-        yield Share(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
+        weighed.append(weigh(searcher, search, one, each, edges=e))
+        report(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
     left = iter(weighed)
     return [next(left) if target.varies or not len(target) else None for target in targets]
 
@@ -134,7 +136,7 @@ class _Options(TypedDict, total=False):
     seed: int
     copies: int
     fresh: Fresh | None
-    progress: Callable[[Share], None] | None
+    progress: Progress | None
 
 
 @overload
@@ -168,7 +170,7 @@ def find(
     seed: int = 0,
     copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Search | Replication | list[Search] | list[Replication]:
     """The units of `model` that follow a target in `text`: ranked, controlled, with a verdict.
 
@@ -220,8 +222,8 @@ def find(
     weights_of(model)  # refuses what is no network
     text = text_of(text, model.vocabulary.characters)
     for number, one in enumerate(networks):
-        steps = _finding(one, text, every, shifts=shifts, fresh=fresh, **given)
-        found = run(mapped(steps, partial(_of_network, number, len(networks))), progress)
+        share = part(progress, number / len(networks), (number + 1) / len(networks))
+        found = _find(one, text, every, shifts=shifts, fresh=fresh, progress=share, **given)
         searched.append(holm(found) if isinstance(target, list) else found)
     if models is None:
         return searched[0] if isinstance(target, list) else searched[0][0]
@@ -230,24 +232,22 @@ def find(
     return replicated if isinstance(target, list) else replicated[0]
 
 
-def _of_network(number: int, networks: int, done: Share) -> Share:
-    return of_all(number, networks, done.fraction)
-
-
-def _finding(
-    model: Network, text: str, what: Sequence[What], *, shifts: int | None, **given: Any
-) -> Generator[Share, None, list[Search]]:
+def _find(
+    model: Network,
+    text: str,
+    what: Sequence[What],
+    *,
+    shifts: int | None,
+    progress: Progress | None,
+    **given: Any,
+) -> list[Search]:
     """A search for each target, with its evidence; `given` are arguments of `controlled`."""
-    traced = yield from mapped(tracing(model, text), lambda share: Share(READING * share))
+    traced = trace_long_text(model, text, part(progress, 0.0, READING))
     sought = [labels(one, traced.text) for one in what]
     for one in sought:
         one.check(len(traced))
     enough = max(SHIFTS, min_shifts(len(sought))) if shifts is None else shifts
-    steps = controlled(model, traced, sought, shifts=enough, **given)
-    found = yield from mapped(steps, lambda now: Share(READING + (1 - READING) * now.fraction))
-    return [search for search in found if search is not None]
-
-
-def of_all(number: int, copies: int, share: float) -> Share:
-    """The share of the work on all copies, with a `share` of copy `number` done."""
-    return Share((number + share) / copies)
+    searching = part(progress, READING, 1.0)
+    searches = controlled(model, traced, sought, shifts=enough, progress=searching, **given)
+    Reporter(progress).end()
+    return [search for search in searches if search is not None]

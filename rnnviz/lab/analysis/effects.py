@@ -13,7 +13,6 @@ With a target, also the loss inside and outside: a unit that carries the target 
 Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by side.
 """
 
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,11 +39,11 @@ from rnnviz.lab.analysis.interventions import Intervention, side_by_side
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.characters import normalise
 
-UNUSUAL = 0.95
+CONTROL_QUANTILE = 0.95
 """The share of random changes that must cost less before an intervention is said to matter."""
 
 CONTROLS = 16
@@ -110,14 +109,14 @@ class Effect(Brief, Pictured, Reported):
         within, conditional = self.within, self.conditional
         return {
             "characters": self.characters,
-            "loss": [figures[0] for figures in _plain(self.losses)],
+            "loss": [figures[0] for figures in _estimate_and_ends(self.losses)],
             "random_units": self.units.tolist(),
             "random_directions": self.directions.tolist(),
             "beyond_random": self.beyond,
-            "lead": _plain(self.lead),
+            "lead": _estimate_and_ends(self.lead),
             "target": within and within.target,
             "inside": within and within.characters,
-            "conditional": conditional and _plain(conditional),
+            "conditional": conditional and _estimate_and_ends(conditional),
         }
 
 
@@ -130,7 +129,7 @@ def effect(
     target: str | Target | Mask | None = None,
     controls: int = CONTROLS,
     seed: int = 0,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Effect:
     """Read `text` under a `change`, a Clamp, Zero or Scale, and under its controls, side by side.
 
@@ -151,20 +150,6 @@ def effect(
     >>> found.units.shape, found.directions.shape, found.lead.enough
     ((4,), (4,), False)
     """
-    steps = costing(model, text, change, target=target, controls=controls, seed=seed)
-    return run(steps, progress)
-
-
-def costing(
-    model: Network,
-    text: str,
-    change: Intervention,
-    *,
-    target: str | Target | Mask | None = None,
-    controls: int = CONTROLS,
-    seed: int = 0,
-) -> Generator[Share, None, Effect]:
-    """`effect` as a generator that yields the share done and returns the Effect; closing cancels."""
     weights = weights_of(model)
     text = normalise(text, model.normaliser)
     inside = holding(text, target)
@@ -174,15 +159,14 @@ def costing(
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
     extra = np.empty((len(ids), len(every)))
-    clock, layer, B = Clock(), change.layer, len(every)
+    report, layer, B = Reporter(progress), change.layer, len(every)
     unchanged = stretches(NetworkReader(weights, texts=1), inputs, layer, B)
     changed = stretches(NetworkReader(weights, texts=B, changes=side_by_side(every)), inputs, layer, B)
     for (start, top, _), (_, plain, _) in zip(changed, unchanged, strict=True):
         here = slice(start, start + len(top))
         extra[here] = costs(weights, top, ids[here]) - costs(weights, plain, ids[here])
-        if clock.due():
-            yield Share(here.stop / len(ids))
-    yield Share(1.0)
+        report(here.stop / len(ids))
+    report.end()
     sums, counts = by_passage(extra, passage_of(len(ids)), inside)
     # The change alone determines the bootstrap's blocks: one slowly drifting control would make them so long
     # that no interval remains.
@@ -224,9 +208,9 @@ def _lead(values: Doubles) -> Doubles:
     """The first of (…, 1 + 2 R) less the larger of the two kinds' 95 % quantiles."""
     # The kinds apart, then the larger: a change has to stand out from either.
     kinds = np.stack(np.split(values[..., 1:], 2, axis=-1))
-    return np.asarray(values[..., 0] - np.quantile(kinds, UNUSUAL, axis=-1).max(axis=0))
+    return np.asarray(values[..., 0] - np.quantile(kinds, CONTROL_QUANTILE, axis=-1).max(axis=0))
 
 
-def _plain(resampled: Resampled) -> list[Any]:
+def _estimate_and_ends(resampled: Resampled) -> list[Any]:
     """An estimate and the ends of its interval, as lists."""
     return [resampled.estimate.tolist(), resampled.low.tolist(), resampled.high.tolist()]

@@ -38,7 +38,7 @@ contexts.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,7 +53,7 @@ from rnnviz.lab.analysis.bootstrap import block_length, draw_starts, resampled_m
 from rnnviz.lab.analysis.search_result import Search
 from rnnviz.lab.analysis.searching import SHIFTS, Searcher, Split
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.progress import Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.threads import worth_trying_alone
 from rnnviz.networks.verdicts import Evidence, Report, Rival, Simpler
 from rnnviz.scoring.interval import OCTAVES, all_text
@@ -68,12 +68,12 @@ CANDIDATES = 32
 STABILITY = 200
 """Resampled texts in which the units are ranked again."""
 
-SCORE, LEAD = (-0.6, 0.2), (-0.7, 0.2)
+SCORE_SPREAD, LEAD_SPREAD = (-0.6, 0.2), (-0.7, 0.2)
 """Mean and standard deviation of s (see `rnnviz.scoring.interval`) over real texts, for scores and for leads.
 In a lead, the text's effect on both scores cancels.
 """
 
-FEWEST = 20
+MIN_RUNS = 20
 """Runs of a target, inside and outside, below which a text is too short for an interval."""
 
 LENGTHS = (2, 4, 8)
@@ -81,8 +81,8 @@ LENGTHS = (2, 4, 8)
 character.
 """
 
-BITS = 18
-"""Hashed n-grams share 2^BITS weights."""
+HASH_BITS = 18
+"""Hashed n-grams share 2^HASH_BITS weights."""
 
 
 def needs_fits() -> None:
@@ -104,7 +104,8 @@ def weigh(
     *,
     edges: int = 0,
     resamples: int = STABILITY,
-) -> Generator[Share, None, Search]:
+    progress: Progress | None = None,
+) -> Search:
     """`search`, which `searcher` found for `target`, with its evidence.
 
     untrained  the values (T,) of each untrained copy's best unit, `Searcher.best_column`
@@ -119,11 +120,12 @@ def weigh(
     >>> states = np.random.default_rng(0).normal(size=(20_000, 4))
     >>> states[:, 2] += mask.values
     >>> searcher = Searcher(states)
-    >>> found = run(weigh(searcher, searcher.search(mask), mask))
+    >>> found = weigh(searcher, searcher.search(mask), mask)
     >>> found.evidence.stability, [round(end, 1) for end in found.evidence.report.interval]
     (1.0, [0.7, 0.8])
     """
     needs_fits()
+    report = Reporter(progress)
     split = searcher.split(target, edges)
     series = [searcher.columns(search, 1)[:, 0]]
     if not split.blocks:
@@ -138,11 +140,11 @@ def weigh(
         with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
             fits = [[pool.submit(one, ~part) for part in parts] for one in told]
             for place, halves in enumerate(fits):
-                yield Share(place / (len(LENGTHS) + 2))
+                report(place / (len(LENGTHS) + 2))
                 series.append(halves[0].result())
                 for part, fit in zip(parts[1:], halves[1:], strict=True):
                     series[-1][part] = fit.result()[part]  # each part is predicted by a fit on the rest
-    yield Share(1 - 1 / (len(LENGTHS) + 2))
+    report(1 - 1 / (len(LENGTHS) + 2))
     named += [("untrained", seed) for seed in range(len(untrained))]
     series += untrained
     scores = [_scores(series, target, split, part) for part in parts]
@@ -185,7 +187,7 @@ def search(
     if not copies:
         return result
     columns = [copy.best_column(target, edges) for copy in copies]
-    return run(weigh(searcher, result, target, columns, edges=edges))
+    return weigh(searcher, result, target, columns, edges=edges)
 
 
 def _scores(series: Sequence[Array], target: Target, split: Split, part: Mask) -> Scores:
@@ -251,12 +253,12 @@ class Scores:
                 # not near, the others scaled up so that the mean over all n stays the same.
                 parts = np.where(fewer < values, spread, parts)
                 values = np.minimum(fewer, values)
-        sure = runs(target) >= FEWEST and len(target) >= 2 << OCTAVES
+        sure = count_runs(target) >= MIN_RUNS and len(target) >= 2 << OCTAVES
         return cls(values, parts, sure, -1.0 if graded else 0.0)
 
     def interval(self, which: int = 0) -> tuple[float, float]:
         """The 95 % interval of a score over all text of the same kind."""
-        half = all_text(self.parts[:, which], SCORE).half_width()
+        half = all_text(self.parts[:, which], SCORE_SPREAD).half_width()
         value = float(self.values[which])
         return max(self.lowest, value - half), min(1.0, value + half)
 
@@ -268,7 +270,7 @@ class Scores:
         lead = float(self.values[0] - value)
         # The difference character by character: what the text does to both scores cancels, so a lead's
         # interval is narrower than the two scores' together.
-        spread = all_text(self.parts[:, 0] - self.parts[:, which], LEAD)
+        spread = all_text(self.parts[:, 0] - self.parts[:, which], LEAD_SPREAD)
         half = spread.half_width()
         return Rival(kind, number, value, lead - half, lead + half, spread.beyond(lead) if lead > 0 else 1.0)
 
@@ -283,7 +285,7 @@ class Scores:
         return float((resampled.argmax(axis=1) == 0).mean()), block
 
 
-def runs(target: Array) -> int:
+def count_runs(target: Array) -> int:
     """The runs of a target (n,), inside and outside; a graded target is split at its median, which of a mask
     is the mask itself.
     """
@@ -327,10 +329,11 @@ def _products(first: Doubles, second: Doubles) -> Doubles:
     is that product; each is a character's own product plus its effect on the others' ranks.
     """
     product = first * second
-    return np.asarray(product + _raised(first, second) + _raised(second, first) - 2 * product.mean(axis=0))
+    raised = _weights_above(first, second) + _weights_above(second, first)
+    return np.asarray(product + raised - 2 * product.mean(axis=0))
 
 
-def _raised(ranked: Doubles, weights: Doubles) -> Doubles:
+def _weights_above(ranked: Doubles, weights: Doubles) -> Doubles:
     """The sum of `weights` over the characters of higher rank, ties by half, divided by n."""
     n, S = len(ranked), max(ranked.shape[1], weights.shape[1])
     out = np.empty((n, S))
@@ -378,8 +381,8 @@ def predicted(ids: Ids, values: Array, k: int, learn: Mask) -> Doubles:
 
 
 def _features(ids: Ids, k: int) -> tuple[csr_matrix, Ids]:
-    """Features of each of C distinct contexts, ones in at most k (V + 1) + 2^BITS columns: the character at
-    each of k places, and the hashed n-grams of 2 to k characters that end there. And each character's
+    """Features of each of C distinct contexts, ones in at most k (V + 1) + 2^HASH_BITS columns: the character
+    at each of k places, and the hashed n-grams of 2 to k characters that end there. And each character's
     context, (T,).
     """
     from scipy.sparse import csr_matrix
@@ -395,7 +398,7 @@ def _features(ids: Ids, k: int) -> tuple[csr_matrix, Ids]:
         gram = (gram ^ (symbols.astype(np.uint64) + np.uint64(1))) * np.uint64(0x9E3779B97F4A7C15)
         gram ^= gram >> np.uint64(29)
         if lag:
-            columns.append(k * (beyond + 1) + (gram >> np.uint64(64 - BITS)).astype(np.int64))
+            columns.append(k * (beyond + 1) + (gram >> np.uint64(64 - HASH_BITS)).astype(np.int64))
     _, first, context = np.unique(gram, return_index=True, return_inverse=True)
     places = np.stack([column[first] for column in columns], axis=1)
     per_context = places.shape[1]

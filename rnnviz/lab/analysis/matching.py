@@ -22,9 +22,7 @@ pattern, W windows.
 """
 
 import math
-from collections.abc import Generator
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import compress
 from typing import Literal, NamedTuple
 
@@ -35,32 +33,31 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Panel, Reported, Sentence, report
 from rnnviz.lab.analysis import controls
 from rnnviz.lab.analysis.activations import Unit, activations, unit_at_column
-from rnnviz.lab.analysis.controls import of_all
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Share, mapped
+from rnnviz.networks.progress import Progress, part
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 
 THRESHOLD = 0.5
 """The default distance from 0 at which a unit is on."""
 
-ENOUGH = 100
+MIN_OCCURRENCES = 100
 """Occurrences of an ending that a comparison needs."""
 
 BEGINNING = 30_000
 """Characters of the searched text that untrained copies read."""
 
-BEFORE, AFTER = 60, 30
+CHARS_BEFORE, CHARS_AFTER = 60, 30
 """Characters before and after a match that are kept with it; a table shows half as many."""
 
-ROOM = 4096
+MIN_HELD_PLACES = 4096
 """Places that a search holds, at least, before it leaves out those that others stand before."""
 
 
-_NEGATIVE = 0x8000  # the sign's bit of a float16
+_SIGN_BIT = 0x8000  # the sign's bit of a float16
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,8 +108,8 @@ class Pattern(Brief):
 class Match(Brief):
     """Characters start .. stop - 1 of the corpus, over which these `units` of the pattern are on.
 
-    `SearchedText.elsewhere` adds the `text` there; up to BEFORE characters `before` and AFTER `after`; the
-    share of the pattern's units `on` at each of all these; the most probable `next` characters.
+    `SearchedText.elsewhere` adds the `text` there; up to CHARS_BEFORE characters `before` and CHARS_AFTER
+    `after`; the share of the pattern's units `on` at each of all these; the most probable `next` characters.
     """
 
     start: int
@@ -193,7 +190,7 @@ class Matches(Brief, Pictured, Reported):
     characters  characters of the searched text
     edges       those of the pattern
     passage     matches that end in the whole passage: the same characters once more
-    ending      matches that end in its last characters, as many as occur at least ENOUGH times in the corpus
+    ending      matches that end in its last characters, as many as occur at least MIN_OCCURRENCES times
     untrained   matches of untrained copies; None without copies
     """
 
@@ -304,18 +301,20 @@ class Finder:
         self, H: int, pattern: Pattern, *, share: float = 0.75, least: int | None = None, most: int = 20
     ) -> None:
         self._H, self._pattern, self._most = H, pattern, most
-        self._needed, self._least = wanted(pattern, share, least, most)
+        self._needed, self._least = check_search(pattern, share, least, most)
         self._read = self._enough = 0  # characters, and windows with enough units on
         self._on = np.empty((len(pattern), 0), np.bool_)
         # The start of the last stretch, which may go on, and the units on in it; none before a window.
         self._starts, self._sets = np.empty(0, np.int64), self._on
         self._places = _Places(self._starts, self._starts, self._sets)
-        self._room = ROOM
+        self._room = MIN_HELD_PLACES
 
     def add(self, values: Halves) -> None:
         """Search the states (L·H, n) of the next n characters."""
         pairs = zip(self._pattern.units, self._pattern.signs, strict=True)
-        rows = [is_on(values[column(unit, self._H)], sign, self._pattern.threshold) for unit, sign in pairs]
+        rows = [
+            is_on(values[unit_column(unit, self._H)], sign, self._pattern.threshold) for unit, sign in pairs
+        ]
         on = np.concatenate([self._on, rows], axis=1)
         self._read += values.shape[1]
         # `self._on` holds the last `least` characters: its windows began in the piece before and end in
@@ -332,8 +331,8 @@ class Finder:
         self._on = on[:, -self._least :]
         # Sorting out costs a sort of all places, so it waits until they have doubled.
         if len(self._places.starts) > self._room:
-            self._places = _apart(self._places, self._most, int(self._starts[0]))
-            self._room = ROOM + 2 * len(self._places.starts)
+            self._places = _best_apart(self._places, self._most, int(self._starts[0]))
+            self._room = MIN_HELD_PLACES + 2 * len(self._places.starts)
 
     def _close(self, starts: Integers, sets: Mask) -> None:
         """Take in all stretches but the last of these, as it may go on."""
@@ -348,7 +347,7 @@ class Finder:
         """The matches in all pieces; to be called once, after the last."""
         windows = max(0, self._read - self._least + 1)
         self._close(np.array([windows]), np.zeros((len(self._pattern), 1), np.bool_))
-        starts, stops, sets = _apart(self._places, self._most, self._read)
+        starts, stops, sets = _best_apart(self._places, self._most, self._read)
         units = self._pattern.units
         places = (
             Match(start, stop, tuple(compress(units, on)))
@@ -365,7 +364,7 @@ class _Places(NamedTuple):
     sets: Mask
 
 
-def _apart(places: _Places, most: int, until: int) -> _Places:
+def _best_apart(places: _Places, most: int, until: int) -> _Places:
     """The places that don't overlap a better one, best first, `most` of them; and those in doubt, because a
     better one may come yet.
 
@@ -423,7 +422,7 @@ def is_on(row: Halves, sign: int, threshold: float) -> Mask:
         return np.asarray(row.view(np.int16) >= np.int16(limit))
     # With the sign's bit set, a larger number without sign is a value further below 0; positive ones,
     # without the bit, are all smaller.
-    return np.asarray(row.view(np.uint16) >= np.uint16(limit | _NEGATIVE))
+    return np.asarray(row.view(np.uint16) >= np.uint16(limit | _SIGN_BIT))
 
 
 def throughout(on: Mask, length: int) -> Mask:
@@ -447,7 +446,7 @@ def shares(values: Floats | Halves, pattern: Pattern) -> Doubles:
     return on
 
 
-def wanted(pattern: Pattern, share: float, least: int | None, most: int) -> tuple[int, int]:
+def check_search(pattern: Pattern, share: float, least: int | None, most: int) -> tuple[int, int]:
     """The units and the characters that a match needs. Raises ConfigError."""
     if not len(pattern):
         raise ConfigError(
@@ -481,20 +480,25 @@ def _check_count(name: str, value: int, lowest: int) -> None:
         )
 
 
-def column(unit: Unit, H: int) -> int:
+def unit_column(unit: Unit, H: int) -> int:
     """The unit's column of `rnnviz.units.activations` of all layers."""
     return unit.layer * H + unit.unit
 
 
-def copies(
-    model: Network, text: str, count: int = UNTRAINED_COPIES, *, fresh: Fresh | None = None
-) -> Generator[Share, None, tuple[Copy, ...]]:
+def untrained_copies(
+    model: Network,
+    text: str,
+    count: int = UNTRAINED_COPIES,
+    *,
+    fresh: Fresh | None = None,
+    progress: Progress | None = None,
+) -> tuple[Copy, ...]:
     """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
     same; `fresh` is that of `rnnviz.units.untrained`.
     """
     text, found = text[:BEGINNING], []
     for number, copy in enumerate(controls.untrained(model, count, fresh=fresh)):
-        read = yield from mapped(tracing(copy, text), partial(of_all, number, count))
+        read = trace_long_text(copy, text, part(progress, number / count, (number + 1) / count))
         flat = read.hidden.reshape(len(read), -1)
         found.append(Copy(copy, np.ascontiguousarray(flat.astype(np.float16).T)))
     return tuple(found)

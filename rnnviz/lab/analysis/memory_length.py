@@ -10,7 +10,6 @@ fitted to the median gradient would depend on the length: its half-life grows as
 Shape letters: n predictions, K lags, S resampled texts.
 """
 
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,16 +23,16 @@ from rnnviz.lab.analysis.bootstrap import Resampled, resample
 from rnnviz.lab.analysis.connectivity import MAX_ROW, Connectivity, row_maxima
 from rnnviz.lab.analysis.linearisation import Reading, read
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Clock, Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.reprs import Pictured
 
 LAGS = 100
 """The default number of lags: characters whose gradient a prediction counts."""
 
-SAMPLES = 1000
+INTERVAL_SAMPLES = 1000
 """Resampled texts for an interval."""
 
-ROUNDING = 1e-6
+ROUNDING_SHARE = 1e-6
 """A share of the gradient at or below this is rounding."""
 
 
@@ -76,14 +75,14 @@ class Reach(Pictured, Reported):
         }
 
 
-def reach_of(square: Connectivity, lags: int = LAGS) -> Reach:
+def square_reach(square: Connectivity, lags: int = LAGS) -> Reach:
     """The Reach of a whole connectivity, over its predictions with `lags` characters before them.
 
     Raises ConfigError if no prediction has so many, or for `lags` below 2.
 
     >>> import rnnviz
     >>> square = rnnviz.gradients.connectivity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled")
-    >>> reach_of(square, lags=10).predictions
+    >>> square_reach(square, lags=10).predictions
     16
     """
     _check(len(square), lags)
@@ -101,7 +100,7 @@ def memory_length(
     *,
     lags: int = LAGS,
     character: str | None = None,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Reach:
     """The share of the gradient beyond each lag, averaged over predictions, and the lag within which half of
     it lies.
@@ -121,25 +120,16 @@ def memory_length(
     >>> found.predictions, found.beyond.estimate.shape, found.beyond.enough
     (16, (10,), False)
     """
-    return run(reach(model, text, lags=lags, character=character), progress)
-
-
-def reach(
-    model: Network, text: str, *, lags: int = LAGS, character: str | None = None
-) -> Generator[Share, None, Reach]:
-    """`memory_length` as a generator that yields the share done and returns the Reach; closing cancels."""
     reading = read(model, text, limit=MAX_ROW)
     T = len(reading.text)
     _check(T, lags)
-    targets, clock = reading.targets(character), Clock()
+    targets, report = reading.targets(character), Reporter(progress)
     found = np.zeros((T + 1 - lags, lags))
-    yield Share(0.0)
     for begin in range(lags, T + 1, lags):
         end = min(begin + lags, T + 1)
         _back(reading, targets, begin, end, found[begin - lags : end - lags])
-        if clock.due():
-            yield Share((end - lags) / len(found))
-    yield Share(1.0)
+        report((end - lags) / len(found))
+    report.end()
     return _reach(found)
 
 
@@ -172,7 +162,7 @@ def _reach(lengths: Doubles) -> Reach:
     shares = np.divide(lengths, total, out=np.zeros_like(lengths), where=total > 0)[total[:, 0] > 0]
     if not len(shares):
         shares = np.eye(1, lengths.shape[1])
-    resampled = resample(shares, samples=SAMPLES)
+    resampled = resample(shares, samples=INTERVAL_SAMPLES)
     return Reach(len(shares), resampled.map(_beyond), resampled.map(_half))
 
 

@@ -4,7 +4,7 @@ Shape letters: N characters of the text, n of a piece, L layers, H units of each
 """
 
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +15,9 @@ from rnnviz.checks import checked
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.matching import (
-    AFTER,
-    BEFORE,
-    ENOUGH,
+    CHARS_AFTER,
+    CHARS_BEFORE,
+    MIN_OCCURRENCES,
     THRESHOLD,
     Compared,
     Copy,
@@ -27,25 +27,25 @@ from rnnviz.lab.analysis.matching import (
     Matches,
     Pattern,
     Untrained,
-    column,
-    copies,
     find,
     pattern,
     shares,
+    unit_column,
+    untrained_copies,
 )
 from rnnviz.lab.engines.untrained import Fresh
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share, mapped, run
+from rnnviz.networks.progress import Progress, Reporter, part
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
 
-PIECE = 2048
+PIECE_CHARS = 2048
 """Characters read at a time."""
 
-KEPT = 1 << 27
+MAX_KEPT_BYTES = 1 << 27
 """Bytes of a text's states that are kept in memory, at most: 260,000 characters of 256 units."""
 
 READING, SEARCHING = 0.95, 0.9
@@ -59,8 +59,8 @@ LOWEST = 1e-4
 class SearchedText:
     """A text to search, as a network reads it: its hidden states as float16, piece by piece.
 
-    All states stay in memory if they take KEPT bytes at most. Of a longer text only the state before each
-    piece does, and each search reads the text again.
+    All states stay in memory if they take MAX_KEPT_BYTES at most. Of a longer text only the state before
+    each piece does, and each search reads the text again.
 
     text   as the network reads it
     bytes  of all its states
@@ -74,12 +74,12 @@ class SearchedText:
         self.bytes = 2 * len(self._weights.layers) * self._H * len(self.text)
         reader = NetworkReader(self._weights)
         reader.read(np.array([model.vocabulary.start]))
-        self._before, self._kept = {0: _state(reader)}, dict[int, Halves]()
+        self._before, self._kept = {0: _reader_state(reader)}, dict[int, Halves]()
 
     @property
     def kept(self) -> bool:
         """Whether all states are in memory, so that a search takes a moment."""
-        return len(self._kept) * PIECE >= len(self.text)
+        return len(self._kept) * PIECE_CHARS >= len(self.text)
 
     def states(self, n: int) -> Halves:
         """The states of piece n, (L·H, n)."""
@@ -90,30 +90,34 @@ class SearchedText:
         while n not in self._before:
             self.states(len(self._before) - 1)
         reader = NetworkReader(self._weights, self._before[n])
-        found = _halves(reader.states(self._ids[n * PIECE : (n + 1) * PIECE])[0][1:])
-        self._before[n + 1] = _state(reader)
-        if self.bytes <= KEPT:
+        found = _as_float16(reader.states(self._ids[n * PIECE_CHARS : (n + 1) * PIECE_CHARS])[0][1:])
+        self._before[n + 1] = _reader_state(reader)
+        if self.bytes <= MAX_KEPT_BYTES:
             self._kept[n] = found
         return found
 
     def between(self, start: int, stop: int) -> Iterator[Halves]:
         """The states after characters start .. stop - 1, piece by piece."""
-        for n in range(start // PIECE, -(-stop // PIECE)):
-            yield self.states(n)[:, max(0, start - n * PIECE) : stop - n * PIECE]
+        for n in range(start // PIECE_CHARS, -(-stop // PIECE_CHARS)):
+            yield self.states(n)[:, max(0, start - n * PIECE_CHARS) : stop - n * PIECE_CHARS]
 
     def search(
-        self, pattern: Pattern, stop: int | None = None, **asked: Any
-    ) -> Generator[Share, None, Matches]:
+        self,
+        pattern: Pattern,
+        stop: int | None = None,
+        *,
+        progress: Progress | None = None,
+        **asked: Any,
+    ) -> Matches:
         """The matches of a pattern in characters 0 .. stop - 1, without their context; `asked` are those of
         `rnnviz.lab.analysis.matching.find`.
         """
-        finder, clock, done = Finder(self._H, pattern, **asked), Clock(), 0
+        finder, report, done = Finder(self._H, pattern, **asked), Reporter(progress), 0
         stop = len(self.text) if stop is None else stop
         for piece in self.between(0, stop):
             finder.add(piece)
             done += piece.shape[1]
-            if clock.due():
-                yield Share(done / stop)
+            report(done / stop)
         return finder.matches()
 
     def elsewhere(
@@ -125,8 +129,9 @@ class SearchedText:
         threshold: float = THRESHOLD,
         edges: int = 0,
         layer: int | None = None,
+        progress: Progress | None = None,
         **asked: Any,
-    ) -> Generator[Share, None, Matches]:
+    ) -> Matches:
         """The matches of characters start .. stop - 1 of `read`, with their context.
 
         `threshold`, `edges` and `layer` are those of `pattern`, `asked` those of `find`. Raises ConfigError
@@ -134,20 +139,19 @@ class SearchedText:
 
         >>> import rnnviz
         >>> model, text = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"
-        >>> found = run(SearchedText(model, text).elsewhere(rnnviz.trace(model, "the time"), 4, 8))
+        >>> found = SearchedText(model, text).elsewhere(rnnviz.trace(model, "the time"), 4, 8)
         >>> found.passage.inside, [match.start for match in found.found]
         (2, [4, 25])
         """
         shape = pattern(read, start, stop, threshold=threshold, edges=edges, layer=layer)
-        found = yield from mapped(self.search(shape, **asked), lambda now: Share(READING * now.fraction))
-        placed, clock = list[Match](), Clock()
+        found = self.search(shape, progress=part(progress, 0.0, READING), **asked)
+        placed, report = list[Match](), Reporter(progress)
         for match in found.found:
             placed.append(self._context(shape, match))
-            if clock.due():
-                yield Share(READING + (1 - READING) * len(placed) / len(found.found))
-        passage, ends = read.text[start:stop], _ends(found)
+            report(READING + (1 - READING) * len(placed) / len(found.found))
+        passage, ends = read.text[start:stop], _match_ends(found)
         whole, last = (
-            Ending(text, _among(ends, places), len(ends), len(places) / len(self.text))
+            Ending(text, _count_among(ends, places), len(ends), len(places) / len(self.text))
             for text, places in ((passage, self.ends_with(passage)), self._ending(passage))
         )
         return replace(
@@ -172,13 +176,13 @@ class SearchedText:
         most: int = 20,
     ) -> Matches:
         """What `elsewhere` has found, beside the matches of untrained `copies`; the other arguments are those
-        of that call. See `rnnviz.lab.analysis.matching.copies`.
+        of that call. See `rnnviz.lab.analysis.matching.untrained_copies`.
 
         >>> import rnnviz
         >>> model, text = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"
         >>> searched, read = SearchedText(model, text), rnnviz.trace(model, "the time")
-        >>> found = run(searched.elsewhere(read, 4, 8))
-        >>> searched.beside(found, read, 4, 8, run(copies(model, text))).untrained.shares[0]
+        >>> found = searched.elsewhere(read, 4, 8)
+        >>> searched.beside(found, read, 4, 8, untrained_copies(model, text)).untrained.shares[0]
         Compared(name='time', own=2, untrained=6)
         """
         assert found.passage
@@ -186,7 +190,7 @@ class SearchedText:
         asked: dict[str, Any] = {"share": share, "least": found.least, "most": most}
         characters, threshold = copies[0].states.shape[1], found.pattern.threshold
         on = float((abs(activations(read, layer=layer)) >= threshold).mean())
-        own = _ends(run(self.search(found.pattern, characters, **asked)))
+        own = _match_ends(self.search(found.pattern, characters, **asked))
         thresholds, units, theirs = [], [], []
         for copy in copies:
             there = trace(copy.model, read.text)
@@ -196,18 +200,18 @@ class SearchedText:
             thresholds.append(as_many)
             units.append(len(same))
             if len(same):
-                theirs += _ends(find(copy.states, self._H, same, **asked))
+                theirs += _match_ends(find(copy.states, self._H, same, **asked))
         held = []
         for text in (found.passage.text, found.ending.text):
             places = self.ends_with(text)
-            held.append(Compared(text, _among(own, places), _among(theirs, places)))
+            held.append(Compared(text, _count_among(own, places), _count_among(theirs, places)))
         beside = Untrained(characters, tuple(units), tuple(thresholds), len(own), len(theirs), tuple(held))
         return replace(found, untrained=beside)
 
     def _context(self, pattern: Pattern, match: Match) -> Match:
         """A match with its context."""
-        start, stop = max(0, match.start - BEFORE), min(len(self.text), match.stop + AFTER)
-        columns = [column(unit, self._H) for unit in pattern.units]
+        start, stop = max(0, match.start - CHARS_BEFORE), min(len(self.text), match.stop + CHARS_AFTER)
+        columns = [unit_column(unit, self._H) for unit in pattern.units]
         on = np.concatenate([shares(piece[columns].T, pattern) for piece in self.between(start, stop)])
         return replace(
             match,
@@ -225,7 +229,7 @@ class SearchedText:
         ending, same = passage[-1:], self.ends_with(passage[-1:])
         for length in range(2, len(passage) + 1):
             longer = self.ends_with(passage[-length:])
-            if len(longer) < ENOUGH:
+            if len(longer) < MIN_OCCURRENCES:
                 break
             ending, same = passage[-length:], longer
         return ending, same
@@ -247,23 +251,23 @@ class SearchedText:
         return [match.start() + len(text) - 1 for match in re.finditer(f"(?={re.escape(text)})", self.text)]
 
 
-def _state(reader: NetworkReader) -> tuple[Floats, Floats | None]:
+def _reader_state(reader: NetworkReader) -> tuple[Floats, Floats | None]:
     """A reader's state, for another to go on from."""
     return reader.hidden[0], None if reader.cell is None else reader.cell[0]
 
 
-def _halves(hidden: Floats) -> Halves:
+def _as_float16(hidden: Floats) -> Halves:
     """(n, L, H) as (L·H, n) float16, clipped to its range: the states of a relu network may explode."""
     largest = float(np.finfo(np.float16).max)
     clipped = np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T
     return np.ascontiguousarray(clipped, np.float16)
 
 
-def _ends(matches: Matches) -> list[int]:
+def _match_ends(matches: Matches) -> list[int]:
     return [match.stop - 1 for match in matches.found]
 
 
-def _among(ends: list[int], places: list[int]) -> int:
+def _count_among(ends: list[int], places: list[int]) -> int:
     return int(np.isin(ends, places).sum())
 
 
@@ -284,7 +288,7 @@ def match(
     copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
     folder: object = None,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Matches:
     """Places of `corpus` where the same units are on as in a passage, characters start .. stop - 1 of `text`.
 
@@ -313,39 +317,22 @@ def match(
     """
     if folder is not None:
         raise ConfigError("folder is gone: states stay in memory, and a longer text is read anew each time")
-    asked = {
-        "threshold": threshold,
-        "edges": edges,
-        "layer": layer,
-        "share": share,
-        "least": least,
-        "most": most,
-    }
-    steps = matches(model, trace(model, text), start, stop, corpus, untrained=copies, fresh=fresh, **asked)
-    return run(steps, progress)
-
-
-def matches(
-    model: Network,
-    read: Trace,
-    start: int,
-    stop: int,
-    corpus: str,
-    *,
-    untrained: int = UNTRAINED_COPIES,
-    fresh: Fresh | None = None,
-    **asked: Any,
-) -> Generator[Share, None, Matches]:
-    """`match` as a generator that yields the share done and returns the Matches; closing cancels. `asked` are
-    those of `SearchedText.elsewhere`.
-    """
-    searched = SearchedText(model, corpus)
-    search = searched.elsewhere(read, start, stop, **asked)
-    found = yield from mapped(search, lambda now: Share(SEARCHING * now.fraction))
-    if untrained and found.found:
-        reading = copies(model, searched.text, untrained, fresh=fresh)
-        beside = yield from mapped(reading, lambda now: Share(SEARCHING + (1 - SEARCHING) * now.fraction))
-        about = {name: asked[name] for name in ("layer", "share", "most")}
-        found = searched.beside(found, read, start, stop, beside, **about)
-    yield Share(1.0)
+    read, searched = trace(model, text), SearchedText(model, corpus)
+    found = searched.elsewhere(
+        read,
+        start,
+        stop,
+        threshold=threshold,
+        edges=edges,
+        layer=layer,
+        share=share,
+        least=least,
+        most=most,
+        progress=part(progress, 0.0, SEARCHING),
+    )
+    if copies and found.found:
+        reading = part(progress, SEARCHING, 1.0)
+        beside = untrained_copies(model, searched.text, copies, fresh=fresh, progress=reading)
+        found = searched.beside(found, read, start, stop, beside, layer=layer, share=share, most=most)
+    Reporter(progress).end()
     return found

@@ -23,7 +23,7 @@ units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sized
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -40,7 +40,7 @@ from rnnviz.lab.analysis.evidence import Scores
 from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.progress import Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.verdicts import MIN_LEAD, MIN_VERDICT_CHARS, Measure, Rival
 from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
@@ -48,7 +48,7 @@ from rnnviz.scoring.trace import Trace
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
 """Inverse penalties to choose from where all units are weighed; a few units need no choice."""
 
-FREE = 10.0
+SUBSET_STRENGTH = 10.0
 """The inverse penalty of a few units."""
 
 Interval = tuple[float, float]
@@ -56,7 +56,7 @@ Interval = tuple[float, float]
 FEW = (1, 2, 4, 8)
 """Numbers of units whose probes stand beside the probe of all units."""
 
-HOLDS = 0.95
+HOLDING_SHARE = 0.95
 """Units hold a target if they reach this share of the whole probe's score above chance."""
 
 CONTROLS = 5
@@ -79,7 +79,7 @@ remembers  better than all of these, all measured, and the interval of the lead 
            excludes zero
 """
 
-Held = Literal["one", "few", "spread"]
+Concentration = Literal["one", "few", "spread"]
 """Whether one unit holds the target, at most the largest of FEW do, or more."""
 
 
@@ -158,14 +158,16 @@ class Probe(Pictured, Reported):
         )
 
     @property
-    def held(self) -> Held | None:
+    def held(self) -> Concentration | None:
         """Whether one unit holds the target, a few do, or it is spread; None where the probe shows
         nothing.
         """
         if self.verdict in ("short", "same text", "nothing"):
             return None
         enough = [
-            len(subset.units) for subset, share in zip(self.few, self.shares, strict=True) if share >= HOLDS
+            len(subset.units)
+            for subset, share in zip(self.few, self.shares, strict=True)
+            if share >= HOLDING_SHARE
         ]
         return "spread" if not enough else "one" if enough[0] == 1 else "few"
 
@@ -256,7 +258,7 @@ def probe(
     untrained: Iterable[Trace | Array] = (),
     controls: int = CONTROLS,
     seed: int = 0,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> Probe:
     """Fit a linear probe of all units on one part of the text, and score it on another.
 
@@ -292,11 +294,12 @@ def probe(
     target = targets.target(target, source.text if isinstance(source, Trace) else "")
     copies = (Searcher(copy, layer=layer, quantity=quantity) for copy in untrained)
     many = len(untrained) if isinstance(untrained, Sized) else 0
-    made = steps(searcher, target, untrained=copies, controls=controls, seed=seed, copies=many)
-    return run(made, progress)
+    return probe_units(
+        searcher, target, untrained=copies, controls=controls, seed=seed, copies=many, progress=progress
+    )
 
 
-def steps(
+def probe_units(
     searcher: Searcher,
     target: Target,
     *,
@@ -304,10 +307,9 @@ def steps(
     controls: int = CONTROLS,
     seed: int = 0,
     copies: int = 0,
-) -> Generator[Share, None, Probe]:
-    """`probe` as a generator, on units that a Searcher has ranked; yields the share done and returns the
-    Probe. `copies` is the number of `untrained`, for the progress.
-    """
+    progress: Progress | None = None,
+) -> Probe:
+    """`probe` on units that a Searcher has ranked. `copies` counts `untrained`, for the progress."""
     if not 0 <= controls <= 1000 or seed < 0:
         raise ConfigError(
             "controls is a number from 0 to 1,000 and seed at least 0; received {controls} and {seed}",
@@ -315,38 +317,40 @@ def steps(
             seed=seed,
         )
     evidence.needs_fits()
+    report = Reporter(progress)
     before = 4 + FEW[-1] + controls  # steps before the contexts
     total = 1 + before + len(evidence.LENGTHS) + 2 * copies
     search = searcher.search(target, shifts=0)
-    yield Share(1 / total)
+    report(1 / total)
     values = target.values
     split = searcher.split(target)
     first, second = split.learn, split.second
     parts = Parts(searcher.values, first, second)
     line = parts.line(values)
-    yield Share(3 / total)
+    report(3 / total)
     few = []
     for one in _few(searcher, search.best, parts, values):
         few.append(one)
-        yield Share((3 + len(one.units)) / total)
+        report((3 + len(one.units)) / total)
     control = []
     for number in range(controls):
         control += _control(parts, values, np.random.default_rng((seed, number)))
-        yield Share((4 + FEW[-1] + number) / total)
+        report((4 + FEW[-1] + number) / total)
     around: list[Doubles] = []
     for k in evidence.LENGTHS if split.blocks else ():
-        yield Share((before + len(around)) / total)
+        report((before + len(around)) / total)
         if searcher.ids is not None:
             around.append(evidence.predicted(searcher.ids, values, k, first)[second])
     columns = [parts.measured(line), *around]
     for number, copy in enumerate(untrained):
-        yield Share(min(1.0, (before + len(evidence.LENGTHS) + 2 * number) / total))
+        report((before + len(evidence.LENGTHS) + 2 * number) / total)
         theirs = Parts(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
-    yield Share(max(0.0, 1 - 2 / total))
+    report(1 - 2 / total)
     scores = Scores.of(np.column_stack(columns), values[second])
     scores = scores if split.blocks else replace(scores, sure=False)
     context, reached, lead = _beside(scores, len(around))
+    report.end()
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
     return Probe(
         target=target.name,
@@ -368,7 +372,7 @@ def steps(
     )
 
 
-def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Generator[Few, None, None]:
+def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Iterator[Few]:
     """The scores of FEW units, beginning with the `best`, as far as there are units."""
     units = searcher.units
     chosen = [units.index(best.unit)]
@@ -458,7 +462,7 @@ class Parts:
 
     def few(self, target: Array, chosen: list[int]) -> Line:
         """A Line of the `chosen` units alone."""
-        return _fit(self._fitted, target[self.first], np.array(chosen), FREE)
+        return _fit(self._fitted, target[self.first], np.array(chosen), SUBSET_STRENGTH)
 
     def next(self, target: Array, line: Line) -> int:
         """The unit that adds most to a Line for `target`, by the largest score statistic (Rao 1948): the
@@ -470,7 +474,7 @@ class Parts:
             p = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
             rest, weight = labels - p, p * (1 - p)
         else:
-            rest, weight = _ranks(labels) - values, np.ones(len(values))
+            rest, weight = _relative_ranks(labels) - values, np.ones(len(values))
         X, w = self._fitted, weight.astype(np.float32)
         inside = np.column_stack([X[:, line.columns], np.ones(len(X), np.float32)])  # (n, k + 1)
         slope = (rest.astype(np.float32) @ X).astype(np.float64)
@@ -518,9 +522,9 @@ def _fit(table: Floats, labels: Array, columns: Integers, strength: float) -> Li
         return Line(columns, logistic.coef_[0].astype(np.float64), float(logistic.intercept_[0]))
     from sklearn.linear_model import Ridge
 
-    ridge = Ridge(alpha=1 / strength).fit(rows, _ranks(labels).astype(np.float32))
+    ridge = Ridge(alpha=1 / strength).fit(rows, _relative_ranks(labels).astype(np.float32))
     return Line(columns, np.asarray(ridge.coef_, np.float64), float(ridge.intercept_))
 
 
-def _ranks(labels: Doubles) -> Doubles:
+def _relative_ranks(labels: Doubles) -> Doubles:
     return ranking.ranks(labels) / max(1, len(labels))

@@ -7,7 +7,7 @@ Shape letters: T characters, U units, V symbols, K contexts, W characters of one
 
 import math
 import os
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import BinaryIO
 
@@ -22,7 +22,7 @@ from rnnviz.lab.analysis.directions import Direction
 from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
@@ -150,7 +150,7 @@ def scan(
     before: int = 40,
     after: int = 20,
     bins: int = 40,
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> ScanReport:
     """Scan each unit over a text or a file: its highest and lowest places, and the characters that move it.
 
@@ -180,37 +180,6 @@ def scan(
     ('e', 5, 2)
     """
     text, path = text_or_file(text, path)
-    steps = scanning(
-        model,
-        path,
-        text=text,
-        encoding=encoding,
-        layer=layer,
-        units=units,
-        quantity=quantity,
-        contexts=contexts,
-        before=before,
-        after=after,
-        bins=bins,
-    )
-    return run(steps, progress)
-
-
-def scanning(
-    model: Network,
-    path: Source | None = None,
-    *,
-    text: str | None = None,
-    encoding: str | None = None,
-    layer: int | None = None,
-    units: Sequence[int] | Sequence[Unit] | None = None,
-    quantity: str = "hidden",
-    contexts: int = 10,
-    before: int = 40,
-    after: int = 20,
-    bins: int = 40,
-) -> Generator[Share, None, ScanReport]:
-    """`scan` as a generator that yields the share done and returns the ScanReport; closing cancels."""
     weights = weights_of(model)
     check_quantity(quantity, weights.cell)
     layer, columns = _chosen(weights, layer, units)
@@ -222,13 +191,12 @@ def scanning(
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
     inputs = np.append(model.vocabulary.start, model.vocabulary.encode(text))
     values = np.empty((len(inputs), len(columns)), np.float32)  # (T + 1, U), after each input
-    reader, clock = NetworkReader(weights), Clock()
+    reader, report = NetworkReader(weights), Reporter(progress)
     for begin in range(0, len(inputs), PIECE):
         here = slice(begin, begin + PIECE)
         table = reader.values(inputs[here], quantity)
         values[here] = (table.reshape(len(table), -1) if layer is None else table[:, layer])[:, columns]
-        if clock.due():
-            yield Share(READING * min(1.0, here.stop / len(inputs)))
+        report(READING * min(1.0, here.stop / len(inputs)))
     # A relu network may explode; clipping keeps the statistics finite.
     np.clip(np.nan_to_num(values, copy=False), -EXPLODED, EXPLODED, out=values)
     found = []
@@ -241,9 +209,8 @@ def scanning(
             raises, lowers = pushes(model, unit, k=PUSHES)
             one = replace(one, raises=raises, lowers=lowers)
         found.append(one)
-        if clock.due():
-            yield Share(READING + (1 - READING) * len(found) / len(columns))
-    yield Share(1.0)
+        report(READING + (1 - READING) * len(found) / len(columns))
+    report.end()
     return ScanReport(len(text), found)
 
 

@@ -4,7 +4,6 @@ Shape letters: T characters, L layers, H hidden units.
 """
 
 import os
-from collections.abc import Callable, Generator
 from typing import BinaryIO
 
 import numpy as np
@@ -16,7 +15,7 @@ from rnnviz.errors import EmptyTextError
 from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share, run
+from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.text import files
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
@@ -35,7 +34,7 @@ def states(
     encoding: str | None = None,
     layer: int | None = None,
     quantity: str = "hidden",
-    progress: Callable[[Share], None] | None = None,
+    progress: Progress | None = None,
 ) -> npt.NDArray[np.float32]:
     """Write a network's states over a text, or a file, to one .npy file; return it as a read-only memory map.
 
@@ -69,20 +68,21 @@ def states(
     source = SourceText(path, text, encoding, None, model.normaliser, model.vocabulary.characters)
     warn_of_guess(source.name, source.encoding, source.certainty)
     with files.replacing(output) as file:
-        run(_writing(file, weights, model.vocabulary, source, layer, quantity), progress)
+        _write(file, weights, model.vocabulary, source, layer, quantity, Reporter(progress))
     found: npt.NDArray[np.float32] = np.load(output, mmap_mode="r")
     return found
 
 
-def _writing(
+def _write(
     file: BinaryIO,
     weights: Weights,
     vocabulary: Vocabulary,
     source: SourceText,
     layer: int | None,
     quantity: str,
-) -> Generator[Share, None, None]:
-    reader, clock, T = NetworkReader(weights), Clock(), 0
+    report: Reporter,
+) -> None:
+    reader, T = NetworkReader(weights), 0
     L, H = len(weights.layers), weights.layers[0].units
     described = {"descr": "<f4", "fortran_order": False, "shape": (0, L, H) if layer is None else (0, H)}
     write_array_header_1_0(file, described)
@@ -91,11 +91,10 @@ def _writing(
         values = reader.values(vocabulary.encode(piece), quantity)
         file.write(np.ascontiguousarray(values if layer is None else values[:, layer], "<f4").data)
         T += len(piece)
-        if clock.due():
-            yield Share(min(1.0, source.bytes_read / max(1, source.bytes_total)))
+        report(source.bytes_read / max(1, source.bytes_total))
     if not T:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
     # The number of characters is known now; numpy's header leaves room for a first axis that has grown.
     file.seek(0)
     write_array_header_1_0(file, {**described, "shape": (T, *described["shape"][1:])})  # type: ignore[index]
-    yield Share(1.0)
+    report.end()

@@ -52,9 +52,8 @@ def attribute(
     """
     from rnnviz.lab.analysis.attribution import contributions
     from rnnviz.lab.reports.attribution import quantity
-    from rnnviz.networks.progress import run
 
-    steps = contributions(
+    attribution = contributions(
         load_network(model_arg),
         read_text_arg(source),
         at=at,
@@ -63,7 +62,6 @@ def attribute(
         instead=instead,
         last=last,
     )
-    attribution = run(steps)
     heading = words(
         "attribution.heading",
         characters=count(len(attribution.row)),

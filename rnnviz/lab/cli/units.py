@@ -169,8 +169,8 @@ def _record_in_card(
     constant: Sequence[Target],
     typed: Path | None,
 ) -> None:
-    """Record the searches in the card, and the targets that are constant (`same`). The checksum identifies
-    the text that training held out, whatever its name.
+    """Record the searches in the card, and the targets that are `constant` in the text. The checksum
+    identifies the text that training held out, whatever its name.
     """
     from rnnviz.lab.run import unit_search
     from rnnviz.networks.model_card import UNITS_KEY

@@ -162,6 +162,8 @@ def compare_predictions(model: CharModel | CustomModel, symbols: Symbols, check:
     if not isinstance(check, torch.nn.Module):
         _compare(model, symbols, check)
         return
+    # Networks want (T,), (1, T) or (T, 1), and no module says which. The first form that runs and agrees is
+    # right; one that runs and differs is reported only if no other agrees, as batch and time may be mixed up.
     errors = []
     for form in FORMS:
         try:
@@ -192,6 +194,7 @@ def _compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> 
         expected = _ask(check, ids, len(symbols.entries))[:, [*unknown, *symbols.rows]]
         # One character more, whichever: each row of predictions stands before a character.
         predictions = model.scorer().advance_predictions(np.append(picked + 1, 1))
+        # Only symbols that both have: rnnviz's <unk> is not compared where the network has none.
         both = torch.from_numpy(np.stack([predictions[-len(ids) :, 1 - len(unknown) :], expected]))
         # log P of <unk>, if the network has one, and of the characters, given that one of these comes.
         ours, theirs = torch.log_softmax(both, dim=2).numpy()
@@ -265,6 +268,7 @@ def build_custom(
             readout=received(readout),
         )
     initial = _initial(state)
+    # Two characters, as a part that equals the outputs by chance for one will differ for the other.
     trials = [_try(steps, initial, index) for index in (symbols.rows[0], symbols.rows[-1])]
     same = tuple(_same(pair) for pair in zip(*trials, strict=True))
     last = same[-1]

@@ -218,6 +218,8 @@ def _copies(recurrence: nn.RNN | nn.GRU | nn.LSTM, output: nn.Linear) -> tuple[d
         W = getattr(recurrence, f"weight_hr_l{n}").detach().cpu().double()
         above = f"weight_ih_l{n + 1}" if n + 1 in layers else "output"
         for reader in (f"weight_hh_l{n}", above):
+            # Projected states W h are read by U: U (W h) = (U W) h, so the product of weights takes the
+            # projection's place.
             copies[reader] = (copies[reader].double() @ W).float()  # rounded to float32 once
     return copies, copies.pop("output")
 
@@ -231,6 +233,7 @@ def predicted_rows(weight: Tensor, bias: Tensor | None, symbols: Symbols, unknow
     readout = torch.cat([_copy(weight), column[:, None]], dim=1)  # (n, H + 1)
     characters = readout[symbols.rows]
     if symbols.unknown is None:
+        # A row of weights that is the mean gives the mean of the logits, in every state.
         unknown = characters.double().mean(dim=0).float()
         unknown[-1] -= unknown_gap
     else:
@@ -245,6 +248,7 @@ def _leaves_at_zero(cell: Cell, H: int, recurrence: Mapping[str, Tensor]) -> Ten
     candidate's biases, a GRU's b_in + σ(b_r) ⊙ b_hn.
     """
     b_x, b_h = (recurrence[f"bias_{kind}_l0"].double() for kind in ("ih", "hh"))
+    # With a state of zeros every product with the state is 0: only biases are left to cancel.
     still = torch.zeros(len(b_x), dtype=torch.float64)
     # The candidate's rows; torch's order is reset, update, candidate and input, forget, candidate, output.
     candidate = slice(0, H) if cell == "rnn" else slice(2 * H, 3 * H)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -30,9 +30,9 @@ import numpy.typing as npt
 import rnnviz
 from rnnviz.arrays import Array, Doubles, Ids
 from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
-from rnnviz.networks.batched_scoring import STATE_TOLERANCE, Done
+from rnnviz.networks.batched_scoring import STATE_TOLERANCE
 from rnnviz.networks.checkpoint import load, save
-from rnnviz.networks.prediction import Scores, Stepwise
+from rnnviz.networks.prediction import OnRead, Scores, Stepwise, ignore_read
 from rnnviz.scoring.rows import Window, WindowScorer
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -215,8 +215,8 @@ class ClusterScorer(Stepwise):
         self.unsettled = 0
         """Characters of stretches along which rounding grew: see `rnnviz.networks.batched_scoring`."""
 
-    def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
-        """`advance_details` step by step: yields Done with every stretch."""
+    def scores(self, ids: Ids, *, want: bool, on_read: OnRead = ignore_read) -> Scores:
+        """The Scores of `ids` (n,); calls `on_read` with every stretch."""
         text = np.concatenate([self._last, ids.astype(np.int32)])
         starts = range(1, len(text), len(text) if self._precise else STRETCH_SYMBOLS)
 
@@ -224,6 +224,9 @@ class ClusterScorer(Stepwise):
             symbols = text[begin - before : begin + starts.step]
             return self._model.submit(score_stretch, symbols, before, memory, want, self._precise)
 
+        # All stretches start at once, each from a likely state; the first one begins where the last reading
+        # ended, and so is exact. Results are taken in order, so that each is compared with the true end of
+        # the one before.
         futures = [
             stretch(begin, 1, self._memory)
             if begin == 1
@@ -231,7 +234,6 @@ class ClusterScorer(Stepwise):
             for begin in starts
         ]
         results: list[Scores] = []
-        done = Done(0, 0.0)
         for begin, future in zip(starts, futures, strict=True):
             scored: ScoredStretch = self._model.machines.result(future)
             if results and self._memory is not None and not alike(scored.first, self._memory):
@@ -239,8 +241,7 @@ class ClusterScorer(Stepwise):
             self._memory = scored.end
             self.unsettled += scored.unsettled
             results.append(scored.scores)
-            done = done.plus(Done(len(scored.scores.log_p), -float(scored.scores.log_p.sum())))
-            yield done
+            on_read(len(scored.scores.log_p), -float(scored.scores.log_p.sum()))
         self._last = text[-1:]
         return Scores.joined(results)
 

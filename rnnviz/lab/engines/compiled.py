@@ -61,6 +61,7 @@ def ready() -> bool:
 @cache
 def _library() -> ctypes.CDLL | None:
     """Torch's library, if it has every function that is called; else None."""
+    # Opened by its path: torch has loaded it already, so this is the same library, with the same threads.
     name = {"linux": "libtorch_cpu.so", "darwin": "libtorch_cpu.dylib"}.get(sys.platform)
     try:
         library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / name)) if name else None
@@ -77,6 +78,7 @@ def _passes() -> list[Any] | None:
     """
     try:
         return _compile() if ready() else None
+    # Whatever fails here fails for an optional speed: a training must not end because of it.
     except Exception:
         return None
 
@@ -93,6 +95,7 @@ def _compile() -> list[Any]:
     from rnnviz.lab.engines import kernels
 
     library = cast(ctypes.CDLL, _library())
+    # LLVM resolves the names in `kernels` by this table, each time that the process starts.
     for name, symbol in SYMBOLS.items():
         address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
         llvmlite.binding.add_symbol(name, address)
@@ -110,6 +113,7 @@ def _cached_code(numba: Any) -> Iterator[None]:
     """
     from rnnviz.text.corpora import cache_folder
 
+    # `tape` too: its constants are compiled into the kernels.
     sources = [Path(__file__).with_name(f"{name}.py") for name in ("kernels", "tape")]
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
     before = numba.config.CACHE_DIR
@@ -152,6 +156,7 @@ def layer(
         if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < len(x):
             raise IndexError("index out of range")
     else:
+        # Rows that are there already are a table that is looked up in order.
         x = rows.float().flatten(0, 1)
         ids = torch.arange(len(x)).view(rows.shape[:2])
     H, kind = config.hidden_size, CELLS[config.cell]
@@ -166,6 +171,7 @@ def from_inputs(config: ModelConfig, tensors: Sequence[Tensor]) -> tuple[Tensor,
     kind = CELLS[config.cell]
     if not kind.mixes:
         return tensors[0], tensors[1]
+    # The last block's second bias stays beside its product, where a reset gate scales it: `own_bias`.
     b, H = tensors[3], config.hidden_size
     return tensors[0], tensors[2] + (F.pad(b[:-H], (0, H)) if kind.own_bias else b)
 
@@ -174,6 +180,8 @@ def _call(pass_index: int, *tensors: Tensor) -> None:
     """Run one of `_passes` on torch's threads. Tensors must be contiguous, as addresses alone are passed."""
     function = cast(list[Any], _passes())[pass_index]
     places = (ctypes.c_void_p * len(tensors))(*(t.data_ptr() for t in tensors))
+    # ctypes lets go of Python's lock for the call. The number of threads is torch's at this moment; it may
+    # differ from that of the other pass, as each pass splits its rows anew.
     parallel = cast(ctypes.CDLL, _library()).GOMP_parallel
     parallel(
         ctypes.c_void_p(function.address), places, ctypes.c_uint(torch.get_num_threads()), ctypes.c_uint(0)
@@ -182,6 +190,7 @@ def _call(pass_index: int, *tensors: Tensor) -> None:
 
 def _places(arrays: dict[int, Tensor]) -> tuple[Tensor, Tensor]:
     """The tensor that comes first in memory, and each of `tape.PLACES` as an offset from it, in float32s."""
+    # Unused places point at the first array, too: no instruction names them.
     lowest = min(arrays.values(), key=Tensor.data_ptr)
     begins = [(arrays.get(place, lowest).data_ptr() - lowest.data_ptr()) // 4 for place in tape.PLACES]
     return lowest, torch.tensor(begins)
@@ -197,8 +206,10 @@ class _Pass(torch.autograd.Function):
         x, ids, w, b_u = (tensor.contiguous() for tensor in (x, ids, w, b_u))
         (T, B), H, two = ids.shape, first[0].shape[-1], len(first) > 1
         room = x.new_empty(torch.get_num_threads(), played.room_vectors, H)
+        # The pass forward multiplies by W_h's transpose for every step: turned once, rows are read in order.
         turned = w.T.contiguous()
         u, h = x.new_empty(B, len(w)), x.new_empty(T + 1, B, H)
+        # The values for the way back, which live until then.
         saved = x.new_empty(T, B, played.kept_vectors * H)
         c = x.new_empty(T + 1 if two else 1, B, H)
         h[0] = first[0]
@@ -223,6 +234,7 @@ class _Pass(torch.autograd.Function):
         _call(0, about, begins, notes, lowest, ids, turned, b_u, u, h)
         ctx.save_for_backward(x, ids, w, b_u, h, c, saved)
         ctx.played, ctx.sizes = played, sizes
+        # Else autograd would fill in zeros for the last C, whose gradient is mostly absent.
         ctx.set_materialize_grads(False)
         return (h[1:], c[-1].clone()) if two else (h[1:],)
 
@@ -234,6 +246,7 @@ class _Pass(torch.autograd.Function):
         d, d_c = h.new_zeros(B, H), h.new_zeros(B, H)
         if two and gradients[1] is not None:
             d_c.copy_(gradients[1])
+        # `to_w` is written by a product; the other two are added to, and so begin at zero.
         to_x, to_w, to_b = torch.zeros_like(x), torch.empty_like(w), torch.zeros_like(b_u)
         room = x.new_empty(torch.get_num_threads(), ctx.played.room_vectors, H)
         notes, sources = torch.from_numpy(ctx.played.backward), torch.from_numpy(ctx.played.sources)

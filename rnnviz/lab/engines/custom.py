@@ -90,6 +90,7 @@ class StepWeights(Weights):
             for name, values in new.items():
                 n, width = list(self.initial).index(name), self.initial[name].shape[1]
                 after[n, :, :width] = as_array(values)
+                # In place of a batch without those texts: the function always gets all B rows.
                 after[n, unread] = before[n, unread]
                 if change := changes.get((n, "hidden")):
                     change(time, after[n])

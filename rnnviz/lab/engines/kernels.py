@@ -7,6 +7,19 @@ own cache. So looking up an instruction takes a hundredth of the time. The produ
 Without numba these are functions of plain Python, which nobody calls.
 """
 
+# How a pass is laid out. The rows of a batch are independent of one another, and steps are not. So each
+# thread of the team takes some rows and walks through all time steps with them; in the pass forward threads
+# never meet. For its rows a step is one product with W_h, for several rows together as that reads W_h once,
+# and then, row by row, the instructions of the tape: the vectors of one row (H numbers each) fit into the
+# core's own cache, and stay there from one instruction to the next.
+#
+# The pass back ends in a product over all rows and steps, the gradient of W_h. There threads meet once
+# (`wait`) and share the units instead of the rows: each writes rows of the gradient that no other thread
+# writes.
+#
+# Compiled code gets addresses, no arrays: GOMP_parallel passes one pointer, to the addresses that `_call` of
+# `compiled` lists, and `team_forward` and `team_backward` make arrays of them again. All places of a tape are
+# parts of one array without an end, counted from the place that comes first in memory.
 from typing import Any
 
 import numpy as np
@@ -60,6 +73,8 @@ def jit(function: Any) -> Any:
     """`function`, compiled into its callers. NaN stays NaN, by which a run is seen to diverge."""
     if numba is None:
         return function
+    # Sums may change their order, so that eight or sixteen of them are done at a time. "nnan" and "ninf"
+    # would let the compiler assume that there is no NaN: then a run that diverges would go on with numbers.
     loose = {"contract", "reassoc", "arcp", "nsz", "afn"}  # all of "fast" but nnan and ninf
     return numba.njit(nogil=True, error_model="numpy", boundscheck=False, fastmath=loose)(function)
 
@@ -80,6 +95,7 @@ def exp(x):
     """
     x = f32(-87) if x < f32(-87) else x
     x = f32(87) if x > f32(87) else x
+    # x = k log 2 + r. Log 2 is subtracted in two parts, the first of few digits: so k log 2 loses none.
     k = np.floor(x * f32(1.44269504) + f32(0.5))
     r = x - k * f32(0.693359375) + k * f32(2.12194440e-4)
     p = f32(1.9875691500e-4) * r + f32(1.3981999507e-3)
@@ -88,6 +104,7 @@ def exp(x):
     p = p * r + f32(1.6666665459e-1)
     p = p * r + f32(5.0000001201e-1)
     y = p * r * r + r + f32(1)
+    # 2^k, made by writing k into the exponent of a float32.
     return y * np.int32((np.int32(k) + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
@@ -104,6 +121,8 @@ def tanh(x):
     p = p * z + f32(-5.37397155531e-2)
     p = p * z + f32(1.33314422036e-1)
     p = p * z + f32(-3.33332819422e-1)
+    # Both branches are computed and one is chosen: without a jump the loop around is done for several numbers
+    # at a time.
     away = f32(1) - f32(2) / (exp(x + x) + f32(1))
     return p * z * x + x if z < f32(0.390625) else away
 
@@ -111,6 +130,8 @@ def tanh(x):
 @jit
 def execute(operation, a, b, to):
     """One instruction of a tape, for the units of a row."""
+    # One loop an operation, over the H units of a row: choosing the operation costs once for H numbers.
+    # Constants are float32, as a Python float would make the whole sum float64.
     H, unity = len(to), f32(1)
     if operation == ADD:
         for j in range(H):
@@ -158,8 +179,10 @@ def execute(operation, a, b, to):
 
 @jit
 def run_tape(tape, memory, at, H):
-    """Do a tape's instructions for one row; `at` has the beginning of each place in `memory`."""
+    """Run the tape for one row; `at` has the beginning of each place in `memory`."""
     for k in range(len(tape)):
+        # The operands' beginnings in memory: that of the place for this row and step, plus the vector's
+        # number times H.
         a = at[tape[k, 2] // PLACE_SIZE] + tape[k, 2] % PLACE_SIZE * H
         b = at[tape[k, 3] // PLACE_SIZE] + tape[k, 3] % PLACE_SIZE * H
         to = at[tape[k, 1] // PLACE_SIZE] + tape[k, 1] % PLACE_SIZE * H
@@ -175,6 +198,8 @@ def find_places(begins, at, p, t, b, two, row, sizes):
     sizes   B, H, and the numbers of vectors in X, U, KEPT and ROOM
     """
     B, H, G, U, K, room = sizes
+    # X is looked up by the input's row. U and D have one row of vectors for each row of the batch, and serve
+    # all steps; OLD, NEW and KEPT have one for each step too; ROOM one for each thread, as it is forgotten.
     before = (t * B + b) * H
     at[X], at[U_PLACE], at[ROOM] = (
         begins[X] + row * G * H,
@@ -182,6 +207,7 @@ def find_places(begins, at, p, t, b, two, row, sizes):
         begins[ROOM] + p * room * H,
     )
     at[OLD], at[NEW] = begins[OLD] + before, begins[OLD] + before + B * H
+    # A cell without C has no array of all steps there: with `two` = 0 each step points at its beginning.
     at[OLD_C], at[NEW_C] = begins[OLD_C] + before * two, begins[OLD_C] + (before + B * H) * two
     at[KEPT], at[D], at[D_C] = begins[KEPT] + before * K, begins[D] + b * H, begins[D_C] + b * H
 
@@ -189,6 +215,8 @@ def find_places(begins, at, p, t, b, two, row, sizes):
 @jit
 def first_unit(p, P, H):
     """The first unit of thread p of P."""
+    # Whole cache lines a thread: two threads that write into one line take it from each other at every
+    # number.
     return min(H, (H + LINE_UNITS - 1) // LINE_UNITS * p // P * LINE_UNITS)
 
 
@@ -219,11 +247,12 @@ def constants():
 
 @jit
 def multiply(constants, transpose, accumulate, A, B, C):
-    """C = A B + keep C, with Aᵀ for A if `across`; nothing for a thread without rows.
+    """C = A B, or C + A B if `accumulate`, with Aᵀ for A if `transpose`; nothing for a thread without rows.
 
     sgemm_ reads matrices by columns and so computes Cᵀ = Bᵀ Aᵀ: hence B comes before A.
     """
     M, N, K = C.shape[0], C.shape[1], B.shape[0]
+    # Fortran's way: every argument by its address, matrices by columns, and the lengths of rows beside them.
     letters, sizes, scales = constants
     sizes[0], sizes[1], sizes[2] = N, M, K
     sizes[3], sizes[4], sizes[5] = B.strides[0] // 4, A.strides[0] // 4, C.strides[0] // 4
@@ -245,11 +274,14 @@ def forward(p, P, tape, sizes, memory, begins, ids, turned, b_u, u, h):
     b_u     (H,), of the last block, or none
     u, h    (B, U·H) room for products; (T + 1, B, H) states, of which the first is known
     """
+    # sizes as `_Pass.forward` lists them: B, H, G (blocks of X), U (blocks of U, or 0), vectors in KEPT and
+    # ROOM, `two`, T, whether there is b_u, and the number of instructions.
     (T, B), H, U, two = ids.shape, sizes[1], sizes[3], sizes[6]
     first, last = part(p, P, B)
     blas_arguments, at = constants(), np.empty(10, np.int64)
     for t in range(T):
         if U:
+            # All rows of this thread at once: W_h is read once for them.
             multiply(blas_arguments, 0, 0, h[t, first:last], turned, u[first:last])
         for b in range(first, last):
             if len(b_u):
@@ -276,18 +308,23 @@ def backward(p, P, tape, sizes, memory, begins, sources, ids, w, h, saved, above
     columns, states = saved.reshape(T * B, saved.shape[2]), h[:T].reshape(T * B, H)
     for t in range(T - 1, -1, -1):
         for b in range(first, last):
+            # The state's gradient comes from two sides: from the readout and the layer above (`above`), and
+            # from the next step, which has left its part in d.
             add(above[t, b], d[b])
             find_places(begins, at, p, t, b, two, ids[t, b], sizes[:6])
             run_tape(tape, memory, at, H)
         if U:
+            # The part through W_h: the gradients of U, which lie first in KEPT, times W_h, added to d.
             multiply(blas_arguments, 0, 1, saved[t, first:last, : U * H], w, d[first:last])
     wait()  # from here on each thread has some units of all rows
+    # The gradient of W_h, all rows and steps in one product: each thread has some rows of W_h.
     start, end = first_unit(p, P, U * H), first_unit(p + 1, P, U * H)
     if U:
         multiply(blas_arguments, 1, 0, columns[:, start:end], states, to_w[start:end])
     for t in range(T):
         for b in range(B):
             row, to = saved[t, b], to_x[ids[t, b]]
+            # Several inputs may look up one row of x: adding is safe, as no other thread has these units.
             for k in range(G):
                 n = sources[k] * H
                 add(row[n + lo : n + hi], to[k * H + lo : k * H + hi])
@@ -302,6 +339,7 @@ def integers(pointer, count):
 
 def team_forward(data):
     """`forward` on each thread of a team; `data` are the addresses that `compiled` passes."""
+    # 10 sizes here, 11 for the way back, which needs N, the rows of x, beside them.
     s, begins = integers(data[0], 10), integers(data[1], 10)
     B, H, U, T, biased, n = s[0], s[1], s[3], s[7], s[8], s[9]
     forward(

@@ -17,6 +17,29 @@ of H units: PLACE_SIZE times one of the places below, plus the vector's number i
                that passes through W_h
 """
 
+# The GRU's tape, worked out (torch's order of blocks: 0 reset, 1 update, 2 candidate; d is D, later D's new
+# value):
+#
+#     forward                                 backward
+#     ROOM0 = X0 + U0                         ROOM0 = 1 - KEPT1               made again, not kept
+#     ROOM1 = X1 + U1                         ROOM1 = D * KEPT0               gradient of 1 - z
+#     KEPT3 = sigmoid(ROOM0)      r           ROOM2 = D * ROOM0               of n
+#     KEPT1 = sigmoid(ROOM1)      z           ROOM3 = -ROOM1                  of z, through 1 - z
+#     ROOM2 = KEPT3 * U2                      ROOM4 = D * OLD                 of z, through z * h
+#     ROOM3 = X2 + ROOM2                      ROOM5 = D * KEPT1               of h, without W_h
+#     KEPT0 = tanh(ROOM3)         n           ROOM6 = ROOM3 + ROOM4           of z
+#     ROOM4 = KEPT1 * OLD                     ROOM7 = ROOM2 * (1 - KEPT0^2)   of n's sum, and so of X2
+#     ROOM5 = 1 - KEPT1                       ROOM8 = ROOM7 * KEPT2           of r
+#     ROOM6 = ROOM5 * KEPT0                   KEPT2 = ROOM7 * KEPT3           of U2
+#     NEW = ROOM4 + ROOM6                     ROOM9 = ROOM6 * z * (1 - z)     of U1 and X1
+#     KEPT2 = U2                              KEPT0 = ROOM8 * r * (1 - r)     of U0 and X0
+#                                             KEPT1 = ROOM9
+#                                             KEPT3 = ROOM7
+#                                             D = ROOM5
+#
+# After the way back KEPT0 .. KEPT2 are the gradients of U0 .. U2, in one piece for the product with W_h.
+# Those of X0 and X1 are the same vectors; X2's is KEPT3, as r is between U2 and the sum. `sources` says so:
+# 0, 1, 3.
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -65,6 +88,7 @@ class _Value:
     def __add__(self, other: "_Value") -> "_Value":
         return _Value(self.notes, ADD, self, other)
 
+    # Of a subtraction and its chain rule only their parts are there: fewer operations to write a kernel for.
     def __sub__(self, other: "_Value") -> "_Value":
         return self + -other
 
@@ -81,6 +105,7 @@ class _Value:
         if self.operation == MUL:
             left, right = self.args
             return [d * right, d * left]
+        # The slope of 1 - a is that of -a.
         if self.operation in (NEG, REST):
             return [-d]
         return [_Value(self.notes, _BACK[self.operation], d, self)]
@@ -92,6 +117,9 @@ class _Notes:
     def __init__(self, activation: str) -> None:
         self.made: list[_Value] = []
         self.sigmoid, self.tanh, self.rest, self.positive, self.phi = (
+            # Blocks are object arrays, so that x[:2] + u[:2] notes an operation for each block. frompyfunc
+            # does the same for functions; the default argument binds each operation where a loop variable
+            # would be the last one.
             np.frompyfunc(lambda a, operation=operation: _Value(self, operation, a), 1, 1)
             for operation in (SIGMOID, TANH, REST, POSITIVE, TANH if activation == "tanh" else RELU)
         )
@@ -112,6 +140,7 @@ def tape(cell: str, activation: str) -> Tape:
     before = [notes.vectors(place)[0] for place in (OLD, OLD_C)[: 1 + kind.has_cell]]
     if kind.linear:
         parts = kind.step(notes, x)
+        # A linear cell's own step is the recurrence itself; here it is a step like the others.
         after = [parts["keep"] * before[0] + parts["write"]]
     else:
         parts = kind.step(notes, x, u, *before)
@@ -119,6 +148,8 @@ def tape(cell: str, activation: str) -> Tape:
     # The way there is complete. Operations on gradients, from the last result to the first, are the way back.
     way_there = list(notes.made)
     slopes = {value: notes.vectors(place)[0] for value, place in zip(after, (D, D_C), strict=False)}
+    # Each value's gradient is complete when its turn comes: whatever reads it was noted later. A value that
+    # nothing reads has no gradient, and costs nothing.
     for value in reversed(way_there):
         for arg, d in zip(value.args, value.back(slopes[value]), strict=True) if value in slopes else ():
             slopes[arg] = slopes[arg] + d if arg in slopes else d
@@ -133,6 +164,8 @@ def tape(cell: str, activation: str) -> Tape:
     again = [value for value in lost if value.operation == REST]
     saved = [v for v in [*lost, *(a for value in again for a in value.args)] if v not in again and _passes(v)]
     slots = {value: KEPT * PLACE_SIZE + n for n, value in enumerate(dict.fromkeys(saved))}
+    # What has an operation is made in its slot of KEPT; a vector of U is copied there, as the next step's U
+    # lies there.
     targets = at | {value: slot for value, slot in slots.items() if value.operation >= 0}
     forward, room = _laid_out(way_there, targets, [(slots[v], v) for v in slots if v not in targets])
 
@@ -169,6 +202,7 @@ def _laid_out(
     compiler then couldn't take several numbers at a time.
     """
     at, room, rows = dict(at), 0, list[list[int]]()
+    # The last instruction that reads each place: after it the place may be overwritten.
     read = {at.get(arg, arg.at): n for n, value in enumerate(values) for arg in value.args}
     for place, output in outs:
         if output in values and output not in at and read.get(place, -1) < values.index(output):

@@ -20,6 +20,8 @@ def thread_count() -> int:
     work. Such a thread takes over the number last seen outside of pieces.
     """
     global _thread_count
+    # torch.set_num_threads is of the calling thread, and a new thread begins with the number set last
+    # anywhere.
     if _thread_count and not getattr(_this_thread, "known", False):
         torch.set_num_threads(_thread_count)
     _this_thread.known = True

@@ -29,6 +29,7 @@ def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
     >>> tensors(ModelConfig("gru", 70, hidden_size=16), seed=0)["recurrence.weight_hh_l0"].shape
     (48, 16)
     """
+    # Numpy's numbers, not torch's: without torch, and the same with any version of it.
     generator, out = np.random.default_rng(seed), {}
     for name, shape in config.shapes().items():
         if name == "embedding.weight" and not config.tied:

@@ -33,6 +33,7 @@ from rnnviz.lab.fit.step_report import MAX_LOSS_NATS, Interval, early_steps
 from rnnviz.lab.fit.step_report import StepReport as StepReport
 from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
@@ -310,14 +311,15 @@ class Trainer:
     def _validation_perplexity(self) -> float | None:
         if not self.validation:
             return None
-        steps = score(self.model, text=self.validation)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                return float(end.value.perplexity)
+
+        def end_if_stopping(share: Share) -> None:
             if self.stopping:
-                return None
+                raise Cancelled
+
+        try:
+            return score(self.model, text=self.validation, progress=end_if_stopping).perplexity
+        except Cancelled:
+            return None
 
 
 @renamed(probe="watch_text")

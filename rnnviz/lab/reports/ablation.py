@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rnnviz.findings import Bars, Number, Panel, Sentence, Table, Value, count, make_sentences, span, words
-from rnnviz.lab.analysis.ablation import REPLICATES, Ablation
+from rnnviz.lab.analysis.ablation import MIN_REPLICATION, Ablation
 from rnnviz.lab.analysis.bootstrap import Resampled
 
 MAX_NAMED_CHARS = 1e7
@@ -52,7 +52,7 @@ def sentences(ablation: Ablation) -> list[Sentence]:
         unit=int(ablation.units[first]),
         without=Number(float(ablation.perplexity[first])),
         replication=Number(ablation.replication, digits=2),
-        least=Number(REPLICATES, digits=1),
+        least=Number(MIN_REPLICATION, digits=1),
         # One digit: the estimate is rough, and more digits would look like a measurement.
         needed=count(float(f"{ablation.needed:.1g}")),
         beyond=ablation.beyond,

@@ -5,7 +5,7 @@ from typing import Literal
 
 from rnnviz.arrays import Floats
 from rnnviz.findings import Heat, Number, Panel, Sentence, Table, Value, count, make_sentences, span, words
-from rnnviz.lab.analysis.matching import AFTER, BEFORE, Ending, Matches, Pattern
+from rnnviz.lab.analysis.matching import CHARS_AFTER, CHARS_BEFORE, Ending, Matches, Pattern
 from rnnviz.text.characters import visible
 
 MAX_NAMED = 30
@@ -19,9 +19,9 @@ def table(matches: Matches) -> Table:
             count(match.start),
             count(match.overlap),
             count(len(match)),
-            _visible_text(match.before[-BEFORE // 2 :]),
+            _visible_text(match.before[-CHARS_BEFORE // 2 :]),
             _visible_text(match.text),
-            _visible_text(match.after[: AFTER // 2]),
+            _visible_text(match.after[: CHARS_AFTER // 2]),
             " ".join(f"{visible(symbol)} {p:.0%}" for symbol, p in match.next[:3]),
         ]
         for match in matches.found

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from rnnviz.findings import Lines, Number, Panel, Sentence, Table, count, make_sentences, span, words
-from rnnviz.lab.analysis.memory_length import ROUNDING, Reach
+from rnnviz.lab.analysis.memory_length import ROUNDING_SHARE, Reach
 
 TABLE_LAGS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 """Lags in a table, as far as they were computed."""
@@ -43,7 +43,7 @@ def sentences(reach: Reach) -> list[Sentence]:
 
 def _codes(reach: Reach) -> Iterator[str]:
     """Codes of the true sentences, in their order."""
-    if reach.beyond.estimate[0] <= ROUNDING:
+    if reach.beyond.estimate[0] <= ROUNDING_SHARE:
         yield "reach.last-alone"
         return
     # Rounded to one character, the sentence is another: "the last character".
@@ -75,9 +75,9 @@ def fading_panels(named_reaches: Iterable[tuple[object, Reach]]) -> list[Panel]:
     """
     curves = [
         # The axis is logarithmic: what is rounding alone would pull the line down to its lower end.
-        (name, np.where(reach.beyond.estimate > ROUNDING, reach.beyond.estimate, np.nan))
+        (name, np.where(reach.beyond.estimate > ROUNDING_SHARE, reach.beyond.estimate, np.nan))
         for name, reach in named_reaches
-        if reach.beyond.estimate[0] > ROUNDING
+        if reach.beyond.estimate[0] > ROUNDING_SHARE
     ]
     if not curves:
         return []

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rnnviz.findings import Bars, Number, Panel, Sentence, Table, make_sentences, one_row, words
-from rnnviz.lab.analysis.probing import FEW, HOLDS, Probe
+from rnnviz.lab.analysis.probing import FEW, HOLDING_SHARE, Probe
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, measured
 
 
@@ -33,7 +33,7 @@ def table(probe: Probe) -> Table:
 def sentences(probe: Probe) -> list[Sentence]:
     """The verdict and its grounds."""
     context, pairs = probe.context, zip(probe.few, probe.shares, strict=True)
-    enough = next((subset for subset, share in pairs if share >= HOLDS), probe.few[-1])
+    enough = next((subset for subset, share in pairs if share >= HOLDING_SHARE), probe.few[-1])
     low, high = probe.interval or (None, None)
     return make_sentences(
         _codes(probe),

@@ -30,7 +30,7 @@ from typing import IO, Any, get_args
 
 import portalocker
 
-from rnnviz.checks import restored
+from rnnviz.checks import restore
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.i18n import N_
 from rnnviz.lab.run import event_log
@@ -243,7 +243,7 @@ class Description:
             found["engine"] = "torch"
         if (error := removed_cell_error(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
-        described: Description = restored(cls, found)
+        described: Description = restore(cls, found)
         return described
 
 

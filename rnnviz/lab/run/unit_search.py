@@ -7,7 +7,7 @@ Targets are quotes, brackets, the position in the line and the start of a word, 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, k
 from rnnviz.networks.config import KINDS as CELL_KINDS
 from rnnviz.networks.model_card import SOUGHT, Part, Recorded, Why
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Progress
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import Corpus, sha256
 
@@ -71,17 +71,17 @@ def search_units(
         why |= dict.fromkeys([one.name for one in varying], "short")
     elif varying:
         try:
-            searches = run(_searched(model, text, varying), in_time)
+            searches = _search(model, text, varying, in_time)
         except (MemoryError, TimeoutError):
             why |= dict.fromkeys([one.name for one in varying], "costly")
     return card_entry(command, searches, about, why)
 
 
-def _searched(model: Network, text: str, targets: list[Target]) -> Generator[object, None, list[Search]]:
-    traced = yield from tracing(model, text)
+def _search(model: Network, text: str, targets: list[Target], progress: Progress) -> list[Search]:
+    traced = trace_long_text(model, text, progress)
     quantity = "cell" if CELL_KINDS[model.config.cell].has_cell else "hidden"
-    each = yield from controlled(model, traced, targets, quantity=quantity)
-    return holm(one for one in each if one is not None)
+    searches = controlled(model, traced, targets, quantity=quantity, progress=progress)
+    return holm(search for search in searches if search is not None)
 
 
 def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:

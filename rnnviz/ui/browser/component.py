@@ -9,6 +9,8 @@ from rnnviz.ui.browser.views import KIT, VIEWS, address
 
 ASK = "ask"
 
+# Streamlit sends a component's JavaScript at each run, so it is only this loader. The promise of the modules
+# is kept between runs; after a failure it is dropped, and the next run tries again.
 _LOADER = """
 const about = %s;
 const load = (address) => import(new URL(address, window.location.origin).href);
@@ -53,10 +55,12 @@ class Component:
         The view's ask is in `asked(key)` at the next run.
         """
 
-        def take() -> None:
+        # Streamlit calls this at the beginning of the run that the ask causes, before any of the page's code.
+        # The page may not come as far as this component in that run: so the ask waits in a key of its own.
+        def keep_ask() -> None:
             st.session_state[f"{key}.{ASK}"] = st.session_state[key].get(ASK)
 
-        self._component(key=key, data=data, on_ask_change=take)
+        self._component(key=key, data=data, on_ask_change=keep_ask)
 
 
 def take_ask(key: str) -> Any:
@@ -74,7 +78,7 @@ def presenting_style(key: str) -> str:
     run of the script.
     """
     block = f'{_PRESENTING} [data-testid="stMainBlockContainer"]'
-    shown = f".st-key-{key}"
+    component = f".st-key-{key}"
     return f"""
 {_PRESENTING} :is(
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"]
@@ -82,5 +86,5 @@ def presenting_style(key: str) -> str:
   display: none;
 }}
 {block} {{ padding: 0.5rem 1.5rem 0; max-width: none; }}
-{block} [data-testid="stVerticalBlock"] > :not(:has({shown}), {shown}) {{ display: none; }}
+{block} [data-testid="stVerticalBlock"] > :not(:has({component}), {component}) {{ display: none; }}
 """

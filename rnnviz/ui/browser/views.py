@@ -67,12 +67,13 @@ FOLDERS = (KIT, KATEX, *(view.folder for view in VIEWS.values()))
 
 
 def _digest() -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in (path for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.is_file()):
-        found.update(str(path.relative_to(PACKAGE)).encode() + b"\0" + path.read_bytes())
+        digest.update(str(path.relative_to(PACKAGE)).encode() + b"\0" + path.read_bytes())
+    # Plotly's file comes from its package, which may be updated without a change here.
     with suppress(PackageNotFoundError):
-        found.update(version("plotly").encode())
-    return found.hexdigest()[:12]
+        digest.update(version("plotly").encode())
+    return digest.hexdigest()[:12]
 
 
 ADDRESS = f"/views/{_digest()}"
@@ -83,11 +84,11 @@ def address(folder: Path) -> str:
     return f"{ADDRESS}/{folder.relative_to(PACKAGE).as_posix()}"
 
 
-class _Settled(StaticFiles):
+class _ImmutableFiles(StaticFiles):
     """Files that never change at their address, so that a browser doesn't revalidate them."""
 
-    def file_response(self, *about: Any, **more: Any) -> Response:
-        response = super().file_response(*about, **more)
+    def file_response(self, *arguments: Any, **options: Any) -> Response:
+        response = super().file_response(*arguments, **options)
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
@@ -96,7 +97,7 @@ def routes(*, settled: bool = True) -> list[Mount]:
     """The routes of every view's files. `settled`: whether browsers cache them for good; a developer's, who
     edits files while the server runs, don't.
     """
-    files = _Settled if settled else StaticFiles
+    files = _ImmutableFiles if settled else StaticFiles
     return [
         *(Mount(address(folder), files(directory=folder)) for folder in FOLDERS),
         Mount(f"{ADDRESS}/plotly", files(directory=plotly_folder())),

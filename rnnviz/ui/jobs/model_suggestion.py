@@ -3,13 +3,15 @@
 import math
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.networks.progress import Progress, Share
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.jobs.store import Key, checksum
-from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session
+from rnnviz.ui.jobs.worker import Job, of_session
 from rnnviz.ui.shell import model_cache
 
 FIRST, READ = 500, 2_000  # characters that every other model reads, and characters that the best read
@@ -60,17 +62,17 @@ def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
     beginning, jobs = text[:READ], of_session("better")
     key = Key("better", checksum(beginning), model_cache.digest(info))
     jobs.retain([key])
-    job = jobs.ask(key, info.name, lambda check: look(info, beginning), kind="glance")
+    job = jobs.ask(key, info.name, partial(look, info, beginning), kind="glance")
     jobs.wait([key], patience)
     return job
 
 
-def look(info: ModelInfo, text: str) -> Steps[Better]:
-    """The steps of the search on `text`, a text's beginning."""
+def look(info: ModelInfo, text: str, progress: Progress) -> Better:
+    """The search on `text`, a text's beginning."""
     tried = others(info)
     own, found = _read(info, text[:FIRST]), []
     for n, one in enumerate(tried):
-        yield Step((n + 1) / (len(tried) + AGAIN + 1))
+        progress(Share((n + 1) / (len(tried) + AGAIN + 1)))
         with suppress(CheckpointError):  # the file may have been deleted since it was listed
             found.append((*_read(one, text[:FIRST]), n))
     ahead = [one for one in sorted(found)[:AGAIN] if one[0] < own[0] - LEAD]

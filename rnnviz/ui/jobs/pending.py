@@ -1,6 +1,6 @@
 """Results that take a while. A page asks for one in a line, wherever it needs it.
 
-    found = ask(Key("probe", checksum(text), (mark, layer)), _("Probing"), make)
+    found = ask(Key("probe", checksum(text), (mark, layer)), _("Probing"), work)
     if (probe := found.show("probe")) is not None: ...
 
 `ask` returns a kept result; otherwise it starts a job of the session, waits a moment and looks again. A page
@@ -21,10 +21,11 @@ from typing import Any, Generic, TypeVar, cast
 import streamlit as st
 
 from rnnviz.i18n import _, ngettext
+from rnnviz.networks.progress import Progress
 from rnnviz.page.formatting import duration, rounded
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Kind, Make, State, Steps, of_session
+from rnnviz.ui.jobs.worker import OVER, Job, Jobs, Kind, State, of_session
 from rnnviz.ui.shell.error_messages import describe, plain
 
 EVERY = 0.4  # seconds between two looks at a running job
@@ -48,7 +49,7 @@ def _progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, w
     if now is None or len(busy) < drawn or (waits and now.state == "running"):
         st.rerun()
     left, right = st.columns([6, 1], vertical_alignment="center")
-    left.progress(min(max(now.step.fraction, 0.0), 1.0), text=progress_words(now, len(busy) - 1))
+    left.progress(min(max(now.share.fraction, 0.0), 1.0), text=progress_words(now, len(busy) - 1))
     right.button(
         _("Cancel"),
         key=f"cancel-{name}",
@@ -57,14 +58,14 @@ def _progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, w
         args=([job.key for job in busy],),
         width="stretch",
     )
-    if now.stop is not None and now.step.perplexity is not None and now.seconds > FIRST:
+    if now.stop is not None and now.share.perplexity is not None and now.seconds > FIRST:
         _so_far(now, name, now.stop)
 
 
 def _so_far(job: Job, name: str, stop: Event) -> None:
     """Draw a job's perplexity so far, and a button that sets `stop`: the job ends with that result."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.metric(_("Perplexity so far"), rounded(job.step.perplexity or math.inf), width="content")
+        st.metric(_("Perplexity so far"), rounded(job.share.perplexity or math.inf), width="content")
         st.button(
             _("Stop here and show"),
             key=f"stop-{name}",
@@ -95,15 +96,15 @@ def progress_words(job: Job, waiting: int) -> str:
 
     `waiting` is the number of further jobs.
     """
-    step, parts = job.step, list[str]()
-    if step.characters:
-        parts.append(_("{count} characters").format(count=f"{step.characters:,}"))
+    share, parts = job.share, list[str]()
+    if share.characters:
+        parts.append(_("{count} characters").format(count=f"{share.characters:,}"))
         if job.seconds > 0.5:
-            parts.append(_("{speed} a second").format(speed=f"{step.characters / job.seconds:,.0f}"))
-    if step.fraction > (0.01 if job.seconds < SURE else 0) and job.seconds > 0.5:
-        parts.append(_("{time} left").format(time=duration(job.seconds / step.fraction - job.seconds)))
-    if step.perplexity is not None:
-        parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(step.perplexity)))
+            parts.append(_("{speed} a second").format(speed=f"{share.characters / job.seconds:,.0f}"))
+    if share.fraction > (0.01 if job.seconds < SURE else 0) and job.seconds > 0.5:
+        parts.append(_("{time} left").format(time=duration(job.seconds / share.fraction - job.seconds)))
+    if share.perplexity is not None:
+        parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(share.perplexity)))
     if not parts:
         parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
     if (before := job.of.places.before(job)) is not None:
@@ -165,7 +166,7 @@ class Pending(Generic[R]):
 def ask(
     key: Key,
     title: str,
-    make: Callable[[Check], Steps[R]],
+    work: Callable[[Progress], R],
     *,
     pressed: bool | None = None,
     patience: float = PATIENCE,
@@ -177,7 +178,8 @@ def ask(
     """The result of `key`, or the job that makes it.
 
     title       the job's name on the page
-    make        a generator function of steps; its argument is a check that raises once the job is unwanted
+    work        returns the result; its argument is called with the share done, and raises once the job is
+                unwanted
     pressed     True: the button was pressed just now, which starts the job even after a failure or a cancel;
                 False: only look; None: start it without a button, once
     patience    seconds to wait for a short job before the page shows a bar
@@ -191,8 +193,8 @@ def ask(
     if value is None and pressed is not False:
         gone = shared and before is not None and before.state == "done"
         again: Collection[State] = OVER if pressed else ("left", "done") if gone else ("left",)
-        work = cast(Make, partial(_keeping, key, make)) if shared else make
-        jobs.ask(key, title, work, again=again, kind=kind, stop=stop, size=size)
+        kept_work = partial(_keeping, key, work) if shared else work
+        jobs.ask(key, title, kept_work, again=again, kind=kind, stop=stop, size=size)
         jobs.wait([key], patience)
     job = jobs.get(key)
     if value is None and job is not None and job.state == "done":
@@ -211,13 +213,13 @@ def want(*keys: Key) -> None:
         part.wanted[part.name].update(keys)
 
 
-def _keeping(key: Key, make: Callable[[Check], Steps[R]], check: Check) -> Steps[R]:
-    """The steps of `make`, whose result goes into the shared store; none if another session has made it."""
-    if (found := store.shared().get(key)) is not None:
-        return cast(R, found)
-    made = yield from make(check)
+def _keeping(key: Key, work: Callable[[Progress], R], progress: Progress) -> R:
+    """The result of `work`, which goes into the shared store, unless another session has put one there."""
+    if (stored := store.shared().get(key)) is not None:
+        return cast(R, stored)
+    result = work(progress)
     # A job that a reader has stopped returns a shorter text's result, which has another key.
-    return store.shared().put(getattr(made, "key", key), made, getattr(made, "folder", None))
+    return store.shared().put(getattr(result, "key", key), result, getattr(result, "folder", None))
 
 
 @dataclass

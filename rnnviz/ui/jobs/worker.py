@@ -1,7 +1,7 @@
 """Jobs in background threads: one at a time for each page of a session, the smallest first (`Slots`).
 
-A job is a generator that yields its progress and returns its result. At each step its thread checks that the
-job is still wanted and its reader present.
+A job's work is a function of a progress callback. Each call of the callback checks that the job is still
+wanted and its reader present, and raises Cancelled otherwise.
 
 Threads are daemons, not those of `concurrent.futures`: Python joins the latter at exit, so Ctrl-C would wait
 for the job.
@@ -13,10 +13,10 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit import runtime
@@ -24,6 +24,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
+from rnnviz.networks.progress import Cancelled, Progress, Share
 from rnnviz.ui.jobs import store
 
 log = logging.getLogger("rnnviz")
@@ -36,25 +37,7 @@ TURNS = ("work", "trial")  # kinds that wait for one of `Slots`
 GRACE = 5.0  # seconds until an absent browser's jobs stop: a network may falter
 FINISHED = 500  # ended jobs that a page remembers
 
-R = TypeVar("R")
-
-
-class Cancelled(Exception):
-    """Raised inside a job whose result is no longer wanted."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A job's progress: the share done (0 to 1), characters done, and the perplexity so far, if any."""
-
-    fraction: float
-    characters: int = 0
-    perplexity: float | None = None
-
-
-Check = Callable[[], None]
-Steps = Generator[Step, None, R]
-Make = Callable[[Check], Steps[Any]]
+Work = Callable[[Progress], Any]
 
 
 @dataclass(eq=False)
@@ -63,8 +46,8 @@ class Job:
 
     title  its name on the page: a file or a model
     size   of its work, such as a text's bytes: of waiting jobs the smallest comes first
-    make   makes its generator. The argument is a check that raises Cancelled once the job is unwanted, for
-           work that can't yield. An ended job drops `make`, and so the file that it refers to.
+    work   returns the result, and calls its argument with the share done, which raises Cancelled once the job
+           is unwanted. An ended job drops `work`, and so the file that it refers to.
     stop   an event that ends the job early, with its result so far; None: it can't
     state  "left": stopped because the reader was away
     began  when it got a thread, by time.monotonic(); 0.0 before
@@ -72,13 +55,13 @@ class Job:
 
     key: Hashable
     title: str
-    make: Make | None = field(repr=False)
+    work: Work | None = field(repr=False)
     of: Jobs = field(repr=False)
     kind: Kind = "work"
     stop: threading.Event | None = None
     size: int = 0
     state: State = "waiting"
-    step: Step = Step(0.0)
+    share: Share = field(default=Share(0.0))
     began: float = 0.0
     result: Any = None
     error: Exception | None = None
@@ -88,9 +71,9 @@ class Job:
         return time.monotonic() - self.began if self.began else 0.0
 
     def end(self, state: State, result: Any = None, error: Exception | None = None) -> None:
-        """End the job for its callers, unless it has ended before; its thread may go on to its next step."""
+        """End the job for its callers, unless it has ended before; its thread may go on for a moment."""
         if self.state not in OVER:
-            self.state, self.result, self.error, self.make = state, result, error, None
+            self.state, self.result, self.error, self.work = state, result, error, None
 
     def is_over(self) -> bool:
         """Whether the job has ended. Ends it first if its reader has left."""
@@ -128,7 +111,7 @@ class Slots:
             self.begin()
 
     def at_work(self) -> list[Job]:
-        """The jobs with a thread; a cancelled one has it until its next step."""
+        """The jobs with a thread; a cancelled one has it until its next report."""
         return [job for job in self._jobs if job.began]
 
     def before(self, job: Job) -> int | None:
@@ -222,7 +205,7 @@ class Jobs:
         self,
         key: Hashable,
         title: str,
-        make: Make,
+        work: Work,
         *,
         again: Collection[State] = LEFT,
         kind: Kind = "work",
@@ -233,7 +216,7 @@ class Jobs:
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
-                job = self._jobs[key] = Job(key, title, make, self, kind, stop, size)
+                job = self._jobs[key] = Job(key, title, work, self, kind, stop, size)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
                 self.places.add(job)
@@ -246,7 +229,7 @@ class Jobs:
         return [job for job in chosen if job is not None and job.state not in OVER]
 
     def cancel(self, keys: Iterable[Hashable]) -> None:
-        """End these jobs for their callers at once; a running one's thread stops at its next step."""
+        """End these jobs for their callers at once; a running one's thread stops at its next report."""
         with self._changed:
             for job in self.busy(keys):
                 job.end("cancelled")
@@ -279,24 +262,17 @@ class Jobs:
 
 
 def _finish(job: Job) -> Any:
-    """Run a job's generator to its end and return its result. Raises Cancelled once the job is unwanted."""
+    """Do a job's work and return its result. Raises Cancelled once the job is unwanted."""
 
-    def check() -> None:
+    def progress(share: Share) -> None:
+        job.share = share
         if job.is_over():
             raise Cancelled
 
-    make, job.make = job.make, None
-    check()
-    assert make is not None  # only an ended job has none, and for that `check` has raised
-    steps = make(check)
-    try:
-        while True:
-            job.step = next(steps)
-            check()
-    except StopIteration as end:
-        return end.value
-    finally:
-        steps.close()
+    work, job.work = job.work, None
+    progress(Share(0.0))
+    assert work is not None  # only an ended job has none, and for that `progress` has raised
+    return work(progress)
 
 
 def session_id() -> str:

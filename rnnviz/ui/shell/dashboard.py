@@ -16,8 +16,8 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.arrays import Array
-from rnnviz.figures.axes import Extremes, of
-from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp, themes
+from rnnviz.figures.alt_text import Extremes, extremes
+from rnnviz.figures.themes import COLOUR_LEVELS, THEMES, Scale, Theme, contrast, ramp, themes
 from rnnviz.i18n import _, language
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
@@ -29,8 +29,8 @@ from rnnviz.ui.shell import address
 
 Figure = dict[str, Any]
 
-STEPS = 33  # colours behind the text: an odd number, so that a diverging scale has a middle
-READABLE = 4.5  # the least contrast of a letter with its background: WCAG 2, level AA
+PALETTE_STEPS = 33  # colours behind the text: an odd number, so that a diverging scale has a middle
+MIN_CONTRAST = 4.5  # the least contrast of a letter with its background: WCAG 2, level AA
 
 _component = Component("board")
 
@@ -97,6 +97,7 @@ class Panel:
     pick: str = ""
     picks: Sequence[Any] = ()
 
+    # Both themes go to the browser at once: a reader who turns to the dark one needs no answer of the server.
     @cached_property
     def figures(self) -> dict[str, Figure]:
         """The figure in each theme, drawn once, however often the panel is shown."""
@@ -141,8 +142,8 @@ class Ask:
 
     def pick(self, count: int, panel: str | None = None) -> int | None:
         """The number picked (in `panel`, if given); None unless it is below `count`."""
-        asked = self.what == "pick" and (panel is None or self.panel == panel)
-        good = asked and type(self.value) is int and 0 <= self.value < count
+        is_pick = self.what == "pick" and (panel is None or self.panel == panel)
+        good = is_pick and type(self.value) is int and 0 <= self.value < count
         return self.value if good else None
 
     def span(self, length: int) -> tuple[int, int] | None:
@@ -154,26 +155,29 @@ class Ask:
         return (start, stop) if good else None
 
 
-def _name(array: Array, pool: dict[str, Array]) -> str:
+def _pool_array(array: Array, pool: dict[str, Array]) -> str:
     """The array's name in the pool, a digest of its content: light and dark figures share their arrays."""
+    # The browser has typed arrays of ARRAY_TYPES only; JavaScript's numbers lose nothing by float32 in a
+    # picture.
     if array.dtype == np.bool_:
         array = array.astype(np.uint8)
     elif array.dtype.str not in ARRAY_TYPES:
         array = array.astype(np.float32)
     array = np.ascontiguousarray(array)
+    # Shape and type belong to the name: the same bytes may be another array.
     shape = ",".join(map(str, array.shape)) + array.dtype.str
     name = hashlib.blake2b(array.tobytes() + shape.encode(), digest_size=8).hexdigest()
     pool[name] = array
     return name
 
 
-def _named(value: Any, pool: dict[str, Array]) -> Any:
+def _pool_arrays(value: Any, pool: dict[str, Array]) -> Any:
     if isinstance(value, dict):
-        return {key: _named(v, pool) for key, v in value.items()}
+        return {key: _pool_arrays(v, pool) for key, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_named(v, pool) for v in value]
+        return [_pool_arrays(v, pool) for v in value]
     if isinstance(value, np.ndarray):
-        return {"$": _name(value, pool)}
+        return {"$": _pool_array(value, pool)}
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -183,17 +187,18 @@ def _themes() -> dict[str, Any]:
     for theme in THEMES.values():
         palettes = {}
         for name in ("diverging", "sequential", "surprisal", "versus"):
-            behind = ramp(getattr(theme, name), STEPS)
-            letters = [_letter(theme, colour) for colour in behind]
+            behind = ramp(getattr(theme, name), PALETTE_STEPS)
+            # One ink for each colour, chosen here once, so that the browser computes no contrast.
+            letters = [_letter_colour(theme, colour) for colour in behind]
             palettes[name] = list(map(list, zip(behind, letters, strict=True)))
         out[theme.name]["palettes"] = palettes
     return out
 
 
-def _letter(theme: Theme, behind: str) -> str:
+def _letter_colour(theme: Theme, behind: str) -> str:
     """A letter's colour on a background: the theme's text colour where it is readable, else the next."""
     inks = (theme.text, theme.background, "#ffffff", "#000000")
-    return next(ink for ink in inks if contrast(ink, behind) >= READABLE)
+    return next(ink for ink in inks if contrast(ink, behind) >= MIN_CONTRAST)
 
 
 def words() -> dict[str, str]:
@@ -238,6 +243,7 @@ def mount(
     """
     pool: dict[str, Array] = {}
     asked(key)  # consumes an ask that no part of the page has read: the header below acknowledges it
+    # The ask that this answers: the browser waits for its number, and asks again if it doesn't come.
     before: Ask = st.session_state.get(f"{key}.before", Ask())
     header = {
         "client": before.client,
@@ -246,7 +252,7 @@ def mount(
         "words": words(),
         "language": language(),
         "themes": _themes(),
-        "levels": LEVELS,
+        "levels": COLOUR_LEVELS,
         "at": at,
         "spans": list(spans),
         "select": select,
@@ -254,77 +260,81 @@ def mount(
         "scale": scale,
         "texts": [
             {
-                "codes": _name(code_points(one.text), pool),
-                "levels": _name(one.levels, pool),
-                "values": None if one.values is None else _name(one.values, pool),
-                "palette": one.palette,
-                "label": one.label,
-                "said": one.said or one.label,
-                "at": one.at,
-                "linked": one.linked,
-                "marked": one.marked,
-                "bars": [list(bar) for bar in one.bars],
-                "pick": one.pick,
+                "codes": _pool_array(code_points(text.text), pool),
+                "levels": _pool_array(text.levels, pool),
+                "values": None if text.values is None else _pool_array(text.values, pool),
+                "palette": text.palette,
+                "label": text.label,
+                "said": text.said or text.label,
+                "at": text.at,
+                "linked": text.linked,
+                "marked": text.marked,
+                "bars": [list(bar) for bar in text.bars],
+                "pick": text.pick,
             }
-            for one in texts
+            for text in texts
         ],
-        "panels": [_drawn(one, pool) for one in panels],
+        "panels": [_panel_header(panel, pool) for panel in panels],
     }
 
     _component.mount(pack(header, pool), key=key)
 
 
-def _drawn(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
+def _panel_header(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
     return {
-        **{one.name: getattr(panel, one.name) for one in fields(panel) if one.name != "figure"},
+        **{field.name: getattr(panel, field.name) for field in fields(panel) if field.name != "figure"},
         "picks": list(panel.picks),
         "finding": panel.finding,
-        "figures": _named(panel.figures, pool),
+        "figures": _pool_arrays(panel.figures, pool),
     }
 
 
 def asked(key: str) -> Ask:
     """The ask of this key's dashboard since the last run; an empty `Ask` without one."""
     ask = Ask.from_json(component.take_ask(key))
+    # An empty ask is no ask: a rerun for another reason must not take the last one's acknowledgement away.
     if ask.client:
         st.session_state[f"{key}.before"] = ask
     return ask
 
 
-PARTS_TOLD = 4
+MAX_DESCRIBED_PARTS = 4
 """Parts of a figure that the alternative describes; with more it would be a table read aloud."""
 
 
 def text_alternative(figure: Mapping[str, Any]) -> str:
     """A figure's text alternative: the extremes of each part (a Plotly figure as JSON), one sentence a part.
 
-    Returns "" for a figure without values. Past PARTS_TOLD parts, the last sentence counts the others.
+    Returns "" for a figure without values. Past MAX_DESCRIBED_PARTS, the last sentence counts the others.
     """
-    found = of(figure)
-    told = [_sentence(one) for one in found if one.name or len(found) == 1 or one.kind != "line"]
-    more = _("{n} more are drawn.").format(n=len(told) - PARTS_TOLD) if len(told) > PARTS_TOLD else ""
-    return " ".join([*told[:PARTS_TOLD], *([more] if more else [])])
+    parts = extremes(figure)
+    sentences = [
+        _part_sentence(part) for part in parts if part.name or len(parts) == 1 or part.kind != "line"
+    ]
+    rest = len(sentences) - MAX_DESCRIBED_PARTS
+    counted = [_("{n} more are drawn.").format(n=rest)] if rest > 0 else []
+    return " ".join([*sentences[:MAX_DESCRIBED_PARTS], *counted])
 
 
-def _sentence(one: Extremes) -> str:
+def _part_sentence(part: Extremes) -> str:
     values = {
-        "low": _value(one.low),
-        "high": _value(one.high),
-        "last": _value(one.last),
-        "n": f"{one.count:,}",
+        "low": _number_text(part.low),
+        "high": _number_text(part.high),
+        "last": _number_text(part.last),
+        "n": f"{part.count:,}",
     }
-    places = {"low_at": ", ".join(one.low_at), "high_at": ", ".join(one.high_at)}
-    if one.kind == "heat":
-        places |= {"row": one.high_at[0], "column": one.high_at[1]}
-        said = _("Highest: {high}, in row {row}, column {column}; lowest: {low}.")
-    elif one.kind == "line":
-        said = _("Highest: {high} at {high_at}; lowest: {low} at {low_at}; it ends at {last}.")
-    elif one.kind == "points":
-        said = _("{n} points, from {low} to {high}.")
+    places = {"low_at": ", ".join(part.low_at), "high_at": ", ".join(part.high_at)}
+    if part.kind == "heat":
+        places |= {"row": part.high_at[0], "column": part.high_at[1]}
+        sentence = _("Highest: {high}, in row {row}, column {column}; lowest: {low}.")
+    elif part.kind == "line":
+        sentence = _("Highest: {high} at {high_at}; lowest: {low} at {low_at}; it ends at {last}.")
+    elif part.kind == "points":
+        sentence = _("{n} points, from {low} to {high}.")
     else:
-        said = _("Highest: {high_at}, {high}; lowest: {low_at}, {low}.")
-    return (f"{one.name}: " if one.name else "") + said.format(**values, **places)
+        sentence = _("Highest: {high_at}, {high}; lowest: {low_at}, {low}.")
+    return (f"{part.name}: " if part.name else "") + sentence.format(**values, **places)
 
 
-def _value(value: float) -> str:
+def _number_text(value: float) -> str:
     return f"{value:,.3g}".replace("-", "−")

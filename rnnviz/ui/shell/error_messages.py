@@ -19,8 +19,8 @@ _LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 
 
 def plain(text: str, max_chars: int | None = None) -> str:
-    """`text` escaped for Markdown and cut to `most` characters. Names and messages are data: they may hold
-    Markdown, or bytes that are no text.
+    """`text` escaped for Markdown and cut to `max_chars` characters. Names and messages are data: they may
+    hold Markdown, or bytes that are no text.
 
     Markdown links a bare address even with escaped punctuation. An invisible U+2060 inside prevents that.
     """

@@ -79,7 +79,7 @@ def choose_model(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo |
 
 
 def missing_model_message(damaged: list[Damaged], name: str) -> str:
-    """The sentence that says why the model `asked` is not in the list."""
+    """The sentence that says why the model `name` is not in the list."""
     # A damaged file is not in the list either: why it isn't usable says more than that it isn't there.
     errors = [file.error for file in damaged if file.path.stem == name]
     if errors:
@@ -114,8 +114,8 @@ def kind(info: ModelInfo, model: Model) -> str:
 def draw_card(info: ModelInfo, model: Model, unit_sentences: str, *, share: Callable[[], None]) -> None:
     """Draw the model's card: text, kind, device, held-out perplexity, and details.
 
-    found  sentences on its named units
-    share  draws the buttons that share it
+    unit_sentences  sentences on its named units
+    share           draws the buttons that share it
     """
     facts = info.card
     text = str(facts.get("title") or facts.get("corpus") or "")

@@ -65,7 +65,7 @@ def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
 
 
 def test_reading_stops_once_the_ranking_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ablation, "FIRST", 100)
+    monkeypatch.setattr(ablation, "FIRST_TEST_CHARS", 100)
     text = quoted(1000)
     early, late = (ablate(built(), text, until=until) for until in (-1.0, 2.0))
     assert early.characters == 100

@@ -10,14 +10,14 @@ from rnnviz import gradients
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.gradients import connectivity, jacobian, memory_length, remaining
 from rnnviz.lab.analysis.connectivity import Rows, connectivity_row
-from rnnviz.lab.analysis.memory_length import reach_of
+from rnnviz.lab.analysis.memory_length import square_reach
 from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.autograd import fading
 from tests.support.models import TEXT
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 from tests.support.torch_models import tiny_torch
 
 GRU, MINGRU = tiny_torch("gru"), tiny_torch("mingru")
@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     },
     **{
         f"{lags} lags in rows of {count} characters": (
-            lambda lags=lags, count=count: reach_of(connectivity(GRU, TEXT[:count]), lags),
+            lambda lags=lags, count=count: square_reach(connectivity(GRU, TEXT[:count]), lags),
             ConfigError,
             "lags is from 2 to the number",
         )
@@ -170,4 +170,4 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_unfit_gradient_call_is_refused_in_a_sentence(case: str) -> None:
-    refused(*REFUSED[case])
+    assert_refused(*REFUSED[case])

@@ -46,7 +46,7 @@ def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.
     tensors = textbook.tensors_of(model)
     ids = torch.tensor([[model.vocabulary.start, *model.vocabulary.encode(text).tolist()]])
     read = textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids), change=changed)
-    return read.of("hidden")[:, :, 0].numpy(), read.of("log_probs")[:, 0].numpy()
+    return read.part("hidden")[:, :, 0].numpy(), read.part("log_probs")[:, 0].numpy()
 
 
 CHANGES = [

@@ -17,7 +17,6 @@ from rnnviz.lab.analysis import matching, places
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.matching import Finder, Match, Matches, Pattern
 from rnnviz.lab.analysis.places import SearchedText
-from rnnviz.networks.progress import run
 from rnnviz.sentences import describe
 from tests.support.built import built, quoted
 from tests.support.models import TEXT
@@ -80,10 +79,10 @@ def two_layers() -> tuple[Any, str, SearchedText]:
 def test_a_text_is_read_in_pieces_and_kept_if_its_states_fit(
     is_kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "PIECE", 30)
+    monkeypatch.setattr(places, "PIECE_CHARS", 30)
     model = tiny_torch("lstm", layers=2)
     states = halves(model, TEXT)
-    monkeypatch.setattr(places, "KEPT", 2 * states.size - (not is_kept))
+    monkeypatch.setattr(places, "MAX_KEPT_BYTES", 2 * states.size - (not is_kept))
     searched = SearchedText(model, TEXT)
     assert (searched.text, searched.bytes, searched.kept) == (TEXT, 2 * states.size, False)
     for start, stop in ((65, 130), (0, len(TEXT)), (29, 30), (30, 31)):  # the first out of turn
@@ -110,7 +109,7 @@ def test_pieces_give_the_matches_of_the_whole(seed: int, monkeypatch: pytest.Mon
     threshold and on both sides; however a text is cut, and with next to no room for places that may turn out
     to be among the best.
     """
-    monkeypatch.setattr(matching, "ROOM", 3)
+    monkeypatch.setattr(matching, "MIN_HELD_PLACES", 3)
     random = np.random.default_rng(seed)
     states = np.repeat(random.choice([-0.5, 0.0, 0.5], (60, 6)), random.integers(1, 7, 60), axis=0)
     states[random.random(len(states)) < random.choice([0.05, 0.6])] = 0.0
@@ -132,7 +131,7 @@ def test_pieces_give_the_matches_of_the_whole(seed: int, monkeypatch: pytest.Mon
 
 
 def test_a_search_holds_no_more_places_the_longer_the_text_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "ROOM", 10)
+    monkeypatch.setattr(matching, "MIN_HELD_PLACES", 10)
     finder = Finder(1, Pattern((Unit(0, 0),), (1,)), most=5)
     for _ in range(200):
         finder.add(np.tile(np.array([0.0, 1.0], np.float16), (1, 20)))
@@ -184,7 +183,7 @@ def elsewhere(
 ) -> Matches:
     """The matches of a passage in the network that was built."""
     options = {"threshold": 0.9, **options}
-    return run(searched.elsewhere(rnnviz.trace(built(), text), start, stop, **options))
+    return searched.elsewhere(rnnviz.trace(built(), text), start, stop, **options)
 
 
 def test_endings_of_matches_are_counted_beside_those_of_all_places(
@@ -193,7 +192,7 @@ def test_endings_of_matches_are_counted_beside_those_of_all_places(
     matches = elsewhere(quotations, 1, 3, "x“ab", most=1000)
     ends = [match.stop - 1 for match in matches.found]
     same = [n for n in range(1, len(BOOK)) if BOOK[n - 1 : n + 1] == "“a"]
-    assert len(same) < matching.ENOUGH  # so fewer characters must do
+    assert len(same) < matching.MIN_OCCURRENCES  # so fewer characters must do
     assert matches.passage == matching.Ending("“a", len({*same} & {*ends}), len(ends), len(same) / len(BOOK))
     inside = sum(BOOK[n] == "a" for n in ends)
     assert matches.ending == matching.Ending("a", inside, len(ends), BOOK.count("a") / len(BOOK))
@@ -203,17 +202,17 @@ def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str,
     model, text, searched = two_layers
     for passage in ("q", "a machine"):
         read = rnnviz.trace(model, passage)
-        matches = run(searched.elsewhere(read, 0, len(passage), threshold=0.01, share=0.1))
+        matches = searched.elsewhere(read, 0, len(passage), threshold=0.01, share=0.1)
         assert passage.endswith(matches.ending.text)
         assert matches.ending.everywhere == len(searched.ends_with(matches.ending.text)) / len(text)
-        often = matches.ending.everywhere * len(text) >= matching.ENOUGH
+        often = matches.ending.everywhere * len(text) >= matching.MIN_OCCURRENCES
         assert often or len(matches.ending.text) == 1  # rare as it is
 
 
 def test_match_has_its_context_and_the_next_characters(quotations: SearchedText) -> None:
     matches = elsewhere(quotations, 3, 7, most=5)
     for match in matches.found:
-        start, stop = max(0, match.start - matching.BEFORE), match.stop + matching.AFTER
+        start, stop = max(0, match.start - matching.CHARS_BEFORE), match.stop + matching.CHARS_AFTER
         assert match.before + match.text + match.after == BOOK[start:stop]
         assert (len(match.before), match.text) == (match.start - start, BOOK[match.start : match.stop])
         assert list(match.next) == quotations.next(match.stop - 1)
@@ -228,8 +227,8 @@ def test_untrained_copies_matches_are_counted(layer: int | None, monkeypatch: py
     options: dict[str, Any] = {"share": 0.6, "most": 7}
     searched = SearchedText(model, TEXT)
     read = rnnviz.trace(model, TEXT[3:60])
-    copies = run(matching.copies(model, TEXT, 2))
-    matches = run(searched.elsewhere(read, 20, 23, threshold=0.05, layer=layer, **options))
+    copies = matching.untrained_copies(model, TEXT, 2)
+    matches = searched.elsewhere(read, 20, 23, threshold=0.05, layer=layer, **options)
     matches = searched.beside(matches, read, 20, 23, copies, layer=layer, **options)
     control = matches.untrained
 
@@ -258,7 +257,7 @@ def test_untrained_copies_matches_are_counted(layer: int | None, monkeypatch: py
 
 def test_copies_may_have_no_unit_that_is_on_throughout(quotations: SearchedText) -> None:
     """A unit set by hand is on inside quotes and off beside them; no unit of random weights is."""
-    copies, read = run(matching.copies(built(), BOOK)), rnnviz.trace(built(), PASSAGE_TEXT)
+    copies, read = matching.untrained_copies(built(), BOOK), rnnviz.trace(built(), PASSAGE_TEXT)
     matches = quotations.beside(elsewhere(quotations, 3, 7, edges=1), read, 3, 7, copies)
     assert matches.untrained.own > 5
     assert (matches.untrained.units, matches.untrained.matches) == ((0, 0, 0), 0)
@@ -271,7 +270,7 @@ def test_match_equals_its_steps(quotations: SearchedText, copies: int) -> None:
     matches = units.match(built(), PASSAGE_TEXT, 3, 7, BOOK, threshold=0.9, copies=copies)
     expected = elsewhere(quotations, 3, 7)
     if copies:
-        beside = run(matching.copies(built(), BOOK, 1))
+        beside = matching.untrained_copies(built(), BOOK, 1)
         expected = quotations.beside(expected, rnnviz.trace(built(), PASSAGE_TEXT), 3, 7, beside)
     assert matches.facts() == expected.facts()
 

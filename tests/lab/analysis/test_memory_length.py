@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnnviz.gradients import connectivity, memory_length
-from rnnviz.lab.analysis.memory_length import reach_of
+from rnnviz.lab.analysis.memory_length import square_reach
 from rnnviz.networks.cells import CELLS
 from tests.support.autograd import fading
 from tests.support.models import TEXT
@@ -15,7 +15,7 @@ from tests.support.torch_models import tiny_torch
 @pytest.mark.parametrize("count", [50, 81, 100])
 def test_going_back_by_stretches_is_the_whole_connectivity(cell: str, count: int) -> None:
     model, text = tiny_torch(cell, layers=2), TEXT[:count]
-    reach, other = memory_length(model, text, lags=20), reach_of(connectivity(model, text), 20)
+    reach, other = memory_length(model, text, lags=20), square_reach(connectivity(model, text), 20)
     assert reach.predictions == other.predictions == count - 19
     np.testing.assert_allclose(reach.beyond.estimate, other.beyond.estimate, rtol=1e-4, atol=1e-9)
     assert reach.half.estimate == pytest.approx(float(other.half.estimate), rel=1e-4)

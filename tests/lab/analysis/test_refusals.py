@@ -20,10 +20,9 @@ from rnnviz.lab.analysis.matching import Pattern
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.analysis.targets import Target, named_target, pattern_target, span_target, target
-from rnnviz.networks.progress import run
 from tests.support.built import built
 from tests.support.models import TEXT
-from tests.support.refused import Refusals, refused
+from tests.support.refused import Refusals, assert_refused
 from tests.support.torch_models import tiny_torch
 
 H = 12  # of `tiny`
@@ -64,7 +63,7 @@ def probed(where: Any = None, **options: Any) -> Any:
 
 
 def matched(pattern: Pattern, **options: Any) -> Any:
-    return run(SearchedText(DEEP, TEXT[:60]).search(pattern, **options))
+    return SearchedText(DEEP, TEXT[:60]).search(pattern, **options)
 
 
 def a_picture() -> Any:
@@ -452,4 +451,4 @@ def test_unfit_call_is_refused_in_one_sentence(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(*REFUSED[name])
+    assert_refused(*REFUSED[name])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rnnviz.lab.analysis.evidence import FEWEST, Scores, runs
+from rnnviz.lab.analysis.evidence import MIN_RUNS, Scores, count_runs
 from rnnviz.scoring.interval import OCTAVES
 from tests.support.built import telegraph
 
@@ -53,7 +53,7 @@ def test_a_lead_is_the_difference_of_the_scores_and_a_sure_one_has_a_small_p() -
 def test_a_target_that_seldom_changes_has_no_interval() -> None:
     noise = np.random.default_rng(0).normal(size=(2000, 1))
     often = np.arange(2000) // 100 % 2 == 1
-    assert runs(often) == FEWEST
+    assert count_runs(often) == MIN_RUNS
     assert Scores.of(noise, often).sure
     assert not Scores.of(noise, np.arange(2000) // 200 % 2 == 1).sure
     assert not Scores.of(noise[:100], np.arange(100) % 2 == 1).sure  # too few characters for passages

@@ -17,7 +17,6 @@ from rnnviz.lab.analysis.targets import Target, span_target, target
 from rnnviz.lab.engines import torch_model
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import KINDS, ModelConfig
-from rnnviz.networks.progress import run
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, verdict
 from tests.support.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 from tests.support.closeness import assert_states
@@ -172,7 +171,7 @@ def test_untrained_copies_are_searched_by_the_same_procedure_on_the_same_parts(e
     text = quoted(4000)
     targets = [target("quotes", text), target("line-position", text), target("capital", text)]
     copy_traces = [rnnviz.trace(copy, text) for copy in untrained(built())]
-    together = run(echoes(built(), text, targets, edges=edges))
+    together = echoes(built(), text, targets, edges=edges)
     for one_target, columns in zip(targets, together, strict=True):
         near = 0 if one_target.graded else edges
         result = search(rnnviz.trace(built(), text), one_target, edges=near, shifts=0, untrained=copy_traces)
@@ -182,7 +181,7 @@ def test_untrained_copies_are_searched_by_the_same_procedure_on_the_same_parts(e
         assert [best.score for best in again] == pytest.approx(expected)
         assert {best.direction for best in again} == {1}
         assert len(set(expected)) == 3  # three different networks
-    assert run(echoes(built(), text, targets[:1], copies=0)) == [()]
+    assert echoes(built(), text, targets[:1], copies=0) == [()]
 
 
 @pytest.mark.parametrize("cell", CELLS)

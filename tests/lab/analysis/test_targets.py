@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, pattern_target, span_target, target
+from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, pattern_target, target
 from tests.support.targets import target_signs
 
 LINES = "  ab\n    c d\n\n \n\te"
@@ -79,12 +79,6 @@ def test_target_takes_a_pattern_a_mask_or_a_target() -> None:
     assert found_target.values.tolist() == pattern_target("[0-9]+", text).values.tolist()
     assert target(found_target, text) is found_target
     assert target(found_target.values, text).values is found_target.values
-
-
-def test_spans() -> None:
-    found_target = span_target([(1, 3), (2, 4)], "abcdef")
-    assert found_target.values.tolist() == [False, True, True, True, False, False]
-    assert found_target.spans() == [(1, 4)]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from rnnviz.lab.analysis.evidence import weigh
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import Target
-from rnnviz.networks.progress import run
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL, Evidence, Rival, verdict
 from tests.support.built import LATCHES, built, quoted, telegraph
 
@@ -86,7 +85,7 @@ def test_the_runs_of_a_target_are_counted_inside_and_outside() -> None:
         ([1.0, 1.0, 1.0], 1),
         ([0.0, 0.0, 0.0, 2.0, 0.0], 3),  # its middle is its lowest
     ):
-        assert evidence.runs(np.array(values)) == expected
+        assert evidence.count_runs(np.array(values)) == expected
 
 
 def test_a_family_is_held_to_holms_levels() -> None:
@@ -127,7 +126,7 @@ def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() 
     searcher.ids = random.integers(0, 3, MIN_VERDICT_CHARS) + 3 * target.values * (
         random.random(MIN_VERDICT_CHARS) < 0.2
     )
-    weighed = run(weigh(searcher, searcher.search(target), target, [copy]))
+    weighed = weigh(searcher, searcher.search(target), target, [copy])
     report = weighed.evidence.report
     assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
     assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
@@ -190,7 +189,7 @@ def test_stability_is_low_where_two_units_are_alike() -> None:
     stable = []
     for states in (alike, apart):
         searcher = Searcher(states)
-        evidence = run(weigh(searcher, searcher.search(mask), mask)).evidence
+        evidence = weigh(searcher, searcher.search(mask), mask).evidence
         stable.append(evidence.stability)
     assert 0.2 < stable[0] < 0.99
     assert stable[1] == 1.0
@@ -200,7 +199,7 @@ def test_target_in_one_half_has_no_evidence() -> None:
     states = np.random.default_rng(6).normal(size=(400, 2))
     mask = Target("once", np.arange(400) == 30)
     searcher = Searcher(states)
-    weighed = run(weigh(searcher, searcher.search(mask), mask, [states[:, 0]]))
+    weighed = weigh(searcher, searcher.search(mask), mask, [states[:, 0]])
     assert weighed.evidence is None
     assert weighed.untrained == pytest.approx((ranking.score(states[:, 0], mask.values),))
 

@@ -195,7 +195,7 @@ def test_weights_option_adds_probe_weights(look: Run) -> None:
 
 
 def test_disagreeing_halves_leave_units_unranked(look: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ablation, "REPLICATES", 2.0)
+    monkeypatch.setattr(ablation, "MIN_REPLICATION", 2.0)
     lines = {name: len(look(CASES[name].command).out.splitlines()) for name in ("ablate", "ablate some")}
     assert lines["ablate"] < 8
     assert lines["ablate some"] > 4, "chosen units are shown as they are"

@@ -8,7 +8,7 @@ from rnnviz.networks.checkpoint import save
 from tests.support.built import built
 from tests.support.commands import Run, refuse
 from tests.support.models import TEXT, tiny
-from tests.support.refused import one_sentence
+from tests.support.refused import assert_one_sentence
 
 BOOK = ["--file", "book.txt"]
 DEEP = ["-m", "deep.safetensors"]
@@ -125,4 +125,4 @@ def test_torchrun_is_refused_before_run_begins(run: Run, monkeypatch: pytest.Mon
     done = run(*TRAIN)
     assert (done.code, done.out, list(Path().iterdir())) == (1, "", [])
     assert done.err.endswith("train without torchrun\n")
-    one_sentence(done.err.removesuffix("\n"))
+    assert_one_sentence(done.err.removesuffix("\n"))

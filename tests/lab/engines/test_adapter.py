@@ -57,18 +57,18 @@ def same(
 @pytest.mark.parametrize("embedding", [True, False])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("first", [True, False])
-@pytest.mark.parametrize(("kind", "more"), [
+@pytest.mark.parametrize(("kind", "options"), [
     (nn.RNN, {}), (nn.RNN, {"nonlinearity": "relu"}), (nn.GRU, {}), (nn.LSTM, {}),
 ], ids=str)  # fmt: skip
 def test_a_wrapped_network_is_the_network(
-    kind: type[nn.RNNBase], more: dict[str, Any], first: bool, bias: bool, embedding: bool
+    kind: type[nn.RNNBase], options: dict[str, Any], first: bool, bias: bool, embedding: bool
 ) -> None:
-    same(layers_of(kind, N, embedding=embedding, bias=bias, batch_first=first, **more))
+    same(layers_of(kind, N, embedding=embedding, bias=bias, batch_first=first, **options))
 
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_with_a_start_it_is_the_network_after_that_character(kind: type[nn.RNNBase], layers: int) -> None:
+def test_start_character_is_read_first(kind: type[nn.RNNBase], layers: int) -> None:
     same(layers_of(kind, N, num_layers=layers), indices("\n"), start="\n")
 
 
@@ -87,35 +87,32 @@ def test_an_unknown_character_is_read_as_the_mean_and_hardly_expected() -> None:
         x = torch.cat([x, parts["encoder"].weight.mean(dim=0).view(1, 1, -1)], dim=1)
         out, _ = parts["rnn"](x.transpose(0, 1))
     np.testing.assert_allclose(traced.hidden[-1, 0], out[-1, 0], atol=1e-6)
-    far = rnnviz.trace(adapted(parts, unknown_gap=40.0), "eat?")
-    assert far.nll[3] == pytest.approx(traced.nll[3] + 20, abs=1e-3)
+    distant = rnnviz.trace(adapted(parts, unknown_gap=40.0), "eat?")
+    assert distant.nll[3] == pytest.approx(traced.nll[3] + 20, abs=1e-3)
 
 
 class Own(nn.Module):
     """Somebody's network as it stands after training, its dropout at work."""
 
-    def __init__(self, beside: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
         # Without dropout, between the layers too, are both what adapts them and the check.
         self.encoder, self.rnn = nn.Embedding(N, 6), nn.GRU(6, 9, 2, dropout=0.9)
-        self.decoder, self.dropout, self.beside = nn.Linear(9, N), nn.Dropout(0.5), beside
+        self.decoder, self.dropout = nn.Linear(9, N), nn.Dropout(0.5)
 
     def forward(self, ids: torch.Tensor) -> Any:
-        out, state = self.rnn(self.encoder(ids))
-        logits = self.decoder(self.dropout(out))
-        return (logits, state) if self.beside else logits
+        return self.decoder(self.dropout(self.rnn(self.encoder(ids))[0]))
 
 
-@pytest.mark.parametrize("beside", [False, True], ids=["logits", "logits and state"])
-def test_a_module_is_its_own_check(beside: bool) -> None:
-    theirs = Own(beside)
+def test_module_with_dropout_checks_itself_in_eval() -> None:
+    theirs = Own()
     theirs.encoder.eval()
-    given: dict[str, Any] = {"embedding": theirs.encoder, "start": "\n"}
-    rnnviz.adapt(theirs.rnn, theirs.decoder, CHARACTERS, check=theirs, **given)
+    options: dict[str, Any] = {"embedding": theirs.encoder, "start": "\n"}
+    rnnviz.adapt(theirs.rnn, theirs.decoder, CHARACTERS, check=theirs, **options)
     assert (theirs.training, theirs.dropout.training, theirs.encoder.training) == (True, True, False)
-    other = Own(beside)
+    another = Own()
     with pytest.raises(ConfigError, match="the adapted network is another one"):
-        rnnviz.adapt(theirs.rnn, theirs.decoder, CHARACTERS, check=other, **given)
+        rnnviz.adapt(theirs.rnn, theirs.decoder, CHARACTERS, check=another, **options)
 
 
 @pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
@@ -146,8 +143,8 @@ def test_padding_is_no_character() -> None:
     parts = layers_of(nn.LSTM, N)
     rows, padding = parts["encoder"].weight.detach(), torch.ones(1, 6)
     wide = nn.Embedding.from_pretrained(torch.cat([rows[:3], padding, rows[3:]]), padding_idx=3)
-    made = rnnviz.adapt(parts["rnn"], parts["decoder"], CHARACTERS, embedding=wide)  # type: ignore[call-overload]
-    assert_states(rnnviz.trace(made, ASCII).nll, rnnviz.trace(adapted(parts), ASCII).nll)
+    adapted_wide = rnnviz.adapt(parts["rnn"], parts["decoder"], CHARACTERS, embedding=wide)  # type: ignore[call-overload]
+    assert_states(rnnviz.trace(adapted_wide, ASCII).nll, rnnviz.trace(adapted(parts), ASCII).nll)
 
 
 def test_a_check_is_of_the_networks_own_predictions() -> None:
@@ -163,7 +160,7 @@ def test_a_check_is_of_the_networks_own_predictions() -> None:
         checked(lambda ids: 0.99 * run_alone(parts, ids)[1][1:])
 
 
-def test_where_a_check_differs_first_is_said() -> None:
+def test_refusal_names_first_difference_from_check() -> None:
     parts = layers_of(nn.GRU, N)
 
     def late(ids: list[int]) -> np.ndarray:
@@ -175,13 +172,13 @@ def test_where_a_check_differs_first_is_said() -> None:
     text = "".join(sorted(CHARACTERS)[n] for n in read)
     with pytest.raises(ConfigError) as caught:
         adapted(parts, check=late)
-    said = str(caught.value)
-    assert f"after {text!r} its log P of {CHARACTERS[3]!r} is" in said
-    ours, theirs = map(float, re.findall(r"-\d+\.\d+", said))
+    message = str(caught.value)
+    assert f"after {text!r} its log P of {CHARACTERS[3]!r} is" in message
+    ours, theirs = map(float, re.findall(r"-\d+\.\d+", message))
     assert theirs > ours
 
 
-def test_what_is_wrapped_is_a_copy() -> None:
+def test_adapted_weights_are_copies() -> None:
     parts = layers_of(nn.GRU, N)
     model = adapted(parts)
     before = rnnviz.trace(model, ASCII).nll.copy()
@@ -189,10 +186,6 @@ def test_what_is_wrapped_is_a_copy() -> None:
         for parameter in parts.parameters():
             parameter.zero_()
     assert_states(rnnviz.trace(model, ASCII).nll, before)
-
-
-def test_everything_of_units_says_what_it_is() -> None:
-    assert all((getattr(rnnviz.units, name).__doc__ or "").strip() for name in rnnviz.units.__all__)
 
 
 class Batched(nn.Module):
@@ -222,12 +215,12 @@ def test_a_check_takes_what_a_network_of_torch_takes_and_returns(first: bool, re
     alone = Batched(parts, first, returned)
     adapted(parts, check=alone)
     adapted(parts, check=lambda ids: alone(torch.tensor(ids).reshape((1, -1) if first else (-1, 1))))
-    other = Batched(nn.ModuleDict({**parts, "decoder": nn.Linear(9, N)}), first, returned)
+    another = Batched(nn.ModuleDict({**parts, "decoder": nn.Linear(9, N)}), first, returned)
     with pytest.raises(ConfigError, match="the adapted network is another one"):
-        adapted(parts, check=other)
+        adapted(parts, check=another)
 
 
-def test_a_check_that_reads_no_indices_is_told_so() -> None:
+def test_check_without_indices_is_refused() -> None:
     with pytest.raises(
         ConfigError, match=r"check reads no tensor of indices, .*: .*'input2'; give a function"
     ):
@@ -243,10 +236,10 @@ def test_wrapped_modules_are_unwrapped(wrap: Any) -> None:
     whole = Batched(parts, False, lambda logits, state: (logits, state))
     plain = rnnviz.trace(adapted(parts), ASCII)
     inside = {name: wrap(part) for name, part in parts.items()}
-    found = rnnviz.adapt(
+    model = rnnviz.adapt(
         inside["rnn"], inside["decoder"], CHARACTERS, embedding=inside["encoder"], check=wrap(whole)
     )
-    np.testing.assert_array_equal(rnnviz.trace(found, ASCII).hidden, plain.hidden)
+    np.testing.assert_array_equal(rnnviz.trace(model, ASCII).hidden, plain.hidden)
     with pytest.raises(ConfigError, match="received Batched; give a network's layers"):
         rnnviz.adapt(wrap(whole), parts["decoder"], CHARACTERS)  # type: ignore[call-overload]
 
@@ -264,7 +257,7 @@ def test_an_entry_that_no_text_has_is_left_out_and_the_others_add_up_to_1(entry:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 @pytest.mark.parametrize("part", ["rnn", "decoder", "encoder"])
-def test_weights_that_are_no_numbers_are_told_at_once(part: str, value: float) -> None:
+def test_weights_not_finite_are_refused(part: str, value: float) -> None:
     parts = layers_of(nn.GRU, N)
     with torch.no_grad():
         next(parts[part].parameters())[1, 2] = value

@@ -15,7 +15,6 @@ from rnnviz.errors import ClusterError, ConfigError
 from rnnviz.lab.engines import cluster as cluster_module
 from rnnviz.lab.engines.cluster import Cluster, cluster
 from rnnviz.networks.checkpoint import load
-from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import UniformModel, perplexity
 from rnnviz.scoring.rows import RowScore, score_rows
 from rnnviz.scoring.score import Score
@@ -36,18 +35,18 @@ LONG = "".join(f"{n * 7919 % 1009} {TEXT[n * 37 % 700 :][:211]}\n" for n in rang
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    found = Machines(tmp_path_factory.mktemp("dask"))
+    dask = Machines(tmp_path_factory.mktemp("dask"))
     try:
-        found.hire(1)
-        yield found
+        dask.hire(1)
+        yield dask
     finally:
-        found.end()
+        dask.end()
 
 
 @pytest.fixture(scope="module")
-def there(machines: Machines) -> Iterator[Cluster]:
-    with cluster(machines.address) as found:
-        yield found
+def connected(machines: Machines) -> Iterator[Cluster]:
+    with cluster(machines.address) as session:
+        yield session
 
 
 def rows_file(count: int) -> RowFile:
@@ -66,52 +65,54 @@ def check_same(theirs: Score, ours: Score) -> None:
 
 def watched(afar: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The tasks that it is asked for."""
-    asked, submit = [], afar.submit
-    monkeypatch.setattr(afar, "submit", lambda *task, **how: asked.append(task) or submit(*task, **how))
-    return asked
+    tasks, submit = [], afar.submit
+    monkeypatch.setattr(afar, "submit", lambda *task, **how: tasks.append(task) or submit(*task, **how))
+    return tasks
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_long_text_costs_what_it_costs_here(
-    there: Cluster, models_folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    connected: Cluster, models_folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = load(models_folder / f"{name}.safetensors")
-    afar = there.model(model)
-    asked = watched(afar, monkeypatch)
+    afar = connected.model(model)
+    tasks = watched(afar, monkeypatch)
     score = perplexity(afar, text=LONG)
     assert score.characters > cluster_module.STRETCH_SYMBOLS
-    assert len(asked) == 2, "the second stretch began in the state in which the first one ends"
+    assert len(tasks) == 2, "the second stretch began in the state in which the first one ends"
     check_same(score, perplexity(model, text=LONG))
 
 
 @pytest.mark.slow
-def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
+def test_every_character_has_its_cost_rank_and_entropy(connected: Cluster) -> None:
     model, text = tiny_torch("gru", name="tiny"), LONG[-530_000:]
-    here = pieces(model, text, given="The ")
-    afar = pieces(there.model(model), text, given="The ")
+    local = pieces(model, text, given="The ")
+    afar = pieces(connected.model(model), text, given="The ")
     for column, tolerance in (("nll", 1e-5), ("entropy", 1e-5), ("rank", 0)):
-        ours, theirs = (np.concatenate([getattr(p, column) for p in found]) for found in (here, afar))
+        ours, theirs = (np.concatenate([getattr(p, column) for p in scored]) for scored in (local, afar))
         same = np.isclose(ours, theirs, rtol=tolerance, atol=tolerance)
         assert same.mean() > 0.9999, column  # two symbols may be equally likely but for rounding
 
 
 @pytest.mark.slow
-def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seam_that_does_not_fit_is_scored_again(
+    connected: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cluster_module, "WARM_UP_SYMBOLS", 1)  # too few to find the state
     model = tiny_torch("gru", name="tiny")
-    afar = there.model(model)
-    asked = watched(afar, monkeypatch)
+    afar = connected.model(model)
+    tasks = watched(afar, monkeypatch)
     score = perplexity(afar, text=LONG)
-    assert len(asked) == 3, "two stretches, the second once more"
-    assert asked[2][3] is not None, "from the state in which the first ends"
-    here = perplexity(model, text=LONG).perplexity
-    assert score.perplexity == pytest.approx(here, rel=1e-5), "from the state"
+    assert len(tasks) == 3, "two stretches, the second once more"
+    assert tasks[2][3] is not None, "from the state in which the first ends"
+    local = perplexity(model, text=LONG).perplexity
+    assert score.perplexity == pytest.approx(local, rel=1e-5), "from the state"
 
 
-def test_readings_go_on_from_state_to_state(there: Cluster) -> None:
+def test_readings_go_on_from_state_to_state(connected: Cluster) -> None:
     model, text = tiny_torch("lstm", name="tiny"), LONG[:3000]
-    afar = there.model(model)
+    afar = connected.model(model)
     for precise in (True, False):  # the text goes on where its context ends
         how: Any = {"text": text, "given": TEXT[:50], "precise": precise}
         check_same(perplexity(afar, **how), perplexity(model, **how))
@@ -120,63 +121,63 @@ def test_readings_go_on_from_state_to_state(there: Cluster) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("precise", [False, True])
-def test_rows_cost_what_they_cost_here(there: Cluster, models_folder: Path, name: str, precise: bool) -> None:
+def test_rows_cost_what_they_cost_here(
+    connected: Cluster, models_folder: Path, name: str, precise: bool
+) -> None:
     model = load(models_folder / f"{name}.safetensors")
     count = 200 if precise else 3000
-    here, ours = score_file_rows(model, rows_file(count), precise=precise)
-    afar, theirs = score_file_rows(there.model(model), rows_file(count), precise=precise)
-    assert [one.nll for one in afar] == pytest.approx([one.nll for one in here], rel=1e-5, nan_ok=True)
+    local, ours = score_file_rows(model, rows_file(count), precise=precise)
+    afar, theirs = score_file_rows(connected.model(model), rows_file(count), precise=precise)
+    assert [row.nll for row in afar] == pytest.approx([row.nll for row in local], rel=1e-5, nan_ok=True)
     check_same(theirs, ours)
 
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_costs_time_alone(
-    machines: Machines, there: Cluster, models_folder: Path
+    machines: Machines, connected: Cluster, models_folder: Path
 ) -> None:
     machines.hire(1)
     model = load(models_folder / "tiny-lstm.safetensors")
-    here, ours = score_file_rows(model, rows_file(8000))
-    taken: list[list[RowScore]] = []
+    local, ours = score_file_rows(model, rows_file(8000))
+    batches: list[list[RowScore]] = []
 
-    def take(batch: Any) -> None:
-        taken.append(batch.scores)
-        if len(taken) == 2:  # while other rows are under way
+    def keep_batch(batch: Any) -> None:
+        batches.append(batch.scores)
+        if len(batches) == 2:  # while other rows are under way
             machines.kill()
 
-    theirs = run(score_rows(there.model(model), rows_file(8000), each=take))
-    assert (len(taken), len(machines.workers)) == (8, 1)
-    afar = [one.nll for scores in taken for one in scores]
-    assert afar == pytest.approx([one.nll for one in here], rel=1e-5, nan_ok=True)
+    theirs = score_rows(connected.model(model), rows_file(8000), on_batch=keep_batch)
+    assert (len(batches), len(machines.workers)) == (8, 1)
+    afar = [row.nll for scores in batches for row in scores]
+    assert afar == pytest.approx([row.nll for row in local], rel=1e-5, nan_ok=True)
     assert theirs.perplexity == pytest.approx(ours.perplexity, rel=1e-5)
     machines.hire(1)
-    assert score_file_rows(there.model(model), rows_file(100))[1].rows == 100, (
+    assert score_file_rows(connected.model(model), rows_file(100))[1].rows == 100, (
         "a new worker gets the model too"
     )
 
 
 @pytest.mark.slow
-def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cluster_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "WORKER_CHECK_S", 1.0)
-    few = Machines(tmp_path)
+    machines = Machines(tmp_path)
     try:
-        with pytest.raises(ClusterError, match="has no workers; start some"), cluster(few.address):
+        with pytest.raises(ClusterError, match="has no workers; start some"), cluster(machines.address):
             pass
-        few.hire(1)
-        with cluster(few.address) as found:
-            model = found.model(tiny_torch("gru", name="tiny"))
-            few.kill()
+        machines.hire(1)
+        with cluster(machines.address) as revived:
+            model = revived.model(tiny_torch("gru", name="tiny"))
+            machines.kill()
             with pytest.raises(ClusterError, match="did not finish its work"):
                 perplexity(model, text="The time")
     finally:
-        few.end()
+        machines.end()
 
 
 @pytest.mark.parametrize(
     "address", ["tcp://127.0.0.1:1", "127.0.0.1:1", "nothing://here", "", "not an address"]
 )
-def test_no_scheduler_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_scheduler_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT_TIMEOUT_S", 0.5)
     with (
         pytest.raises(
@@ -185,16 +186,16 @@ def test_no_scheduler_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatc
         cluster(address),
     ):
         pass
-    left = {one.status for one in gc.get_objects() if isinstance(one, distributed.Client)}
-    assert "connecting" not in left, "collected while another one starts, it would wait for that one"
+    states = {row.status for row in gc.get_objects() if isinstance(row, distributed.Client)}
+    assert "connecting" not in states, "collected while another one starts, it would wait for that one"
 
 
-def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dask_is_named_with_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ConfigError, match=r'pip install ".*\[cluster\]"'), cluster("tcp://127.0.0.1:1"):
         pass
 
 
-def test_what_cannot_travel_is_refused(there: Cluster) -> None:
+def test_model_that_cannot_be_saved_is_refused(connected: Cluster) -> None:
     with pytest.raises(ConfigError, match="a cluster reads models that can be saved; 'uniform' can't"):
-        there.model(UniformModel(Vocabulary(("a",))))
+        connected.model(UniformModel(Vocabulary(("a",))))

@@ -35,45 +35,47 @@ class Case:
         seed: int = 0,
         scale: float = 1.0,
     ) -> None:
-        drawn = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(seed)
         self.config = ModelConfig(kind[0], 9, H, embedding_size=3, activation=kind[1])
         shapes = self.config.shapes()
         self.tensors = [
-            scale * torch.randn(shapes[name], generator=drawn) / H**0.5 for name in self.config.layer_names(0)
+            scale * torch.randn(shapes[name], generator=generator) / H**0.5
+            for name in self.config.layer_names(0)
         ]
-        self.ids = torch.randint(symbols, (T, B), generator=drawn)
-        self.table = torch.randn(symbols, shapes[self.config.layer_names(0)[0]][0], generator=drawn)
-        self.first = [torch.randn(B, H, generator=drawn) for _ in range(1 + CELLS[kind[0]].has_cell)]
+        self.ids = torch.randint(symbols, (T, B), generator=generator)
+        self.table = torch.randn(symbols, shapes[self.config.layer_names(0)[0]][0], generator=generator)
+        self.first = [torch.randn(B, H, generator=generator) for _ in range(1 + CELLS[kind[0]].has_cell)]
 
     def ours(self, *, looked_up: bool = True, back: int = 0) -> list[Tensor]:
         """States, and the gradients of a loss that reaches all of them."""
-        given = [one.clone().requires_grad_() for one in (self.table, *self.tensors, *self.first)]
-        table, tensors, first = given[0], given[1 : 1 + len(self.tensors)], given[1 + len(self.tensors) :]
+        leaves = [tensor.clone().requires_grad_() for tensor in (self.table, *self.tensors, *self.first)]
+        table, tensors, first = leaves[0], leaves[1 : 1 + len(self.tensors)], leaves[1 + len(self.tensors) :]
         rows = compiled.TableRows(table, self.ids) if looked_up else table[self.ids]
-        found = list(compiled.layer(self.config, tensors, rows, first))
+        results = list(compiled.layer(self.config, tensors, rows, first))
         if back:
             torch.set_num_threads(back)
-        return found + self._slopes(found, given)
+        return results + self._slopes(results, leaves)
 
     def exact(self) -> list[Tensor]:
         """The same by the record, a step after another, in double precision."""
-        given = [one.double().requires_grad_() for one in (self.table, *self.tensors, *self.first)]
-        tensors, states = given[1 : 1 + len(self.tensors)], given[1 + len(self.tensors) :]
+        leaves = [tensor.double().requires_grad_() for tensor in (self.table, *self.tensors, *self.first)]
+        tensors, states = leaves[1 : 1 + len(self.tensors)], leaves[1 + len(self.tensors) :]
         layer = torch_engine.TorchLayer(self.config.cell, tensors, self.config.activation)
         order = [k * len(states[0][0]) + n for k in layer.kind.stored for n in range(len(states[0][0]))]
-        every = []
+        steps = []
         for ids in self.ids:
-            parts = layer.step(given[0][ids][:, order], *states)
+            parts = layer.step(leaves[0][ids][:, order], *states)
             states = [parts[name] for name in "hc"[: len(states)]]
-            every.append(states[0])
-        found = [torch.stack(every), *states[1:]]
-        return found + self._slopes(found, given)
+            steps.append(states[0])
+        results = [torch.stack(steps), *states[1:]]
+        return results + self._slopes(results, leaves)
 
-    def _slopes(self, found: list[Tensor], given: list[Tensor]) -> list[Tensor]:
+    def _slopes(self, results: list[Tensor], leaves: list[Tensor]) -> list[Tensor]:
         loss = sum(
-            (one * torch.linspace(-1, 1, one.numel(), dtype=one.dtype).view(one.shape)).sum() for one in found
+            (result * torch.linspace(-1, 1, result.numel(), dtype=result.dtype).view(result.shape)).sum()
+            for result in results
         )
-        return list(torch.autograd.grad(loss, given, allow_unused=True, materialize_grads=True))
+        return list(torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True))
 
 
 @needs_numba
@@ -89,7 +91,7 @@ class Case:
     looked_up=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_it_is_the_record_step_by_step_in_double_precision(
+def test_compiled_pass_equals_record_in_float64(
     kind: tuple[str, str],
     T: int,
     B: int,
@@ -168,7 +170,7 @@ RECIPE = TrainConfig(
 )
 
 
-def test_without_it_torchs_layers_take_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torch_layers_train_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where a run that began with it goes on; who asks for it by name is told."""
     monkeypatch.setattr(compiled, "ready", lambda: False)
     monkeypatch.setattr(compiled, "prepared", lambda _: False)

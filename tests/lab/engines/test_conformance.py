@@ -89,7 +89,7 @@ class Case:
     ids: Tensor  # (B, T)
     state: list[Tensor]  # (L, B, H) each
     change: tuple[int, str, int] | None = None
-    made: dict[str, Weights] = field(default_factory=dict)  # once for all pieces
+    weights: dict[str, Weights] = field(default_factory=dict)  # once for all pieces
 
     def changed(self, t: int, layer: int, name: str, value: Tensor) -> Tensor:
         return value / 2 + 0.25 if (layer, name, t) == self.change else value
@@ -132,46 +132,46 @@ def expected(case: Case) -> textbook.Read:
 
 STATES = ("hidden", "cell")
 
-Found = tuple[dict[str, Any], Sequence[Any]]
+EngineArrays = tuple[dict[str, Any], Sequence[Any]]
 """What an engine gives of inputs (B, n) read from a state: arrays by name, time first; the state after."""
 
 
-def numpy_texts(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> Found:
+def numpy_texts(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> EngineArrays:
     """One text after another."""
-    weights, each = numpy_weights(case, dtype), []
+    weights, by_text = numpy_weights(case, dtype), []
     for b, text in enumerate(ids.numpy()):
         first = [part[:, b].numpy() for part in state]
         reader = NetworkReader(weights, (first[0], first[-1]), time=time, changes=case.changes())
         hidden, cell = reader.states(text)
         logs = {"logits": weights.logits(hidden[1:, -1]), "log_probs": weights.log_probs(hidden[1:, -1])}
-        each.append(logs | weights.gates(text, hidden) | stepped(hidden, cell))
-    found = {name: np.stack([one[name] for one in each], axis=-2) for name in each[0]}
-    return found, last(found)
+        by_text.append(logs | weights.gates(text, hidden) | stepped(hidden, cell))
+    arrays = {name: np.stack([text_arrays[name] for text_arrays in by_text], axis=-2) for name in by_text[0]}
+    return arrays, last(arrays)
 
 
-def numpy_abreast(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> Found:
+def numpy_abreast(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> EngineArrays:
     """All texts side by side, by a reader that goes on after the first input."""
     weights, first = numpy_weights(case, dtype), [part.numpy() for part in state]
     changes = case.changes()
     reader = NetworkReader(weights, (first[0], first[-1]), texts=len(ids), time=time, changes=changes)
     pieces = [stepped(*reader.states(piece)) for piece in np.split(ids.numpy().T, [1])]
-    found = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-    return found | {"logits": rows(weights.logits, found["hidden"][:, -1])}, last(found)
+    arrays = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    return arrays | {"logits": rows(weights.logits, arrays["hidden"][:, -1])}, last(arrays)
 
 
 def numpy_weights(case: Case, dtype: str) -> Weights:
-    if dtype not in case.made:
+    if dtype not in case.weights:
         tensors = {name: tensor.numpy() for name, tensor in case.tensors.items()}
-        case.made[dtype] = weights_from(case.config, tensors, dtype)
-    return case.made[dtype]
+        case.weights[dtype] = weights_from(case.config, tensors, dtype)
+    return case.weights[dtype]
 
 
 def stepped(hidden: Floats, cell: Floats | None) -> dict[str, Any]:
     return {"hidden": hidden[1:]} | ({} if cell is None else {"cell": cell[1:]})
 
 
-def last(found: dict[str, Any]) -> list[Tensor]:
-    return [torch.as_tensor(found[name][-1]) for name in STATES if name in found]
+def last(arrays: dict[str, Any]) -> list[Tensor]:
+    return [torch.as_tensor(arrays[name][-1]) for name in STATES if name in arrays]
 
 
 def rows(logits: Callable[[Floats], Floats], top: Floats) -> Floats:
@@ -179,7 +179,9 @@ def rows(logits: Callable[[Floats], Floats], top: Floats) -> Floats:
     return logits(top.reshape(-1, top.shape[-1])).reshape(*top.shape[:-1], -1)
 
 
-def char_model(by: str, dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> Found:
+def char_model(
+    by: str, dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int
+) -> EngineArrays:
     """CharModel, with torch's layers or one of the engines that train it."""
     model = CharModel(case.config, vocabulary(case))
     model.engine = by  # type: ignore[assignment]
@@ -188,13 +190,13 @@ def char_model(by: str, dtype: str, case: Case, ids: Tensor, state: Sequence[Ten
     return {"logits": logits.transpose(0, 1)}, state
 
 
-def on_gpu(run: Callable[..., Found], dtype: str, case: Case, ids: Tensor, *at: Any) -> Found:
+def on_gpu(run: Callable[..., EngineArrays], dtype: str, case: Case, ids: Tensor, *at: Any) -> EngineArrays:
     """The same with all that it is given on a GPU; gradients flow back to the processor."""
     state, time = at
     tensors = {name: tensor.cuda() for name, tensor in case.tensors.items()}
-    there = replace(case, ids=case.ids.cuda(), tensors=tensors)
-    found, after = run(dtype, there, ids.cuda(), [part.cuda() for part in state], time)
-    return {name: values.cpu() for name, values in found.items()}, [part.cpu() for part in after]
+    moved = replace(case, ids=case.ids.cuda(), tensors=tensors)
+    arrays, after = run(dtype, moved, ids.cuda(), [part.cuda() for part in state], time)
+    return {name: values.cpu() for name, values in arrays.items()}, [part.cpu() for part in after]
 
 
 def vocabulary(case: Case) -> Vocabulary:
@@ -209,46 +211,46 @@ def cast(tensors: Iterable[Tensor], dtype: str) -> tuple[Tensor, ...]:
     return tuple(tensor.to(getattr(torch, dtype)) for tensor in tensors)
 
 
-def stepwise(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> Found:
+def stepwise(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> EngineArrays:
     """A record unrolled: layer by layer, in each step."""
-    config, given = case.config, typed(case.tensors, dtype)
+    config, tensors = case.config, typed(case.tensors, dtype)
     layers = [
         torch_engine.TorchLayer(
-            config.cell, [given[name] for name in config.layer_names(n)], config.activation
+            config.cell, [tensors[name] for name in config.layer_names(n)], config.activation
         )
         for n in range(config.layers)
     ]
     states = [cast((part[n] for part in state), dtype) for n in range(config.layers)]
     steps: list[list[textbook.Parts]] = []
-    for below in textbook.embedded(config, given, ids).unbind(1):
+    for below in textbook.embedded(config, tensors, ids).unbind(1):
         steps.append([])
         for n, layer in enumerate(layers):
             parts = layer.step(layer.from_inputs(below), *states[n])
             below, states[n] = parts["h"], tuple(parts[name] for name in "hc" if name in parts)
             steps[-1].append({"hidden": below} | ({"cell": parts["c"]} if "c" in parts else {}) | parts)
     names = CELLS[config.cell].quantities
-    found = {name: torch.stack([torch.stack([p[name] for p in made]) for made in steps]) for name in names}
-    logits = textbook.read_out(config, given, found["hidden"][:, -1])
-    return {"logits": logits, **found}, [torch.stack(parts) for parts in zip(*states, strict=True)]
+    arrays = {name: torch.stack([torch.stack([p[name] for p in step]) for step in steps]) for name in names}
+    logits = textbook.read_out(config, tensors, arrays["hidden"][:, -1])
+    return {"logits": logits, **arrays}, [torch.stack(parts) for parts in zip(*states, strict=True)]
 
 
-def adapted(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> Found:
+def adapted(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> EngineArrays:
     """A step function of one's own that repeats the cell; H and C of each layer are parts of its state."""
     config, V, names = case.config, case.shape.V, STATES[: len(state)]
     parts = [f"{name}{n}" for name in names for n in range(config.layers)]
 
-    def step(read: Tensor, given: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
-        before = torch.stack([given[part] for part in parts]).double().chunk(len(names))
+    def step(read: Tensor, states: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+        before = torch.stack([states[part] for part in parts]).double().chunk(len(names))
         x = textbook.embedded(config, case.tensors, read[:, None])
-        found = textbook.read(config, case.tensors, x, before)
-        now = torch.cat([found.of(name)[0] for name in names]).float()
-        return now[config.layers - 1], dict(zip(parts, now, strict=True))
+        arrays = textbook.read(config, case.tensors, x, before)
+        after = torch.cat([arrays.part(name)[0] for name in names]).float()
+        return after[config.layers - 1], dict(zip(parts, after, strict=True))
 
     def readout(h: Tensor) -> Tensor:
         """Of the start symbol too."""
         return torch.nn.functional.pad(textbook.read_out(config, case.tensors, h.double()), (0, 1))
 
-    own = rnnviz.adapt_step(
+    custom = rnnviz.adapt_step(
         step,
         readout=readout,
         state={part: torch.zeros(case.shape.H) for part in parts},
@@ -256,25 +258,25 @@ def adapted(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: 
         unknown=0,
         start=V,
     )
-    order = [own.parts.index(part) for part in parts]
-    hidden, _ = own.weights.states(ids.shape[1] + 1, len(ids))
+    order = [custom.parts.index(part) for part in parts]
+    hidden, _ = custom.weights.states(ids.shape[1] + 1, len(ids))
     hidden[0, order] = torch.cat(list(state)).numpy()
-    own.weights.run(ids.numpy().T, hidden, None)
-    found = dict(zip(names, np.split(hidden[1:, order], len(names), axis=1), strict=True))
-    return found | {"logits": rows(own.weights.logits, found["hidden"][:, -1])}, last(found)
+    custom.weights.run(ids.numpy().T, hidden, None)
+    arrays = dict(zip(names, np.split(hidden[1:, order], len(names), axis=1), strict=True))
+    return arrays | {"logits": rows(custom.weights.logits, arrays["hidden"][:, -1])}, last(arrays)
 
 
-def scorer(by: str, dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> Found:
+def scorer(by: str, dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> EngineArrays:
     """What a scorer expects before each symbol: it reads the one before it then."""
     model = CharModel(case.config, vocabulary(case))
     model.load_state_dict(case.tensors)
     engine = NumpyEngine(numpy_weights(case, dtype)) if by == "numpy" else TorchEngine(model)
     log_probs, after = [], []
     for b, text in enumerate(ids.numpy()):
-        one = CharScorer(engine, case.shape.V, wide=False)
-        one.remember(int(text[0]), tuple(part[:, b : b + 1].numpy().astype(dtype) for part in state))
-        log_probs.append(one.advance_predictions(np.append(text[1:], 0)).astype(dtype))
-        after.append(one.memory)
+        reader = CharScorer(engine, case.shape.V, wide=False)
+        reader.remember(int(text[0]), tuple(part[:, b : b + 1].numpy().astype(dtype) for part in state))
+        log_probs.append(reader.advance_predictions(np.append(text[1:], 0)).astype(dtype))
+        after.append(reader.memory)
     last = [torch.as_tensor(np.concatenate(parts, axis=1)) for parts in zip(*after, strict=True)]
     return {"log_probs": np.stack(log_probs, axis=1)}, last
 
@@ -291,7 +293,7 @@ class Engine:
     coarse   how many times TOLERANCE it may be off
     """
 
-    run: Callable[..., Found]
+    run: Callable[..., EngineArrays]
     dtype: str = "float32"
     gives: tuple[str, ...] = ("logits",)
     changes: bool = False
@@ -303,8 +305,8 @@ class Engine:
     def names(self, cell: str) -> set[str]:
         """What it gives of a cell."""
         kind = CELLS[cell]
-        own = {"logits", "hidden", "log_probs"} | ({"cell"} if kind.has_cell else set())
-        return (own & set(self.gives)) | (set(kind.gates) if "gates" in self.gives else set())
+        arrays = {"logits", "hidden", "log_probs"} | ({"cell"} if kind.has_cell else set())
+        return (arrays & set(self.gives)) | (set(kind.gates) if "gates" in self.gives else set())
 
 
 TEXTS = Engine(numpy_texts, gives=("logits", *STATES, "gates", "log_probs"), changes=True)
@@ -355,32 +357,32 @@ def read(engine: Engine, case: Case) -> tuple[dict[str, Any], Sequence[Any]]:
     cut, pieces = round(case.shape.cut * case.shape.T), []
     for begin, end in ((0, cut), (cut, case.shape.T)):
         if begin < end:
-            found, state = engine.run(engine.dtype, case, case.ids[:, begin:end], state, begin)
-            pieces.append(found)
-    return {name: np.concatenate([each[name] for each in pieces]) for name in pieces[0]}, state
+            arrays, state = engine.run(engine.dtype, case, case.ids[:, begin:end], state, begin)
+            pieces.append(arrays)
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}, state
 
 
-def near(found: Any, expected: Tensor, engine: Engine, name: str = "", scale: float = 1.0) -> None:
-    found, expected = torch.as_tensor(found).detach(), expected.detach()
-    assert found.shape == expected.shape, name
-    assert found.dtype == getattr(torch, engine.dtype), name
+def near(values: Any, expected: Tensor, engine: Engine, name: str = "", scale: float = 1.0) -> None:
+    values, expected = torch.as_tensor(values).detach(), expected.detach()
+    assert values.shape == expected.shape, name
+    assert values.dtype == getattr(torch, engine.dtype), name
     scale = max(scale, float(expected.abs().max()))
-    far = float((found.double() - expected).abs().max())
-    assert far <= engine.coarse * TOLERANCE[engine.dtype] * scale, (
-        f"{name} is {far:.1e} off where numbers go to {scale:.1e}"
+    difference = float((values.double() - expected).abs().max())
+    assert difference <= engine.coarse * TOLERANCE[engine.dtype] * scale, (
+        f"{name} is {difference:.1e} off where numbers go to {scale:.1e}"
     )
 
 
 def check(engine: Engine, case: Case) -> None:
     with limits(case), torch.no_grad():
-        found, state = read(engine, case)
+        arrays, state = read(engine, case)
     right = expected(case)
-    assert found.keys() == engine.names(case.config.cell)
-    for name, values in found.items():
-        near(values, right.of(name), engine, name)
+    assert arrays.keys() == engine.names(case.config.cell)
+    for name, values in arrays.items():
+        near(values, right.part(name), engine, name)
     assert len(state) == len(case.state)
     for name, values in zip(STATES, state, strict=False):
-        near(values, right.of(name)[-1], engine, f"the last {name}")
+        near(values, right.part(name)[-1], engine, f"the last {name}")
 
 
 @pytest.mark.parametrize(("cell", "name"), READ)
@@ -391,12 +393,12 @@ def test_reading(cell: str, name: str, shape: Shape) -> None:
 
 @pytest.mark.parametrize(("cell", "name"), CHANGED)
 @given(shape=SHAPES, data=st.data())
-def test_a_change_of_a_state_is_there_for_all_that_follows(
+def test_changed_state_reaches_everything_after_it(
     cell: str, name: str, shape: Shape, data: st.DataObject
 ) -> None:
     layer, at = data.draw(st.integers(0, shape.L - 1)), data.draw(st.integers(0, shape.T - 1))
-    what = data.draw(st.sampled_from(STATES[: 1 + CELLS[cell].has_cell]))
-    check(ENGINES[name], case_of(cell, shape, (layer, what, at)))
+    state = data.draw(st.sampled_from(STATES[: 1 + CELLS[cell].has_cell]))
+    check(ENGINES[name], case_of(cell, shape, (layer, state, at)))
 
 
 @pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")  # the thread of the way back is new to the GPU
@@ -408,19 +410,19 @@ def test_gradients_of_a_batch(cell: str, name: str, shape: Shape) -> None:
     if name == "numba" and not compiled.ready():
         pytest.skip("no numba, or a torch without sgemm_")
     leaves = [tensor.requires_grad_() for tensor in (*case.tensors.values(), *case.state)]
-    found, state = engine.run(engine.dtype, case, case.ids, case.state, 0)
+    arrays, state = engine.run(engine.dtype, case, case.ids, case.state, 0)
     right = expected(case)
-    ends = [right.of(what)[-1] for what, _ in zip(STATES, case.state, strict=False)]
+    ends = [right.part(state_name)[-1] for state_name, _ in zip(STATES, case.state, strict=False)]
     gradients = []
-    for logits, last in ((found["logits"], state), (right.of("logits"), ends)):
+    for logits, last in ((arrays["logits"], state), (right.part("logits"), ends)):
         weights = torch.linspace(-1, 1, logits.numel()).view(logits.shape)
         loss = (logits * weights).sum() + sum((k + 2) * part.square().sum() for k, part in enumerate(last))
         gradients.append(torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True))
-    near(found["logits"], right.of("logits"), engine)
+    near(arrays["logits"], right.part("logits"), engine)
     scale = max(float(gradient.abs().max()) for gradient in gradients[1])
-    names = (*case.tensors, *(f"first {what}" for what in STATES))
-    for what, ours, theirs in zip(names, *gradients, strict=False):
-        near(ours.to(getattr(torch, engine.dtype)), theirs, engine, what, scale)
+    names = (*case.tensors, *(f"first {state_name}" for state_name in STATES))
+    for name, ours, theirs in zip(names, *gradients, strict=False):
+        near(ours.to(getattr(torch, engine.dtype)), theirs, engine, name, scale)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -435,18 +437,18 @@ def test_slopes(cell: str, shape: Shape) -> None:
     read_first = torch.cat([torch.tensor([[model.vocabulary.start]]), ids], dim=1)
     x = textbook.embedded(config, case.tensors, read_first).requires_grad_()
     right = textbook.read(config, case.tensors, x)
-    log_p = right.of("log_probs")[-1, 0]
+    log_p = right.part("log_probs")[-1, 0]
     target = int(log_p.argmax())
 
     def sizes(*nodes: Tensor) -> np.ndarray:
         gradients = torch.autograd.grad(log_p[target], nodes, retain_graph=True, materialize_grads=True)
         return np.array([float(gradient.norm()) for gradient in gradients])
 
-    found, row = jacobian(model, text, of="loss"), connectivity(model, text, at=len(text))
-    assert found.target == row.target == target
-    for what, values in (("hidden", found.hidden), ("cell", found.cell)):
+    slopes, row = jacobian(model, text, of="loss"), connectivity(model, text, at=len(text))
+    assert slopes.target == row.target == target
+    for quantity, values in (("hidden", slopes.hidden), ("cell", slopes.cell)):
         if values is not None:
-            nodes = [parts[what] for step in reversed(right.steps) for parts in step]
+            nodes = [parts[quantity] for step in reversed(right.steps) for parts in step]
             np.testing.assert_allclose(values.ravel(), sizes(*nodes), rtol=2e-4, atol=1e-7)
     (by_input,) = torch.autograd.grad(log_p[target], x)
     expected_row = by_input[0].norm(dim=-1)
@@ -454,7 +456,7 @@ def test_slopes(cell: str, shape: Shape) -> None:
 
 
 @pytest.mark.parametrize(("bias", "state"), [(0.2, 0.2479881), (-0.95, -0.1671550)])
-def test_a_mingru_with_a_pocket_calculator(bias: float, state: float) -> None:
+def test_textbook_mingru_equals_pocket_calculator(bias: float, state: float) -> None:
     """The one cell that torch hasn't got."""
     tensors = torch.tensor([[-0.4], [0.9]]), torch.tensor([0.05, bias])
     x, h = torch.tensor([[0.5]]), torch.tensor([[-0.8]])
@@ -462,7 +464,7 @@ def test_a_mingru_with_a_pocket_calculator(bias: float, state: float) -> None:
     assert float(parts["hidden"]) == pytest.approx(state, abs=1e-6)
 
 
-def test_no_cell_and_no_engine_is_left_out() -> None:
+def test_table_has_every_cell_and_engine() -> None:
     assert set(textbook.STEPS) == set(CELLS), "a cell's formula belongs into tests.support.textbook too"
     for name, engine in ENGINES.items():
         assert engine.reads or engine.learns
@@ -488,7 +490,7 @@ def by_the_book(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], *_: 
 
 @pytest.mark.parametrize("name", ["numpy", "abreast", "stepwise", "torch"])
 @given(shape=SHAPES)
-def test_a_new_cell_is_a_record(name: str, shape: Shape) -> None:
+def test_new_record_runs_on_every_engine(name: str, shape: Shape) -> None:
     kind = CellKind("Trial", trial, ("a", "b", "d", "e"), stored=(1, 0, 3, 2), has_cell=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(CELLS, "trial", kind)
@@ -500,15 +502,15 @@ class OnMeta(TorchDispatchMode):
     """Refuses to make tensors anywhere else."""
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = function(*args, **(kwargs or {}))
-        assert all(each.is_meta for each in tree_leaves(made) if isinstance(each, Tensor)), function
-        return made
+        result = function(*args, **(kwargs or {}))
+        assert all(tensor.is_meta for tensor in tree_leaves(result) if isinstance(tensor, Tensor)), function
+        return result
 
 
 @pytest.mark.parametrize("cell", CELLS)
 @settings(max_examples=5)  # torch computes shapes slowly
 @given(shape=SHAPES)
-def test_a_batch_on_another_device_is_all_there(cell: str, shape: Shape) -> None:
+def test_batch_stays_on_its_device(cell: str, shape: Shape) -> None:
     """The meta device computes shapes alone; what is made on the processor has no business there."""
     shape = replace(shape, T=min(shape.T, 5))
     case = case_of(cell, shape)
@@ -526,19 +528,19 @@ def test_a_batch_on_another_device_is_all_there(cell: str, shape: Shape) -> None
 
 @pytest.mark.parametrize("cell", CELLS)
 @given(shape=SHAPES, counts=st.lists(st.sampled_from([0, 1, 2, 4, 5, 6, 7, 9]), min_size=2, max_size=8))
-def test_what_is_kept_of_a_reading_is_no_part_of_the_next(cell: str, shape: Shape, counts: list[int]) -> None:
+def test_reused_steps_leave_next_reading_alone(cell: str, shape: Shape, counts: list[int]) -> None:
     """Weights read more texts, then fewer, or one alone (0), changed or not, and by two threads at once."""
     case = case_of(cell, replace(shape, B=9, fresh=True), (0, "hidden", 0))
     plain = replace(case, change=None)
-    right = {one: expected(one).of("hidden") for one in (case, plain)}
+    right = {version: expected(version).part("hidden") for version in (case, plain)}
 
     def readings(order: list[int]) -> None:
         for n, count in enumerate(order):
-            one = case if n % 3 == 1 else plain
-            weights = numpy_weights(one, "float32")
-            reader = NetworkReader(weights, texts=count or None, changes=one.changes())
+            version = case if n % 3 == 1 else plain
+            weights = numpy_weights(version, "float32")
+            reader = NetworkReader(weights, texts=count or None, changes=version.changes())
             hidden, _ = reader.states(case.ids.numpy().T[:, :count] if count else case.ids[0].numpy())
-            texts = right[one][:, :, :count] if count else right[one][:, :, 0]
+            texts = right[version][:, :, :count] if count else right[version][:, :, 0]
             near(hidden[1:], texts, TEXTS, f"{count} texts")
 
     numpy_weights(case, "float32")

@@ -21,7 +21,7 @@ from tests.support.foreign_networks import CHARACTERS, N, adapted, cell_of, laye
 from tests.support.written import ROOT, blocks
 
 TEXT = "The fox\neats, no hat on ,,the fence of ten"
-KNOWN = "".join(c for c in TEXT if c in CHARACTERS)
+KNOWN_TEXT = "".join(c for c in TEXT if c in CHARACTERS)
 
 
 def pair() -> tuple[CustomModel, CharModel]:
@@ -30,19 +30,19 @@ def pair() -> tuple[CustomModel, CharModel]:
     return stepwise(parts, start="\n"), adapted(parts, start="\n")
 
 
-def same(one: rnnviz.Trace, other: rnnviz.Trace, atol: float = 2e-5) -> None:
-    np.testing.assert_allclose(one.hidden, other.hidden, atol=atol)
-    np.testing.assert_allclose(one.log_probs, other.log_probs, atol=atol)
-    np.testing.assert_allclose(one.nll, other.nll, atol=atol)
+def same(trace: rnnviz.Trace, expected: rnnviz.Trace, atol: float = 2e-5) -> None:
+    np.testing.assert_allclose(trace.hidden, expected.hidden, atol=atol)
+    np.testing.assert_allclose(trace.log_probs, expected.log_probs, atol=atol)
+    np.testing.assert_allclose(trace.nll, expected.nll, atol=atol)
 
 
 def test_a_grucell_in_a_loop_is_torchs_gru() -> None:
     parts = layers_of(nn.GRU, N)
-    own, theirs = stepwise(parts), adapted(parts)
-    same(rnnviz.trace(own, KNOWN), rnnviz.trace(theirs, KNOWN))
-    assert own.parts == ("h0",)
+    custom, theirs = stepwise(parts), adapted(parts)
+    same(rnnviz.trace(custom, KNOWN_TEXT), rnnviz.trace(theirs, KNOWN_TEXT))
+    assert custom.parts == ("h0",)
     # A function doesn't read what it has no index for.
-    odd = rnnviz.trace(own, "ea?t")
+    odd = rnnviz.trace(custom, "ea?t")
     np.testing.assert_array_equal(odd.hidden[2], odd.hidden[1])
     assert odd.known.tolist() == [True, True, False, True]
 
@@ -51,64 +51,65 @@ def test_a_grucell_in_a_loop_is_torchs_gru() -> None:
         return parts["decoder"](out)  # type: ignore[no-any-return]
 
     begun, with_start = stepwise(parts, start="\n", check=whole), adapted(parts, start="\n")
-    same(rnnviz.trace(begun, KNOWN), rnnviz.trace(with_start, KNOWN))
+    same(rnnviz.trace(begun, KNOWN_TEXT), rnnviz.trace(with_start, KNOWN_TEXT))
 
 
 def test_the_guides_rg_lru_is_the_papers() -> None:
     """De et al. 2024, equations 1 to 4, one unit at a time in double precision."""
-    (block,) = [each for each in blocks(ROOT / "docs/own-network.md", "python") if "rglru" in each]
+    (block,) = [source for source in blocks(ROOT / "docs/own-network.md", "python") if "rglru" in source]
     torch.manual_seed(0)
-    made: dict[str, Any] = {}
-    exec(block, made)
+    namespace: dict[str, Any] = {}
+    exec(block, namespace)
     text = "the machine that remembers"
     embedding, W, b, V, c, decay = (
         part.detach().double().numpy()
         for part in (
-            made["embedding"].weight, *made["recurrence_gate"].parameters(), *made["input_gate"].parameters(),
-            made["decay"],
+            namespace["embedding"].weight,
+            *namespace["recurrence_gate"].parameters(), *namespace["input_gate"].parameters(),
+            namespace["decay"],
         )
     )  # fmt: skip
     h, states = np.zeros(32), []
     for symbol in text:
-        x = embedding[made["letters"].index(symbol)]
+        x = embedding[namespace["letters"].index(symbol)]
         r, i = (1 / (1 + np.exp(-z)) for z in (W @ x + b, V @ x + c))
         a = (1 / (1 + np.exp(-decay))) ** (8 * r)
         h = a * h + np.sqrt(1 - a**2) * (i * x)
         states.append(h)
-    found = rnnviz.trace(made["rglru"], text)
-    np.testing.assert_allclose(found.hidden[:, 0], states, atol=1e-5)
-    logits = made["readout"](torch.tensor(np.array(states)).float())
-    np.testing.assert_allclose(found.log_probs[1:, 1:], logits.log_softmax(1).detach(), atol=1e-4)
+    trace = rnnviz.trace(namespace["rglru"], text)
+    np.testing.assert_allclose(trace.hidden[:, 0], states, atol=1e-5)
+    logits = namespace["readout"](torch.tensor(np.array(states)).float())
+    np.testing.assert_allclose(trace.log_probs[1:, 1:], logits.log_softmax(1).detach(), atol=1e-4)
 
 
 def test_a_network_that_predicts_no_characters_has_states_alone() -> None:
     parts = layers_of(nn.GRU, N)
-    own = rnnviz.trace(stepwise(parts, readout=None), KNOWN)
-    np.testing.assert_allclose(own.hidden, rnnviz.trace(adapted(parts), KNOWN).hidden, atol=1e-6)
-    assert own.perplexity[-1] == pytest.approx(own.vocabulary.size)
+    trace = rnnviz.trace(stepwise(parts, readout=None), KNOWN_TEXT)
+    np.testing.assert_allclose(trace.hidden, rnnviz.trace(adapted(parts), KNOWN_TEXT).hidden, atol=1e-6)
+    assert trace.perplexity[-1] == pytest.approx(trace.vocabulary.size)
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_changing_a_layer_reaches_the_layers_above_at_once(layer: int) -> None:
-    own, theirs = pair()
-    assert own.parts == ("h0", "h1")
+    custom, theirs = pair()
+    assert custom.parts == ("h0", "h1")
     for action, value in (("clamp", 0.7), ("zero", 0.0), ("scale", 0.5)):
-        held = Intervention((2, 5), action, value, layer=layer, start=3, stop=20)
-        same(rnnviz.trace(own, KNOWN, change=held), rnnviz.trace(theirs, KNOWN, change=held))
+        change = Intervention((2, 5), action, value, layer=layer, start=3, stop=20)
+        same(rnnviz.trace(custom, KNOWN_TEXT, change=change), rnnviz.trace(theirs, KNOWN_TEXT, change=change))
 
 
-HELD = Intervention((2, 5), "scale", 0.5, layer=1, start=3, stop=20)
+HALVED_UNITS = Intervention((2, 5), "scale", 0.5, layer=1, start=3, stop=20)
 SAME: dict[str, Callable[[Any], Any]] = {
-    "ablations": lambda m: units.ablate(m, KNOWN, layer=0).loss,
-    "ablations to means": lambda m: units.ablate(m, KNOWN, layer=0, to="mean").loss,
-    "the highest of a scan": lambda m: units.scan(m, text=KNOWN)[1, 3].highest,
-    "its place": lambda m: units.scan(m, text=KNOWN)[1, 3].top[0].position,
-    "a changed letter": lambda m: units.perturb(m, KNOWN, 5, "x").bits,
+    "ablations": lambda m: units.ablate(m, KNOWN_TEXT, layer=0).loss,
+    "ablations to means": lambda m: units.ablate(m, KNOWN_TEXT, layer=0, to="mean").loss,
+    "the highest of a scan": lambda m: units.scan(m, text=KNOWN_TEXT)[1, 3].highest,
+    "its place": lambda m: units.scan(m, text=KNOWN_TEXT)[1, 3].top[0].position,
+    "a changed letter": lambda m: units.perturb(m, KNOWN_TEXT, 5, "x").bits,
     "what a unit speaks for": lambda m: "".join(name for name, _ in pushes(m, 4)[0]),
-    "a perplexity": lambda m: rnnviz.perplexity(m, text=KNOWN * 5).perplexity,
+    "a perplexity": lambda m: rnnviz.perplexity(m, text=KNOWN_TEXT * 5).perplexity,
     "a sample": lambda m: rnnviz.sample(m, "The", 40, seed=2),
-    "a changed sample": lambda m: rnnviz.sample(m, "The ", 30, change=HELD, seed=4),
-    "what goes on": lambda m: sampling.resume(rnnviz.trace(m, KNOWN), 7, 20, seed=3),
+    "a changed sample": lambda m: rnnviz.sample(m, "The ", 30, change=HALVED_UNITS, seed=4),
+    "what goes on": lambda m: sampling.resume(rnnviz.trace(m, KNOWN_TEXT), 7, 20, seed=3),
     "a patch": lambda m: units.patch(m, "the fox eats", 5, "no hat on", 4).after.log_probs,
     "a layer's patch": lambda m: units.patch(m, "the fox eats", 5, "no hat on", 4, layer=0).after.hidden,
     "a unit's patch": lambda m: units.patch(m, "the fox eats", 5, "no hat on", 4, units=Unit(1, 3)).after.nll,
@@ -117,23 +118,23 @@ SAME: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", SAME)
-def test_what_is_asked_of_it_is_what_torchs_layers_say(what: str) -> None:
-    ours, theirs = (SAME[what](model) for model in pair())
+@pytest.mark.parametrize("task", SAME)
+def test_function_answers_as_torch_layers_do(task: str) -> None:
+    ours, theirs = (SAME[task](model) for model in pair())
     if isinstance(ours, str):
         assert ours == theirs
     else:
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=2e-5)
 
 
-def test_after_an_edit_a_tracer_holds_a_fresh_trace() -> None:
-    own, _ = pair()
-    tracer = Tracer(own)
-    tracer.extend(KNOWN[:9] + "x")
-    same(tracer.extend(KNOWN), rnnviz.trace(own, KNOWN))
+def test_edited_text_is_traced_afresh() -> None:
+    custom, _ = pair()
+    tracer = Tracer(custom)
+    tracer.extend(KNOWN_TEXT[:9] + "x")
+    same(tracer.extend(KNOWN_TEXT), rnnviz.trace(custom, KNOWN_TEXT))
 
 
-def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_come_last() -> None:
+def test_parts_of_any_width_and_start_end_with_outputs() -> None:
     W = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
 
     def step(ids: np.ndarray, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -142,22 +143,24 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
         return outputs, {"both": outputs, "h": h, "count": state["count"] + 1}
 
     first = {"both": np.zeros(6, np.float32), "h": np.array([0.5, 0.0, -0.5], np.float32), "count": [10]}
-    own = rnnviz.adapt_step(
+    custom = rnnviz.adapt_step(
         step, readout=lambda y: np.tile(y[:, :1], (1, N)), start="\n", characters=CHARACTERS, state=first
     )  # fmt: skip
-    assert own.parts == ("h", "count", "both")
-    traced = rnnviz.trace(own, "eat")
+    assert custom.parts == ("h", "count", "both")
+    traced = rnnviz.trace(custom, "eat")
     np.testing.assert_array_equal(traced.hidden[:, 1, 0], [12, 13, 14])  # 11 after the start
     np.testing.assert_array_equal(traced.hidden[:, 2, 3:], -traced.hidden[:, 0, :3])
     assert not traced.hidden[:, 0, 3:].any()
     assert traced.log_probs[:, 0].max() < -20  # what its readout, a function, has no column for
     begun = np.tanh(W[CHARACTERS.index("\n")] + first["h"])
     np.testing.assert_allclose(traced.hidden[0, 0, :3], np.tanh(W[0] + begun), atol=1e-6)
-    held = rnnviz.trace(own, "eat", change=Intervention(5, "clamp", 1.0, layer=0))  # filled up, and stays 0
-    np.testing.assert_array_equal(held.hidden, traced.hidden)
+    clamped = rnnviz.trace(
+        custom, "eat", change=Intervention(5, "clamp", 1.0, layer=0)
+    )  # filled up, and stays 0
+    np.testing.assert_array_equal(clamped.hidden, traced.hidden)
 
 
-def test_what_a_step_returns_besides_its_state_is_shown() -> None:
+def test_returned_gates_are_shown_as_layers() -> None:
     parts = layers_of(nn.GRU, N)
     W = {name: w.detach() for name, w in cell_of(parts["rnn"]).named_parameters()}
 
@@ -168,14 +171,14 @@ def test_what_a_step_returns_besides_its_state_is_shown() -> None:
         h = (1 - z) * torch.tanh(x[:, 18:] + r * u[:, 18:]) + z * state["h"]
         return h, {"h": h, "reset": r, "update": z}
 
-    own = rnnviz.adapt_step(
+    custom = rnnviz.adapt_step(
         step, readout=parts["decoder"], state={"h": torch.zeros(9)}, characters=CHARACTERS
     )  # fmt: skip
-    assert own.parts == ("reset", "update", "h")
-    found, theirs = rnnviz.trace(own, KNOWN), rnnviz.trace(adapted(parts), KNOWN)
+    assert custom.parts == ("reset", "update", "h")
+    ours, theirs = rnnviz.trace(custom, KNOWN_TEXT), rnnviz.trace(adapted(parts), KNOWN_TEXT)
     for layer, quantity in enumerate(("reset", "update", "hidden")):
-        np.testing.assert_allclose(found.hidden[:, layer], theirs.values(quantity)[:, 0], atol=2e-5)
-    np.testing.assert_allclose(found.log_probs, theirs.log_probs, atol=2e-5)
-    assert rnnviz.perplexity(own, text=KNOWN).perplexity == pytest.approx(
-        rnnviz.perplexity(adapted(parts), text=KNOWN).perplexity, rel=1e-4
+        np.testing.assert_allclose(ours.hidden[:, layer], theirs.values(quantity)[:, 0], atol=2e-5)
+    np.testing.assert_allclose(ours.log_probs, theirs.log_probs, atol=2e-5)
+    assert rnnviz.perplexity(custom, text=KNOWN_TEXT).perplexity == pytest.approx(
+        rnnviz.perplexity(adapted(parts), text=KNOWN_TEXT).perplexity, rel=1e-4
     )

@@ -44,38 +44,43 @@ def by_torch(word: Machine, cut: int | None = None) -> dict[str, torch.Tensor]:
     ],
 )
 @pytest.mark.parametrize("seed", [7, 8])
-def test_forwards_and_backwards_it_is_torch(steps: int, text: str, seed: int, cut: int | None) -> None:
+def test_machine_equals_torch_both_ways(steps: int, text: str, seed: int, cut: int | None) -> None:
     word = Machine(seed, steps=steps, text=text)
-    there, theirs = word.forward, by_torch(word, cut)
-    found = {"losses": there.losses, "states": there.state, "loss": there.loss, "∂output": there.errors}
-    found["W_hh"] = word.pairs()[word.heard(cut)].sum(axis=0)
+    forward, theirs = word.forward, by_torch(word, cut)
+    ours = {
+        "losses": forward.losses,
+        "states": forward.state,
+        "loss": forward.loss,
+        "∂output": forward.errors,
+    }
+    ours["W_hh"] = word.pairs()[word.heard(cut)].sum(axis=0)
     if cut is None:
-        found |= word.gradients()
-    for name, mine in found.items():
+        ours |= word.gradients()
+    for name, mine in ours.items():
         np.testing.assert_allclose(mine, theirs[name].numpy(), rtol=1e-9, atol=1e-12)
-    assert there.perplexity == pytest.approx(np.exp(there.losses.mean()))
+    assert forward.perplexity == pytest.approx(np.exp(forward.losses.mean()))
 
 
 @pytest.mark.parametrize("steps", [1, 3, 6])
-def test_each_pair_of_a_loss_and_a_step_is_torchs(steps: int) -> None:
+def test_gradient_of_loss_and_step_equals_torch(steps: int) -> None:
     """Each step has a W_hh of its own, so that torch tells them apart."""
     word = Machine(steps=steps)
     net = word.net
     W_xh, b_h, W_hq, b_q = (torch.tensor(getattr(net, n)) for n in ("W_xh", "b_h", "W_hq", "b_q"))
-    own = [torch.tensor(net.W_hh, requires_grad=True) for _ in range(steps)]
-    h, found = torch.zeros(len(b_h), dtype=torch.float64), word.pairs()
+    weights = [torch.tensor(net.W_hh, requires_grad=True) for _ in range(steps)]
+    h, pairs = torch.zeros(len(b_h), dtype=torch.float64), word.pairs()
     for t in range(steps):
-        h = torch.tanh(W_xh[word.ids[t]] + h @ own[t] + b_h)
+        h = torch.tanh(W_xh[word.ids[t]] + h @ weights[t] + b_h)
         loss = torch.nn.functional.cross_entropy(h @ W_hq + b_q, torch.tensor(word.targets[t])) / steps
-        theirs = torch.autograd.grad(loss, own[: t + 1], retain_graph=True)
-        for s, one in enumerate(theirs):
-            np.testing.assert_allclose(found[t, s], one.numpy(), rtol=1e-9, atol=1e-12)
-        assert not found[t, t + 1 :].any()
-    assert not found[:, 0].any(), "H_0 = 0"
+        theirs = torch.autograd.grad(loss, weights[: t + 1], retain_graph=True)
+        for s, gradient in enumerate(theirs):
+            np.testing.assert_allclose(pairs[t, s], gradient.numpy(), rtol=1e-9, atol=1e-12)
+        assert not pairs[t, t + 1 :].any()
+    assert not pairs[:, 0].any(), "H_0 = 0"
 
 
 @pytest.mark.parametrize("steps", [3, 6])
-def test_without_a_state_nothing_flows_from_step_to_step(steps: int) -> None:
+def test_machine_without_state_passes_nothing_on(steps: int) -> None:
     word = Machine(steps=steps, recurrent=False)
     assert not word.net.W_hh.any()
     assert not word.pairs()[~word.heard(cut=1)].any(), "there is nothing to cut"

@@ -19,10 +19,10 @@ from rnnviz.lab.analysis.scanning import pushes
 from rnnviz.lab.engines.torch_model import CharModel, pick_device
 from rnnviz.scoring.compression import compress
 from tests.support.foreign_networks import CHARACTERS, GRU, N, echo, layers_of, long_memory, stepwise
-from tests.support.refused import refused
+from tests.support.refused import assert_refused
 from tests.support.torch_models import LETTERS, random_network
 
-OWN = stepwise(layers_of(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
+CUSTOM_MODEL = stepwise(layers_of(nn.GRU, N), readout=lambda h: h[:, :1].expand(-1, N))
 
 
 def dropping(ids: Any, state: Any) -> Any:
@@ -100,13 +100,13 @@ FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     ("a text or a list of characters; received bytes", {"characters": b"eat"}),
 ]
 WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
-    (lambda tmp: rnnviz.save(OWN, tmp / "own.safetensors"), "Python function can't be saved"),
-    (lambda _: rnnviz.gradients.connectivity(OWN, "eat"), "follow from a network's weights"),
-    (lambda _: rnnviz.gradients.attribute(OWN, "eat"), "follow from a network's weights"),
-    (lambda _: units.untrained(OWN), "no weights to draw"),
-    (lambda _: pushes(OWN, 0), "give an nn.Linear"),
-    (lambda _: units.gates(rnnviz.trace(OWN, "eat")), "this network has custom cells"),
-    (lambda _: compress(OWN, "eat"), "use another model"),
+    (lambda tmp: rnnviz.save(CUSTOM_MODEL, tmp / "own.safetensors"), "Python function can't be saved"),
+    (lambda _: rnnviz.gradients.connectivity(CUSTOM_MODEL, "eat"), "follow from a network's weights"),
+    (lambda _: rnnviz.gradients.attribute(CUSTOM_MODEL, "eat"), "follow from a network's weights"),
+    (lambda _: units.untrained(CUSTOM_MODEL), "no weights to draw"),
+    (lambda _: pushes(CUSTOM_MODEL, 0), "give an nn.Linear"),
+    (lambda _: units.gates(rnnviz.trace(CUSTOM_MODEL, "eat")), "this network has custom cells"),
+    (lambda _: compress(CUSTOM_MODEL, "eat"), "use another model"),
 ]
 COPIES: list[tuple[Any, str]] = [
     (partial(long_memory, hidden=6), r"of 'adapted': 1 × 8 and 4; received 1 × 6 and 4"),
@@ -116,14 +116,19 @@ COPIES: list[tuple[Any, str]] = [
 
 
 def wrapped(rnn: nn.Module, options: dict[str, Any]) -> Any:
-    given = {"output": nn.Linear(9, N), "characters": CHARACTERS, "embedding": nn.Embedding(N, 6)}
-    return rnnviz.adapt(rnn, **{**given, **options})
+    arguments = {"output": nn.Linear(9, N), "characters": CHARACTERS, "embedding": nn.Embedding(N, 6)}
+    return rnnviz.adapt(rnn, **{**arguments, **options})
 
 
 def of_function(options: dict[str, Any]) -> Any:
     torch.manual_seed(0)
-    given = {"step": echo, "readout": lambda h: h, "state": {"h": torch.zeros(N)}, "characters": CHARACTERS}
-    return rnnviz.adapt_step(**{**given, **options})
+    arguments = {
+        "step": echo,
+        "readout": lambda h: h,
+        "state": {"h": torch.zeros(N)},
+        "characters": CHARACTERS,
+    }
+    return rnnviz.adapt_step(**{**arguments, **options})
 
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
@@ -176,6 +181,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    refused(*REFUSED[what], tmp_path)
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusal_says_what_is_wrong(case: str, tmp_path: Path) -> None:
+    assert_refused(*REFUSED[case], tmp_path)

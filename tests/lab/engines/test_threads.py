@@ -37,14 +37,14 @@ def full(count: int) -> float:
     return 5_000.0 / count**3
 
 
-def work(one: Threads, speed: Speed, seconds: float) -> list[int]:
+def work(numbers: Threads, speed: Speed, seconds: float) -> list[int]:
     """Pieces of 500 characters for so long; the number of threads of each."""
     used, until = [], seconds
     while until > 0:
-        used.append(one.now)
-        took = 500 / speed(one.now)
+        used.append(numbers.now)
+        took = 500 / speed(numbers.now)
         until -= took
-        one.took(500, took)
+        numbers.took(500, took)
     return used
 
 
@@ -56,28 +56,28 @@ def work(one: Threads, speed: Speed, seconds: float) -> list[int]:
 def test_the_fastest_number_is_found_and_hopeless_ones_are_not_tried(
     speed: Speed, best: int, tried: list[int]
 ) -> None:
-    one = TorchThreads([1, 2, 4, 7])
-    used = work(one, speed, 8)
+    numbers = TorchThreads([1, 2, 4, 7])
+    used = work(numbers, speed, 8)
     assert list(dict.fromkeys(used)) == tried
-    assert not one.trying
-    assert (one.now, one.speed) == (best, pytest.approx(speed(best)))
+    assert not numbers.trying
+    assert (numbers.now, numbers.speed) == (best, pytest.approx(speed(best)))
     assert used.count(best) > 0.7 * len(used)
 
 
-def test_it_makes_way_and_comes_back() -> None:
-    one = TorchThreads([1, 2, 3], speeds={1: idle(1), 2: idle(2), 3: idle(3)})
-    assert set(work(one, idle, 5)) == {3}
-    work(one, crowded, 6)  # of which a piece takes 1.7 on three threads, and one more when they are tried
-    assert one.now == 2
-    work(one, full, 6)
-    assert one.now == 1
-    work(one, idle, threads.MAX_PAUSE_S + 3)
-    assert one.now == 3
+def test_threads_make_way_and_come_back() -> None:
+    numbers = TorchThreads([1, 2, 3], speeds={1: idle(1), 2: idle(2), 3: idle(3)})
+    assert set(work(numbers, idle, 5)) == {3}
+    work(numbers, crowded, 6)  # of which a piece takes 1.7 on three threads, and one more when they are tried
+    assert numbers.now == 2
+    work(numbers, full, 6)
+    assert numbers.now == 1
+    work(numbers, idle, threads.MAX_PAUSE_S + 3)
+    assert numbers.now == 3
 
 
-def test_looking_again_costs_little() -> None:
-    one = TorchThreads([1, 2, 3])
-    used = work(one, idle, 600)
+def test_retrials_cost_under_2_percent() -> None:
+    numbers = TorchThreads([1, 2, 3])
+    used = work(numbers, idle, 600)
     assert set(used) == {1, 2, 3}
     assert used.count(3) > 0.98 * len(used)
 
@@ -87,29 +87,29 @@ def test_alike_is_as_good_with_fewer() -> None:
     assert TorchThreads([1, 2, 4], speeds={1: 90.0, 2: 98.0, 4: 100.0}).now == 2
 
 
-def test_one_number_is_never_changed() -> None:
-    one = TorchThreads([5])
-    assert set(work(one, idle, 5) + work(one, full, 300)) == {5}
+def test_single_count_is_never_changed() -> None:
+    numbers = TorchThreads([5])
+    assert set(work(numbers, idle, 5) + work(numbers, full, 300)) == {5}
 
 
 def test_a_piece_is_done_on_that_many_and_leaves_torchs_number_alone() -> None:
-    one = TorchThreads([2, 3])
+    numbers = TorchThreads([2, 3])
     torch.set_num_threads(1)
     for size in (None, 10):
-        with one.piece(size):
-            assert torch.get_num_threads() == one.now == 2
+        with numbers.piece(size):
+            assert torch.get_num_threads() == numbers.now == 2
         assert torch.get_num_threads() == 1
-    with pytest.raises(KeyError), one.piece(10):
+    with pytest.raises(KeyError), numbers.piece(10):
         raise KeyError
     assert torch.get_num_threads() == 1
 
 
-def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
+def test_several_jobs_take_one_thread_each(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     timed = list[int]()
     monkeypatch.setattr(Threads, "took", lambda self, size, seconds: timed.append(self.now))
-    one, given = TorchThreads([1, 2, 3], speeds={3: idle(3)}), TorchThreads([2])
+    numbers, fixed = TorchThreads([1, 2, 3], speeds={3: idle(3)}), TorchThreads([2])
 
     def used(threads: Threads) -> int:
         with threads.piece(10):
@@ -117,12 +117,12 @@ def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
 
     try:
         threads.share(2)
-        assert [used(one), used(given)] == [1, 2]
+        assert [used(numbers), used(fixed)] == [1, 2]
         assert timed == [2]  # what one thread reads says nothing of three
-        with one.piece(10):
+        with numbers.piece(10):
             threads.share(1)  # the other has ended
         assert timed == [2]
-        assert used(one) == 3
+        assert used(numbers) == 3
         assert timed == [2, 3]
     finally:
         threads.share(1)
@@ -158,8 +158,8 @@ def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.usefixtures("untold")
 def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = 8
-    monkeypatch.setattr(torch, "get_num_threads", lambda: told)
+    count = 8
+    monkeypatch.setattr(torch, "get_num_threads", lambda: count)
     for cores, expected in (
         (1, [1]),
         (2, [1, 2]),
@@ -170,24 +170,24 @@ def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pyte
         monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
         assert worth_trying() == expected
     assert worth_trying("cuda") == [8]
-    told = 1
+    count = 1
     assert worth_trying() == [1]
 
 
 @pytest.mark.slow
 def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
-    asked = (
+    query = (
         "from rnnviz.networks.threads import cores; "
         "from rnnviz.lab.engines.torch_threads import worth_trying; print(cores(), worth_trying()[-1])"
     )
     environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
-    for package, left in (("rnnviz.ui.serving.process_threads", 1), ("rnnviz.ui", 0)):
-        code = f"import {package}; {asked}"
+    for package, spared in (("rnnviz.ui.serving.process_threads", 1), ("rnnviz.ui", 0)):
+        code = f"import {package}; {query}"
         out = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, encoding="utf-8", check=True
         ).stdout
-        here, most = map(int, out.split())
-        assert most == max(1, here - left)
+        available, highest = map(int, out.split())
+        assert highest == max(1, available - spared)
 
 
 @pytest.mark.usefixtures("untold")
@@ -222,11 +222,11 @@ def test_a_long_text_costs_the_same_on_any_number_of_threads(
 
 @pytest.mark.parametrize("start", ["rnnviz.ui.serving.process_threads", "rnnviz.__main__"])
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("environment", "expected"),
     [({}, "30000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, None)],
 )
 def test_waiting_threads_make_way_unless_told_otherwise(
-    start: str, given: dict[str, str], expected: str | None
+    start: str, environment: dict[str, str], expected: str | None
 ) -> None:
     program = (
         "import atexit, os, sys; sys.argv = ['rnnviz', '--help']; "
@@ -239,6 +239,6 @@ def test_waiting_threads_make_way_unless_told_otherwise(
         capture_output=True,
         encoding="utf-8",
         check=False,
-        env={**plain, **given},
+        env={**plain, **environment},
     )
     assert f"spin {expected} False" in done.stdout, done.stderr

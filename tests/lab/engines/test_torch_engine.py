@@ -24,10 +24,10 @@ def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("decay", [0.0, 1e-30, 0.5, 0.999, 0.999999, 1.0, "all of them"])
 def test_ten_thousand_steps_lose_no_digits(decay: float | str) -> None:
-    drawn = torch.Generator().manual_seed(0)
-    write = torch.randn(1, 10_000, 8, generator=drawn)
+    generator = torch.Generator().manual_seed(0)
+    write = torch.randn(1, 10_000, 8, generator=generator)
     if isinstance(decay, str):  # sigmoids of exactly 0 and 1, and all between
-        keep = torch.sigmoid(30 * torch.randn(1, 10_000, 8, generator=drawn))
+        keep = torch.sigmoid(30 * torch.randn(1, 10_000, 8, generator=generator))
     else:
         keep = torch.full_like(write, decay)
     first = torch.ones(1, 8)
@@ -44,7 +44,7 @@ def shut(gate: float) -> CharModel:
     return model
 
 
-def test_what_is_let_in_keeps_its_digits_beside_a_gate_near_one() -> None:
+def test_written_share_keeps_digits_beside_gate_near_one() -> None:
     """1 - σ(15) has two digits in float32, σ(-15) seven."""
     exact = 1 - (1 / (1 + np.exp(-15.0))) ** 10_000
     h, _ = shut(15.0).hidden(torch.zeros(1, 10_000, 6))
@@ -54,11 +54,11 @@ def test_what_is_let_in_keeps_its_digits_beside_a_gate_near_one() -> None:
 def test_a_gate_of_exactly_one_has_finite_gradients() -> None:
     model = shut(1000.0).requires_grad_()
     x = torch.ones(1, 3, 6, requires_grad=True)
-    for found in torch.autograd.grad(model.hidden(x)[0].sum(), [x, *model.recurrence.parameters()]):
-        assert found.isfinite().all()
+    for gradient in torch.autograd.grad(model.hidden(x)[0].sum(), [x, *model.recurrence.parameters()]):
+        assert gradient.isfinite().all()
 
 
-def test_under_autocast_the_recurrence_stays_in_float32() -> None:
+def test_recurrence_stays_float32_under_autocast() -> None:
     """σ(8) would be 1 in bfloat16, and nothing ever forgotten."""
     with torch.autocast("cpu", torch.bfloat16):
         h, _ = shut(8.0).hidden(torch.zeros(1, 4000, 6))

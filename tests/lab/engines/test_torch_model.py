@@ -26,28 +26,28 @@ def test_dropout_between_layers_is_of_what_the_next_layer_reads(
 ) -> None:
     model = random_network(cell, activation, layers=3)
     ids = torch.randint(0, V + 1, (4, 20), generator=torch.Generator().manual_seed(4))
-    tensors, one = textbook.tensors_of(model), replace(model.config, layers=1)
-    drawn, x, states = torch.Generator().manual_seed(5), textbook.embedded(one, tensors, ids), []
+    tensors, single = textbook.tensors_of(model), replace(model.config, layers=1)
+    generator, x, states = torch.Generator().manual_seed(5), textbook.embedded(single, tensors, ids), []
     for n in range(3):
-        names = zip(one.layer_names(0), model.config.layer_names(n), strict=True)
-        own = {**tensors, **{first: tensors[name] for first, name in names}}
-        read = textbook.read(one, own, drop(x.float(), 0.4, drawn).double() if n else x)
-        x = read.of("hidden")[:, 0].transpose(0, 1)
+        names = zip(single.layer_names(0), model.config.layer_names(n), strict=True)
+        layer = {**tensors, **{first: tensors[name] for first, name in names}}
+        read = textbook.read(single, layer, drop(x.float(), 0.4, generator).double() if n else x)
+        x = read.part("hidden")[:, 0].transpose(0, 1)
         states.append(x[:, -1])
     with torch.set_grad_enabled(learning):
-        found, state = model(ids, dropout=Dropout(layer=0.4), generator=torch.Generator().manual_seed(5))
-    assert torch.allclose(found.double(), read.logits.transpose(0, 1), rtol=0, atol=1e-5)
+        logits, state = model(ids, dropout=Dropout(layer=0.4), generator=torch.Generator().manual_seed(5))
+    assert torch.allclose(logits.double(), read.logits.transpose(0, 1), rtol=0, atol=1e-5)
     assert torch.allclose(state[0].double(), torch.stack(states), rtol=0, atol=1e-5)  # carried on as it is
 
 
 def test_a_scorer_sees_new_weights_and_not_the_old_ones() -> None:
     model, ids = random_network("gru"), np.array([1, 2, 3])
     before = model.scorer().advance(ids)
-    kept = weights_of(model)
-    assert weights_of(model) is kept
+    cached = weights_of(model)
+    assert weights_of(model) is cached
     # What torch's count of changes misses must be noticed too: fused optimisers and `.data` write silently.
     model.readout.bias.data[2] += 1.0
-    assert weights_of(model) is not kept
+    assert weights_of(model) is not cached
     after = model.scorer().advance(ids)
     assert after[1] > before[1] + 0.1
 

@@ -30,21 +30,21 @@ def by_the_textbook(model: CharModel, text: str) -> textbook.Read:
 @pytest.mark.parametrize("cell", [*CELLS, "relu"])
 def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
     model = torch_network(cell)
-    found, right = trace(model, text), by_the_textbook(model, text)
+    traced, right = trace(model, text), by_the_textbook(model, text)
     kind, steps = CELLS[model.config.cell], len(text)
-    arrays = {"hidden": found.hidden, **({"cell": found.cell} if kind.has_cell else {}), **found.gates}
+    arrays = {"hidden": traced.hidden, **({"cell": traced.cell} if kind.has_cell else {}), **traced.gates}
     assert tuple(arrays) == kind.quantities
     for name, values in arrays.items():
         assert (values.shape, values.dtype) == ((steps, 2, 10), np.float32)
-        expected = right.of(name)[1:, :, 0].numpy()
+        expected = right.part(name)[1:, :, 0].numpy()
         np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5, err_msg=name)
-    assert (found.cell is None) != kind.has_cell
-    assert found.log_probs.dtype == np.float32
-    log_probs = right.of("log_probs")[:, 0].numpy()
-    np.testing.assert_allclose(found.log_probs, log_probs, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(found.logits, right.logits[:, 0], rtol=1e-5, atol=1e-5)
+    assert (traced.cell is None) != kind.has_cell
+    assert traced.log_probs.dtype == np.float32
+    log_probs = right.part("log_probs")[:, 0].numpy()
+    np.testing.assert_allclose(traced.log_probs, log_probs, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(traced.logits, right.logits[:, 0], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(
-        found.entropy, -(np.exp(log_probs) * log_probs).sum(axis=1), rtol=1e-4, atol=1e-5
+        traced.entropy, -(np.exp(log_probs) * log_probs).sum(axis=1), rtol=1e-4, atol=1e-5
     )
 
 
@@ -57,16 +57,16 @@ def test_a_tracer_keeps_the_weights_it_began_with() -> None:
     assert np.abs(trace(model, "abc").log_probs - before.log_probs).max() > 0.1
 
 
-def test_on_a_processor_torchs_networks_are_read_by_numpy_too() -> None:
+def test_numpy_reads_torch_networks_on_processor() -> None:
     texts = ["a cab", "", TEXT * 3]
     for cell in CELLS:
         ours, theirs = (rnnviz.trace(model, texts) for model in (torch_network(cell), spread_network(cell)))
-        for one, same in zip(ours, theirs, strict=True):
-            assert_same_trace(one, same)
+        for own_trace, same in zip(ours, theirs, strict=True):
+            assert_same_trace(own_trace, same)
 
 
 @pytest.mark.parametrize("cell", [*CELLS, "relu"])
-def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
+def test_gpu_path_computes_same_states(cell: str) -> None:
     model = torch_network(cell)
     ids = model.vocabulary.encode(TEXT * 2)
     inputs = np.insert(np.stack([ids, ids[::-1]], axis=1), 0, model.vocabulary.start, axis=0)
@@ -95,8 +95,8 @@ def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.Monke
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("name", ["timemachine-gru", "shakespeare-lstm"])
-def test_on_a_gpu_they_are_those_of_the_processor(name: str) -> None:
+def test_gpu_trace_equals_processor_trace(name: str) -> None:
     text = "The traveller put his hand upon the lever, and nobody spoke. "
     on_gpu = rnnviz.trace(rnnviz.load(name, device="cuda"), [text, text * 4])
-    for one, other in zip(on_gpu, [text, text * 4], strict=True):
-        assert_same_trace(one, trace(rnnviz.load(name, device="cpu"), other), 1e-4)
+    for traced, text_read in zip(on_gpu, [text, text * 4], strict=True):
+        assert_same_trace(traced, trace(rnnviz.load(name, device="cpu"), text_read), 1e-4)

@@ -16,7 +16,6 @@ from rnnviz.lab.engines.custom import CustomModel
 from rnnviz.lab.engines.untrained import tensors
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.progress import run
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.foreign_networks import long_memory
 
@@ -27,23 +26,25 @@ VOCABULARY = Vocabulary(tuple(map(chr, range(97, 97 + 26))))
     ("cell", "embedding", "tied"),
     [*itertools.product(CELLS, (40, 0), (False,)), ("gru", 64, True)],
 )
-def test_each_tensor_is_drawn_from_the_distribution_that_torch_draws_it_from(
-    cell: str, embedding: int, tied: bool
-) -> None:
+def test_untrained_tensors_have_torch_distribution(cell: str, embedding: int, tied: bool) -> None:
     config = ModelConfig(cell, VOCABULARY.size, hidden_size=64, layers=2, embedding_size=embedding, tied=tied)
     theirs = [torch_model.untrained(config, VOCABULARY, seed=seed).state_dict() for seed in range(20)]
     ours = [tensors(config, seed) for seed in range(20)]
     assert ours[0].keys() == theirs[0].keys()
     for name, shape in config.shapes().items():
-        one, other = (
-            np.sort(np.concatenate([np.asarray(drawn[name]).ravel() for drawn in many]))
-            for many in (ours, theirs)
+        our_numbers, their_numbers = (
+            np.sort(
+                np.concatenate([np.asarray(tensors_by_name[name]).ravel() for tensors_by_name in networks])
+            )
+            for networks in (ours, theirs)
         )
         assert ours[0][name].shape == shape
-        assert float(one.mean()) == pytest.approx(0, abs=0.15 * float(one.std()))
-        assert float(one.std()) == pytest.approx(float(other.std()), rel=0.1)
+        assert float(our_numbers.mean()) == pytest.approx(0, abs=0.15 * float(our_numbers.std()))
+        assert float(our_numbers.std()) == pytest.approx(float(their_numbers.std()), rel=0.1)
         if name != "embedding.weight" or tied:  # uniform: it has ends
-            np.testing.assert_allclose(one[[0, -1]], other[[0, -1]], rtol=0.05, atol=0.05 * one.std())
+            np.testing.assert_allclose(
+                our_numbers[[0, -1]], their_numbers[[0, -1]], rtol=0.05, atol=0.05 * our_numbers.std()
+            )
 
 
 def counter(seed: int) -> CustomModel:
@@ -58,17 +59,17 @@ def counter(seed: int) -> CustomModel:
 
 
 @pytest.mark.parametrize("fresh", [long_memory, counter])
-def test_a_network_of_ones_own_is_controlled_by_copies_that_begin_as_it_did(
+def test_own_network_is_compared_with_fresh_copies(
     fresh: Callable[[int], Any],
 ) -> None:
     text = "ab c ba cab " * 20
     theirs = [rnnviz.trace(fresh(seed), text).hidden for seed in range(2)]
-    own, aim = fresh(9), units.target("word-start", text)
-    for model, hidden in zip(units.untrained(own, 2, fresh=fresh), theirs, strict=True):
+    network, aim = fresh(9), units.target("word-start", text)
+    for model, hidden in zip(units.untrained(network, 2, fresh=fresh), theirs, strict=True):
         np.testing.assert_array_equal(rnnviz.trace(model, text).hidden, hidden)
     best = [Searcher(rnnviz.trace(fresh(seed), text)).best_column(aim) for seed in range(2)]
-    (echoes,) = run(controls.echoes(own, text, [aim], copies=2, fresh=fresh))
+    (echoes,) = controls.echoes(network, text, [aim], copies=2, fresh=fresh)
     np.testing.assert_allclose(echoes, best, atol=1e-6)
-    read = run(matching.copies(own, text, 2, fresh=fresh))
+    read = matching.untrained_copies(network, text, 2, fresh=fresh)
     for copy, hidden in zip(read, theirs, strict=True):
         np.testing.assert_allclose(copy.states.T, hidden[:, 0], atol=2e-3)  # float16

@@ -11,7 +11,7 @@ from rnnviz.lab.run import runs
 from rnnviz.page.payload import unpack
 from rnnviz.ui.shell import dashboard
 from tests.support.app import *  # noqa: F403 - its fixtures
-from tests.support.made_runs import made
+from tests.support.made_runs import make_run
 
 
 @pytest.fixture
@@ -20,20 +20,20 @@ def started(
 ) -> list[runs.Description]:
     """Runs have a folder of their own and no processes, as have kept models. Returns what was started."""
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept, only_tiny_models])
+    kept_folder = tmp_path / "kept"
+    kept_folder.mkdir()
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept_folder, only_tiny_models])
     monkeypatch.setattr(estimate, "measure_speed", lambda config, symbols, check: 20_000.0)
     monkeypatch.setattr("rnnviz.lab.pages.train.forecast.QUIET_S", 0.0)
-    asked: list[runs.Description] = []
+    descriptions: list[runs.Description] = []
 
     def start(description: runs.Description) -> str:
-        asked.append(description)
-        made(description.name)
+        descriptions.append(description)
+        make_run(description.name)
         return description.name
 
     monkeypatch.setattr(runs, "start", start)
-    return asked
+    return descriptions
 
 
 @pytest.fixture
@@ -54,4 +54,4 @@ def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
 @pytest.fixture
 def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """No corpus is here: Inside searches the text on its page, and that at once."""
-    monkeypatch.setattr(search_texts, "here", list)
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", list)

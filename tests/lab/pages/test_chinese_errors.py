@@ -14,16 +14,18 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.process import explain_failure
 from rnnviz.networks.config import TrainConfig
 from rnnviz.page.payload import unpack
-from tests.support.apptest import Open, components, settled
+from tests.support.apptest import Open, components, run_until_settled
 from tests.support.catalogue import assert_chinese
-from tests.support.made_runs import made
+from tests.support.made_runs import make_run
 
 
 def test_a_pattern_that_is_none(open_app: Open) -> None:
     app = open_app("inside", model="tiny-gru", locale="zh-CN")
     app.selectbox(key="inside.target").set_value("pattern").run()
     app.text_input(key="inside.pattern").set_value("(").run()
-    assert_chinese(settled(app, "inside"), "正则表达式", foreign="unterminated subpattern at position")
+    assert_chinese(
+        run_until_settled(app, "inside"), "正则表达式", foreign="unterminated subpattern at position"
+    )
 
 
 pytestmark = pytest.mark.usefixtures("troubled")
@@ -65,7 +67,7 @@ def test_a_run_that_failed(open_app: Open, fails: Callable[[], object], words: s
     with pytest.raises((ConfigError, OSError)) as caught:
         fails()
     _cause, said = explain_failure(caught.value)
-    folder = RunFolder(made("one", None))
+    folder = RunFolder(make_run("one", None))
     event_log.append(folder.events, {"event": "failed", "reason": str(said), "error": said.to_json()})
     line = stage_of(open_app("train", locale="zh-CN"))
     assert str(said) not in line
@@ -74,7 +76,7 @@ def test_a_run_that_failed(open_app: Open, fails: Callable[[], object], words: s
 
 @pytest.mark.usefixtures("started")
 def test_a_run_of_0_1_0_keeps_the_sentence_it_wrote(open_app: Open) -> None:
-    made("one", "failed")
-    folder = RunFolder(made("two", None))
+    make_run("one", "failed")
+    folder = RunFolder(make_run("two", None))
     event_log.append(folder.events, {"event": "failed", "reason": "it {broke} here"})
     assert "it {broke} here" in stage_of(open_app("train", run="two", locale="zh-CN"))

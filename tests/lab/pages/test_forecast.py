@@ -1,6 +1,7 @@
 """What a recipe will take, measured once for all who ask."""
 
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -12,7 +13,7 @@ from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import from_text
 from rnnviz.ui.jobs import pending
-from rnnviz.ui.jobs.worker import Check, Jobs, Slots
+from rnnviz.ui.jobs.worker import Jobs, Slots
 from tests.support.jobs import SOON
 from tests.support.waiting import until
 
@@ -29,7 +30,7 @@ def test_a_speed_that_was_not_measured_at_first_is_the_next_time(
     monkeypatch.setattr(forecast, "QUIET_S", 0.0)
     answers = iter([TrainingError("the processor was busy"), 5_000.0])
 
-    def measured(config: TrainConfig, symbols: int, check: Check) -> float:
+    def measured(config: TrainConfig, symbols: int, check: Callable[[], object]) -> float:
         if isinstance(answer := next(answers), Exception):
             raise answer
         return answer
@@ -50,7 +51,7 @@ def test_sessions_that_choose_the_same_recipe_share_one_trial(monkeypatch: pytes
     trials: list[TrainConfig] = []
     all_asked = threading.Event()
 
-    def counted(config: TrainConfig, symbols: int, check: Check) -> float:
+    def counted(config: TrainConfig, symbols: int, check: Callable[[], object]) -> float:
         trials.append(config)
         assert all_asked.wait(SOON)
         return 20_000.0

@@ -1,6 +1,5 @@
 """The page Inside without a browser: every part, what it asks and answers, and what goes wrong."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 from rnnviz import units
-from rnnviz.figures.themes import LEVELS
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.evidence import search
 from rnnviz.lab.pages.inside import direction, search_texts
@@ -18,12 +16,11 @@ from rnnviz.lab.pages.inside import units as page_units
 from rnnviz.networks import model_card
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, Evidence, Report, Rival
-from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import worker
 from rnnviz.ui.shell import dashboard, render_finding
-from tests.support.apptest import Open, addressed, everything, settled, turn
+from tests.support.apptest import Open, address_fields, page_words, run_until_settled, switch_page
 from tests.support.jobs import SOON, Endless
 from tests.support.lab_pages import INSIDE_PARTS, TINY_GRU, ask_board, choose_way, write_text
 from tests.support.models import TEXT, tiny, tiny_card
@@ -34,104 +31,102 @@ VIEWS = (*(("part", part) for part in INSIDE_PARTS), ("inside.way", "patch"), ("
 
 
 @pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm"])
-def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
-    open_app: Open, boards: dict[str, Any], model: str
-) -> None:
+def test_every_panel_has_its_notice_and_limits(open_app: Open, boards: dict[str, Any], model: str) -> None:
     app = open_app("inside", part=INSIDE_PARTS[0], model=model)
     assert "tiny-3gram" not in app.selectbox(key="model").options  # counts have no units
     for key, view in VIEWS:
         boards.clear()
-        settled(app.segmented_control(key=key).set_value(view).run(), "inside")
+        run_until_settled(app.segmented_control(key=key).set_value(view).run(), "inside")
         panels = [panel for sent in boards.values() for panel in sent["panels"]]
         assert panels, view
         for panel in panels:
             assert panel["notice"].endswith((".", "?"))
             assert panel["limits"].endswith(".")
             assert set(panel["figures"]) == {"light", "dark"}
-        first = next(texts[0] for sent in boards.values() if (texts := sent["texts"]))
-        assert len(first["label"]) > 3
 
 
-def test_chinese_words_on_every_part(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(open_app("inside", locale="zh-CN", part="memory", model="tiny-gru"), "inside")
+def test_page_speaks_chinese(open_app: Open, boards: dict[str, Any]) -> None:
+    app = run_until_settled(open_app("inside", locale="zh-CN", part="memory", model="tiny-gru"), "inside")
     assert app.title[0].value == "网络内部"
     assert any("一" <= c <= "鿿" for c in boards["inside.memory"]["panels"][0]["notice"])
 
 
-def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", model="tiny-gru")
-    app = write_text(app, TEXT[:600])
-    app = settled(app, "inside")
+def test_search_ranks_units_and_colours_the_text(open_app: Open, boards: dict[str, Any]) -> None:
+    app = run_until_settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
     sent = boards["inside.finding"]
     (ranking,) = boards["inside.found"]["panels"]
     read = trace(TINY_GRU, TEXT[:600])
-    found = search(read, units.target("word-start", TEXT[:600]), layer=0)
-    assert ranking["picks"][0] == found.best.unit.unit
-    assert app.number_input(key="inside.unit").value == found.best.unit.unit
+    result = search(read, units.target("word-start", TEXT[:600]), layer=0)
+    assert ranking["picks"][0] == result.best.unit.unit
+    assert app.number_input(key="inside.unit").value == result.best.unit.unit
     values = sent["arrays"][sent["texts"][0]["values"]]
-    assert values.tolist() == read.hidden[:, 0, found.best.unit.unit].tolist()
-    other = ranking["picks"][3]
-    ask_board(app, "inside.found", what="pick", panel="ranking", value=other)
-    assert app.number_input(key="inside.unit").value == other
+    assert values.tolist() == read.hidden[:, 0, result.best.unit.unit].tolist()
 
 
-def test_a_selection_becomes_the_question_and_can_be_forgotten(
-    open_app: Open, boards: dict[str, Any]
-) -> None:
+def test_strict_toggle_searches_with_edges(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    edges = []
+
+    def note_edges(model: Any, text: str, *, questions: Any, **arguments: Any) -> Any:
+        edges.append(questions[0].edges)
+        return page_units._search_text(model, text, questions=questions, **arguments)
+
+    monkeypatch.setattr(page_units, "SEARCH", replace(page_units.SEARCH, run=note_edges, shared=False))
+    app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
+    run_until_settled(app.toggle(key="inside.strict").set_value(True).run(), "inside")
+    assert edges == [0, page_units.STRICT_EDGE_CHARS]
+
+
+def test_selection_becomes_the_question_until_cleared(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru")
     ask_board(app, "inside.finding", what="span", value=[2, 6])
     ask_board(app, "inside.finding", what="span", value=[5, 9])
     assert boards["inside.finding"]["spans"] == [[2, 9]]
-    assert "**Too little text to tell**: in another text of 18 characters" in everything(app)
+    assert "**Too little text to tell**: in another text of 18 characters" in page_words(app)
     next(b for b in app.button if "Clear" in b.label).click().run()
     assert boards["inside.finding"]["spans"] == []
-    assert "Drag over the text" in everything(app)
+    assert "Drag over the text" in page_words(app)
 
 
-def test_a_unit_has_its_card_before_any_click(
+def test_unit_has_its_card_before_any_click(
     open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = tiny("gru", card=tiny_card(text=TEXT[:900]))
     save(model, tmp_path / "carded.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = settled(open_app("inside", model="carded", unit="5"), "inside")
+    app = run_until_settled(open_app("inside", model="carded", unit="5"), "inside")
     assert app.number_input(key="inside.unit").value == 5
     panels = [panel["name"] for panel in boards["inside.finding"]["panels"]]
     assert panels == ["histogram", "moves", "pushes", "clustered"]
     report = units.scan(model, text=TEXT[:900], contexts=4, before=40, after=20)[0, 5]
     for name, places in (("highest", report.top), ("lowest", report.bottom)):
-        labels = [float(one["label"].replace("−", "-")) for one in boards[f"inside.{name}"]["texts"]]
+        labels = [float(text["label"].replace("−", "-")) for text in boards[f"inside.{name}"]["texts"]]
         assert labels == pytest.approx([place.value for place in places], abs=0.005)
-    assert "In the 900 characters read for this card" in everything(app)
+    assert "In the 900 characters read for this card" in page_words(app)
 
 
-def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
+def test_comparison_needs_two_networks(open_app: Open, boards: dict[str, Any]) -> None:
     app = choose_way(open_app("inside", model="tiny-gru", part="cause"), "compare")
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
     heats = [panel for panel in boards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
-    for one in heats:
-        (drawn,) = one["figures"]["light"]["data"]
-        assert drawn.get("showscale", True)
-        assert drawn["colorbar"]["ticktext"] == ["−1", "0", "1"]
     assert len(heats) == 2
-    settled(
+    run_until_settled(
         app.multiselect[0].set_value(["tiny-gru, untrained"]).run(), "inside"
     )  # the same one, before its training
     assert boards["inside.compare"]["texts"][1]["label"].startswith("tiny-gru, untrained")
     app.multiselect[0].set_value([]).run()
-    assert "Choose one or two networks" in everything(app)
+    assert "Choose one or two networks" in page_words(app)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("boards")
-def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_text(open_app: Open) -> None:
+def test_every_part_takes_one_character_and_shows_markup_as_text(open_app: Open) -> None:
     app = write_text(open_app("inside", model="tiny-gru"), "  ")
-    assert "There is no text" in everything(app)
+    assert "There is no text" in page_words(app)
     for text in ("a", "<script>alert(1)</script> **b** " * 3):
         write_text(app, text)
         for key, view in VIEWS:
-            settled(app.segmented_control(key=key).set_value(view).run(), "inside")
-            assert "<script>" not in everything(app)
+            run_until_settled(app.segmented_control(key=key).set_value(view).run(), "inside")
+            assert "<script>" not in page_words(app)
 
 
 @pytest.mark.parametrize(
@@ -143,39 +138,40 @@ def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_
         {"what": "at", "value": "x"},
         {"what": "at", "value": 99},
         {"what": "span", "value": [3, 1]},
+        {"what": "pick", "value": -1},
+        {"what": "pick", "value": 10},
     ],
 )
-def test_whatever_arrives_is_no_ask(wrong: Any) -> None:
-    asked = dashboard.Ask.from_json(wrong)
-    assert asked.position(10) is None
-    assert asked.span(10) is None
+def test_malformed_ask_asks_nothing(wrong: Any) -> None:
+    ask = dashboard.Ask.from_json(wrong)
+    assert ask.position(10) is None
+    assert ask.span(10) is None
+    assert ask.pick(10) is None
 
 
-def test_a_search_says_how_much_of_its_text_the_network_was_trained_on(
+def test_source_names_how_much_text_is_new_to_the_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     held_out = corpora.read("timemachine").split().held_out
     card = {"corpus": "timemachine", "sha256_held_out": corpora.sha256(held_out)}
-    said = f"The first {len(held_out):,} characters are new to the network. The rest it has seen."
-    assert search_texts.known(card, "timemachine") == said
-    assert search_texts.known({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
+    sentence = f"The first {len(held_out):,} characters are new to the network. The rest it has seen."
+    assert search_texts.seen_text_sentence(card, "timemachine") == sentence
+    assert search_texts.seen_text_sentence({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
     for other in ({"sha256_held_out": "of another text"}, {}):  # of the same name, or trained on all of it
-        assert search_texts.known({"corpus": "timemachine", **other}, "timemachine") is None
-    monkeypatch.setattr(search_texts, "SEARCHED", len(held_out))
-    assert search_texts.known(card, "timemachine") is None
+        assert search_texts.seen_text_sentence({"corpus": "timemachine", **other}, "timemachine") is None
+    monkeypatch.setattr(search_texts, "MAX_SEARCH_CHARS", len(held_out))
+    assert search_texts.seen_text_sentence(card, "timemachine") is None
 
 
 @pytest.mark.slow
-def test_another_part_of_the_page_drops_what_this_one_was_reading(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_part_cancels_the_jobs_of_the_last(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = Endless()
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    reading = replace(page_units.SEARCH, run=lambda model, text, **asked: endless(lambda: None))
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
+    reading = replace(page_units.SEARCH, run=lambda model, text, progress, **arguments: endless(progress))
     monkeypatch.setattr(page_units, "SEARCH", reading)
     app = open_app("inside", model="tiny-gru")
     where = next(box for box in app.selectbox if box.label == "On which text")
-    settled(where.set_value("python-docs").run(), "inside")
+    run_until_settled(where.set_value("python-docs").run(), "inside")
     assert not app.session_state["inside.jobs"].busy()  # it costs time: a button starts it
     app.button(key="inside.search.start").click().run()
     assert endless.started.wait(SOON)
@@ -198,87 +194,80 @@ def recorded(quantity: str, *, layer: int) -> model_card.Recorded:
     )
 
 
-def test_it_opens_on_what_the_card_has_and_says_what_that_is(
+def test_page_opens_on_the_finding_of_the_card(
     open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stands = recorded("cell", layer=0)
     falls = replace(stands, target="capital", score=0.99, evidence=replace(EVIDENCE, interval=None))
     second = replace(stands, target="digit", unit=4, score=0.95)  # a larger lead
-    found = [falls.to_json(), stands.to_json(), second.to_json()]
-    entry = {"command": "units", "findings": found, "others": []}
+    findings = [falls.to_json(), stands.to_json(), second.to_json()]
+    entry = {"command": "units", "findings": findings, "others": []}
     model = tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry}))
     save(model, tmp_path / "known.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = open_app("inside", model="known")
     assert app.selectbox(key="inside.target").value == "vowel"
     assert app.selectbox(key="inside.quantity").value == "cell"
-    assert "**Unit 9 follows this: a vowel.**" in everything(app)
+    assert "**Unit 9 follows this: a vowel.**" in page_words(app)
     assert app.number_input(key="inside.unit").value == 9  # the search beside it is on less text
-    assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in everything(app)
+    assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in page_words(app)
     app.selectbox(key="inside.quantity").set_value("hidden").run()
-    assert "follows this" not in everything(app)
+    assert "follows this" not in page_words(app)
     app = open_app("inside", model="known", unit="4")  # as Explore's link to a named unit
     assert app.selectbox(key="inside.target").value == "digit"
-    assert "**Unit 4 follows this: a digit.**" in everything(app)
+    assert "**Unit 4 follows this: a digit.**" in page_words(app)
 
 
-def test_a_named_unit_of_another_layer_is_a_click_away(
-    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_named_unit_brings_its_layer(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = {"command": "units", "findings": [recorded("hidden", layer=1).to_json()], "others": []}
     save(tiny("gru", layers=2, card=tiny_card(units=entry)), tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = settled(open_app("inside", model="deep"), "inside")
+    app = run_until_settled(open_app("inside", model="deep"), "inside")
     assert app.selectbox(key="inside.layer").options == ["layer 0", "layer 1"]
     assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
-    app = settled(app.selectbox(key="inside.layer").set_value(0).run(), "inside")
+    app = run_until_settled(app.selectbox(key="inside.layer").set_value(0).run(), "inside")
     app.number_input(key="inside.unit").set_value(2).run()
-    app = settled(app.button(key="inside.named.9.vowel").click().run(), "inside")
+    app = run_until_settled(app.button(key="inside.named.9.vowel").click().run(), "inside")
     assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
-    assert "**Unit 9 follows this: a vowel.**" in everything(app)
+    assert "**Unit 9 follows this: a vowel.**" in page_words(app)
 
 
-ASKED = ["word-start", "vowel"]
+SEARCHED_KINDS = ["word-start", "vowel"]
 
 
 @pytest.mark.slow
-def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
+def test_long_text_has_untrained_copies_and_a_probe(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
     for part in ("SEARCH", "PROBE"):
-        monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), most=MIN_VERDICT_CHARS))
-    monkeypatch.setattr(page_units, "KINDS", ASKED)  # each takes a second
+        monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), max_chars=MIN_VERDICT_CHARS))
+    monkeypatch.setattr(page_units, "KINDS", SEARCHED_KINDS)  # each takes a second
     monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:MIN_VERDICT_CHARS]
-    app = settled(open_app("inside", model="tiny-gru"), "inside")
-    assert "**Too little text to tell**" in everything(app)
+    app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
+    assert "**Too little text to tell**" in page_words(app)
     assert not [b for b in app.button if b.key == "inside.probe.start"]  # the page's own text is too short
     where = next(box for box in app.selectbox if box.label == "On which text")
     app = where.set_value("python-docs").run()
-    app = settled(app.button(key="inside.search.start").click().run(), "inside")
+    app = run_until_settled(app.button(key="inside.search.start").click().run(), "inside")
     target = units.target("word-start", text)
     read, copies = trace(TINY_GRU, text), [trace(copy, text) for copy in units.untrained(TINY_GRU)]
-    found, _vowel = units.find(TINY_GRU, text, ASKED, layer=0)
-    assert render_finding.join_sentences(found.sentences()) in everything(app)
-    ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
-    assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
-    assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
+    result, _vowel = units.find(TINY_GRU, text, SEARCHED_KINDS, layer=0)
+    assert render_finding.join_sentences(result.sentences()) in page_words(app)
     # Whether it is one unit or many is asked by a button.
-    app = settled(app.button(key="inside.probe.start").click().run(), "inside")
-    app = settled(app, "inside")
-    many = units.probe(read, target, layer=0, untrained=copies)
-    assert render_finding.join_sentences(many.sentences()) in everything(app)
-    panel = next(p for p in boards["inside.found"]["panels"] if p["name"] == "probe")
-    bars = panel["figures"]["light"]["data"][0]["x"]
-    np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)
+    app = run_until_settled(app.button(key="inside.probe.start").click().run(), "inside")
+    app = run_until_settled(app, "inside")
+    probe = units.probe(read, target, layer=0, untrained=copies)
+    assert render_finding.join_sentences(probe.sentences()) in page_words(app)
+    assert "probe" in [panel["name"] for panel in boards["inside.found"]["panels"]]
     app = app.selectbox(key="inside.finding.what").set_value("probe").run()
-    values = many.direction().along(trace(TINY_GRU, app.text_area(key="inside.text").value))
+    values = probe.direction().along(trace(TINY_GRU, app.text_area(key="inside.text").value))
     np.testing.assert_allclose(coloured(boards), values - values.mean(), atol=1e-4)
     # Whatever else is looked for in the text was measured at the same reading.
-    settled(app.selectbox(key="inside.target").set_value("vowel").run(), "inside")
-    assert "not been compared with all simpler explanations" not in everything(app)
+    run_until_settled(app.selectbox(key="inside.target").set_value("vowel").run(), "inside")
+    assert "not been compared with all simpler explanations" not in page_words(app)
 
 
 def coloured(boards: dict[str, Any]) -> list[float]:
@@ -286,25 +275,20 @@ def coloured(boards: dict[str, Any]) -> list[float]:
     return list(sent["arrays"][sent["texts"][0]["values"]].tolist())
 
 
-def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
+def test_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards: dict[str, Any]) -> None:
+    app = run_until_settled(write_text(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
     assert app.selectbox(key="inside.finding.what").value == "unit"
     read = trace(TINY_GRU, TEXT[:600])
     means = directions.mean_difference(read, units.target("word-start", TEXT[:600]))
     app = app.selectbox(key="inside.finding.what").set_value("means").run()
-    wanted = means.along(read)
-    np.testing.assert_allclose(coloured(boards), wanted - wanted.mean(), atol=1e-5)
-    # The strongest colour is hardly beyond the largest value.
-    sent = boards["inside.finding"]
-    levels = sent["arrays"][sent["texts"][0]["levels"]]
-    middle = LEVELS // 2
-    assert 0.9 * middle <= np.abs(levels.astype(int) - middle).max() <= middle
+    expected = means.along(read)
+    np.testing.assert_allclose(coloured(boards), expected - expected.mean(), atol=1e-5)
     pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
     assert pushes["title"].endswith("difference of means: the first letter of a word")
 
 
 @pytest.mark.parametrize(
-    ("states", "centred", "far"),
+    ("states", "centred", "bound"),
     [
         ([1.234, -1.234], [1.234, -1.234], 1.3),
         ([9.0567, 8.9433], [0.0567, -0.0567], 0.057),
@@ -316,44 +300,35 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
         ([np.nan, 1.0], [np.nan, np.nan], 1),
     ],
 )
-def test_a_directions_colours_end_at_its_largest_value_rounded_up_to_two_digits(
-    states: list[float], centred: list[float], far: float
+def test_direction_scale_ends_at_largest_value_rounded_up(
+    states: list[float], centred: list[float], bound: float
 ) -> None:
     read = SimpleNamespace(trace=np.reshape(states, (-1, 1)))  # of a view that is all it looks at
-    values, scale = direction.coloured(read, directions.Direction("up", [1.0]))  # type: ignore[arg-type]
+    values, scale = direction.centred_values(read, directions.Direction("up", [1.0]))  # type: ignore[arg-type]
     np.testing.assert_allclose(values, centred, atol=1e-12)
-    assert (scale.kind, scale.low, scale.high) == ("diverging", -scale.high, pytest.approx(far))
+    assert (scale.kind, scale.low, scale.high) == ("diverging", -scale.high, pytest.approx(bound))
 
 
-def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(search_texts, "WRITTEN", 700)
-    app = settled(open_app("inside", model="tiny-gru"), "inside")
-    assert "**Too little text to tell**" in everything(app)
-    written = app.button(key="inside.source.propose.sampled")
-    assert written.label == "Search 700 characters that the network writes"
-    app = settled(written.click().run(), "inside")
-    assert "**Too little text to tell**: in another text of 700 characters" in everything(app)
-    text = sample(TINY_GRU, "", 700, seed=0)
-    found = search(trace(TINY_GRU, text), units.target("word-start", text), layer=0)
-    assert app.number_input(key="inside.unit").value == found.best.unit.unit
-    assert not [button for button in app.button if button.key == "inside.source.propose.sampled"]
+def test_proposed_text_is_searched_by_one_click(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(search_texts, "SAMPLE_CHARS", 700)
+    app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
+    assert "**Too little text to tell**" in page_words(app)
+    app = run_until_settled(app.button(key="inside.source.propose.sampled").click().run(), "inside")
+    assert "**Too little text to tell**: in another text of 700 characters" in page_words(app)
 
 
-def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_texts, "here", list)  # the text on the page is searched, and that at once
-    app = settled(open_app("inside", model="tiny-gru"), "inside")
+def test_choices_outlive_another_part_and_page(open_app: Open) -> None:
+    app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()
     for part in INSIDE_PARTS[1:]:
         app.segmented_control(key="part").set_value(part).run()
-    settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
+    run_until_settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     app.segmented_control(key="inside.gate").set_value("reset").run()
-    turn(turn(app, "learn"), "inside")
+    switch_page(switch_page(app, "learn"), "inside")
     assert app.segmented_control(key="part").value == "memory"
     assert app.segmented_control(key="inside.gate").value == "reset"
-    assert addressed(app)["part"] == "memory"
+    assert address_fields(app)["part"] == "memory"
     app.segmented_control(key="part").set_value("units").run()
     assert app.number_input(key="inside.unit").value == other

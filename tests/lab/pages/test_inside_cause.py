@@ -10,11 +10,10 @@ from streamlit.testing.v1 import AppTest
 from rnnviz import units
 from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.interventions import Intervention
-from rnnviz.lab.engines.torch_model import CharModel
 from rnnviz.lab.pages.inside import unit_changes
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.lab_pages import TINY_GRU, ask_board, choose_way, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
@@ -27,16 +26,16 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
     assert before[0]["x"] != before[1]["x"]
     text = app.text_area(key="inside.text").value
-    held = trace(TINY_GRU, text, change=Intervention((0, 1, 2, 3), "clamp", 1.0))
-    wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(TINY_GRU, text), held)]
-    assert [m.value for m in app.metric] == wanted
+    changed = trace(TINY_GRU, text, change=Intervention((0, 1, 2, 3), "clamp", 1.0))
+    perplexities = [f"{read.perplexity[-1]:.2f}" for read in (trace(TINY_GRU, text), changed)]
+    assert [m.value for m in app.metric] == perplexities
     app.slider(key="inside.value").set_value(-1.0).run()
     assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
     app.text_input(key="inside.units").set_value("0, nine").run()
-    assert "Write the numbers of units" in everything(app)
+    assert "Write the numbers of units" in page_words(app)
 
 
-def test_the_address_names_the_unit_and_its_quantity(open_app: Open) -> None:
+def test_address_names_the_unit_and_its_quantity(open_app: Open) -> None:
     app = open_app("inside", model="tiny-lstm", part="cause", unit="5", quantity="cell")
     assert app.text_input(key="inside.units").value == "5"
     assert app.toggle(key="inside.cell").value
@@ -44,19 +43,17 @@ def test_the_address_names_the_unit_and_its_quantity(open_app: Open) -> None:
 
 
 @pytest.mark.usefixtures("troubled")
-def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
-    app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
-    assert "of 16 changes of random units" in everything(app)
-    settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
-    assert "nothing to compare" in everything(app)
+def test_change_has_random_controls_and_a_target(open_app: Open) -> None:
+    app = run_until_settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
+    assert "of 16 changes of random units" in page_words(app)
+    run_until_settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
+    assert "nothing to compare" in page_words(app)
     app.selectbox(key="inside.effect.target").set_value("vowel").run()
-    settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
-    assert "elsewhere" in everything(app)
-    app.text_input(key="inside.units").set_value("0-11").run()
-    assert "leave too few others" in everything(settled(app, "inside"))
+    run_until_settled(app.button(key="inside.effect.longer.start").click().run(), "inside")
+    assert "elsewhere" in page_words(app)
 
 
-def test_of_a_program_pythons_tokeniser_finds_the_part(
+def test_python_network_offers_targets_of_the_tokeniser(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save(tiny("gru", card=tiny_card(language="python")), tmp_path / "program.safetensors")
@@ -67,30 +64,30 @@ def test_of_a_program_pythons_tokeniser_finds_the_part(
     assert "how many Python brackets are open" not in offered
 
 
-def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_slider(
+def test_ablation_ranks_units_and_a_click_changes_one(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
-    settled(choose_way(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
+    run_until_settled(choose_way(app, "rank").button(key="inside.ablate.start").click().run(), "inside")
     assert "inside.ablation" not in boards
-    monkeypatch.setattr(ablation, "REPLICATES", -2.0)
+    monkeypatch.setattr(ablation, "MIN_REPLICATION", -2.0)
     app.run()
     panel = boards["inside.ablation"]["panels"][0]
     ask_board(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
     assert app.text_input(key="inside.units").value == str(panel["picks"][2])
 
 
-def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
+def test_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
     ask_board(choose_way(app, "letter"), "inside.changed", what="at", value=3)
-    app = settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
+    app = run_until_settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
     lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
     assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
-    assert "tiny" in everything(app)
+    assert "tiny" in page_words(app)
 
 
 @pytest.mark.parametrize(
-    ("written", "found"),
+    ("written", "numbers"),
     [
         ("3", [3]),
         (" 7, 3;3 ", [3, 7]),
@@ -102,8 +99,8 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
         ("-1", []),
     ],
 )
-def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
-    assert unit_changes.numbers(written, 8) == tuple(found)
+def test_units_field_reads_numbers_and_ranges(written: str, numbers: list[int]) -> None:
+    assert unit_changes.read_numbers(written, 8) == tuple(numbers)
 
 
 def offered(app: AppTest) -> bool:
@@ -111,40 +108,26 @@ def offered(app: AppTest) -> bool:
     return any(box.key == "inside.cause.what" for box in app.selectbox)
 
 
-def shows_what_holding_does(
-    app: AppTest, boards: dict[str, Any], model: CharModel, quantity: str = "hidden"
-) -> None:
-    """The text is coloured by what it gains where the difference of means is held at the slider's value."""
-    read = trace(model, TEXT[:300])
-    along = directions.mean_difference(read, units.target("word-start", TEXT[:300]), quantity=quantity)
-    value = next(s for s in app.slider if s.label == "value").value
-    held = trace(model, TEXT[:300], change=Intervention(along, "clamp", value))
-    shown = boards["inside.cause"]["arrays"][boards["inside.cause"]["texts"][0]["values"]]
-    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
-
-
-def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:
-    app = write_text(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
-    assert not offered(app)  # none was found yet
-    app = app.segmented_control(key="part").set_value("units").run()
-    app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
-    assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
-    app = app.selectbox(key="inside.cause.what").set_value("means").run()
-    shows_what_holding_does(app, boards, TINY_GRU)
-    app = app.selectbox(key="inside.cause.what").set_value("unit").run()
-    assert app.text_input(key="inside.units").value
-
-
-def test_a_direction_is_offered_for_the_states_in_which_it_was_found(
+def test_direction_is_held_in_the_states_in_which_it_was_found(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
-    app = settled(write_text(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside")
+    app = run_until_settled(
+        write_text(open_app("inside", model="tiny-lstm", part="units"), TEXT[:300]), "inside"
+    )
     app = app.segmented_control(key="part").set_value("cause").run()
     assert offered(app)
     app = app.toggle(key="inside.cell").set_value(True).run()
     assert not offered(app)
-    app = settled(app.segmented_control(key="part").set_value("units").run(), "inside")
-    app = settled(app.selectbox(key="inside.quantity").set_value("cell").run(), "inside")
+    app = run_until_settled(app.segmented_control(key="part").set_value("units").run(), "inside")
+    app = run_until_settled(app.selectbox(key="inside.quantity").set_value("cell").run(), "inside")
     app = app.segmented_control(key="part").set_value("cause").run()
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
-    shows_what_holding_does(app, boards, tiny("lstm"), "cell")
+    # The text is coloured by what it gains where the difference of means is held at the slider's value.
+    read = trace(tiny("lstm"), TEXT[:300])
+    along = directions.mean_difference(read, units.target("word-start", TEXT[:300]), quantity="cell")
+    value = next(slider for slider in app.slider if slider.label == "value").value
+    changed = trace(tiny("lstm"), TEXT[:300], change=Intervention(along, "clamp", value))
+    gained = boards["inside.cause"]["arrays"][boards["inside.cause"]["texts"][0]["values"]]
+    np.testing.assert_allclose(gained, (read.nll - changed.nll) / np.log(2), atol=1e-4)
+    app = app.selectbox(key="inside.cause.what").set_value("unit").run()
+    assert app.text_input(key="inside.units").value

@@ -9,9 +9,8 @@ import pytest
 from rnnviz import gradients
 from rnnviz.lab.analysis import attribution
 from rnnviz.lab.pages.inside import memory
-from rnnviz.networks.progress import run
 from rnnviz.ui.shell import render_finding
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.jobs import SOON, Endless
 from tests.support.lab_pages import ask_board, write_text
 from tests.support.models import TEXT, tiny, tiny_card
@@ -23,14 +22,16 @@ def values(board: dict[str, Any], n: int) -> Any:
     return board["arrays"][board["texts"][n]["values"]]
 
 
-def test_a_row_within_the_picture_and_beyond_it(
+def test_shares_are_those_of_connectivity(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "SQUARE", 60)
-    app = settled(write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:150]), "inside")
+    monkeypatch.setattr(memory, "PICTURE_CHARS", 60)
+    app = run_until_settled(
+        write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:150]), "inside"
+    )
     for at, target in ((41, None), (60, None), (120, None), (120, "e")):
         app.text_input(key="inside.asked").set_value(target or "").run()
-        app = settled(ask_board(app, "inside.memory", what="at", value=at), "inside")
+        app = run_until_settled(ask_board(app, "inside.memory", what="at", value=at), "inside")
         sent = boards["inside.memory"]
         shares = values(sent, 0)
         row = gradients.connectivity(GRU, TEXT[:150], at=at, character=target)
@@ -42,51 +43,55 @@ def test_a_row_within_the_picture_and_beyond_it(
 
 
 @pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm"])
-def test_gates_and_the_eigenvalues_stand_there_before_any_click(
+def test_gates_and_eigenvalues_are_drawn_before_any_click(
     open_app: Open, boards: dict[str, Any], model: str
 ) -> None:
-    app = settled(open_app("inside", part="memory", model=model), "inside")
+    app = run_until_settled(open_app("inside", part="memory", model=model), "inside")
     assert [panel["name"] for panel in boards["inside.gates"]["panels"]] == [
         "gate",
         "saturation",
         "constants",
     ]
     network = tiny(model.removeprefix("tiny-"), card=tiny_card())
-    found = gradients.spectrum(network)
-    assert render_finding.join_sentences(found.sentences()) in everything(app)
+    spectrum = gradients.spectrum(network)
+    assert render_finding.join_sentences(spectrum.sentences()) in page_words(app)
     sent = boards["inside.spectrum"]
     trained, untrained = sent["panels"][0]["figures"]["light"]["data"]
-    np.testing.assert_allclose(sent["arrays"][trained["x"]["$"]], found.trained.real, atol=1e-6)
-    np.testing.assert_allclose(sent["arrays"][untrained["y"]["$"]], found.untrained.imag, atol=1e-6)
+    np.testing.assert_allclose(sent["arrays"][trained["x"]["$"]], spectrum.trained.real, atol=1e-6)
+    np.testing.assert_allclose(sent["arrays"][untrained["y"]["$"]], spectrum.untrained.imag, atol=1e-6)
 
 
-def test_what_takes_long_shows_progress_and_can_be_cancelled(
+def test_long_computation_can_be_cancelled(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
-    part = replace(memory.CONNECTIVITY, run=lambda model, text, **given: endless(lambda: None))
+    part = replace(memory.CONNECTIVITY, run=lambda model, text, progress, **arguments: endless(progress))
     monkeypatch.setattr(memory, "CONNECTIVITY", part)
     app = open_app("inside", part="memory", model="tiny-gru")
     assert endless.started.wait(SOON)
     assert "inside.memory" not in boards
     next(b for b in app.button if b.label == "Cancel").click().run()
     assert endless.closed.wait(SOON)
-    assert "cancelled" in everything(app)
+    assert "cancelled" in page_words(app)
 
 
-def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside")
-    assert memory.ADDED not in boards
-    settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
-    settled(ask_board(app, memory.ADDED, what="at", value=41), "inside")
-    found = run(attribution.contributions(GRU, TEXT[:90], at=41))
-    sent = boards[memory.ADDED]
+def test_attribution_draws_three_rows_for_the_character_in_view(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
+    app = run_until_settled(
+        write_text(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside"
+    )
+    assert memory.ATTRIBUTION_KEY not in boards
+    run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
+    run_until_settled(ask_board(app, memory.ATTRIBUTION_KEY, what="at", value=41), "inside")
+    contributions = attribution.contributions(GRU, TEXT[:90], at=41)
+    sent = boards[memory.ATTRIBUTION_KEY]
     assert len(sent["texts"]) == 3
     np.testing.assert_allclose(np.nansum(values(sent, 0)), 100, atol=1e-2)
-    np.testing.assert_allclose(values(sent, 1)[:41], found.integrated.values, atol=1e-5)
-    np.testing.assert_allclose(values(sent, 2)[:41], found.occluded.values, atol=1e-5)
+    np.testing.assert_allclose(values(sent, 1)[:41], contributions.integrated.values, atol=1e-5)
+    np.testing.assert_allclose(values(sent, 2)[:41], contributions.occluded.values, atol=1e-5)
     assert np.isnan(values(sent, 1)[41:]).all()
-    assert render_finding.join_sentences(found.sentences()) in everything(app)
+    assert render_finding.join_sentences(contributions.sentences()) in page_words(app)
     # Another baseline gives other numbers.
-    settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
-    assert not np.array_equal(values(boards[memory.ADDED], 2)[:41], found.occluded.values)
+    run_until_settled(app.segmented_control(key="inside.instead").set_value("unknown").run(), "inside")
+    assert not np.array_equal(values(boards[memory.ATTRIBUTION_KEY], 2)[:41], contributions.occluded.values)

@@ -11,17 +11,17 @@ from rnnviz import units
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.patching import Patched
 from rnnviz.lab.pages.inside import unit_changes
-from rnnviz.lab.pages.inside.cause import OTHER, PATCH_EXAMPLES, PATCH_KEY, PATCH_MOST
+from rnnviz.lab.pages.inside.cause import MAX_PATCH_CHARS, OTHER_PATCH_EXAMPLE, PATCH_EXAMPLES, PATCH_KEY
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.shell import render_finding
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.lab_pages import ask_board, choose_way
 from tests.support.models import tiny, tiny_card
 
 KEY = PATCH_KEY
-SOURCE, TARGET = (text.replace("|", "") for text in OTHER)
-AT, TO = (text.index("|") for text in OTHER)
+SOURCE, TARGET = (text.replace("|", "") for text in OTHER_PATCH_EXAMPLE)
+AT, TO = (text.index("|") for text in OTHER_PATCH_EXAMPLE)
 GRU = tiny("gru", card=tiny_card())
 
 
@@ -35,31 +35,36 @@ def shows(sent: dict[str, Any], done: Patched) -> None:
 
 
 def choose(app: AppTest, name: str, value: str) -> AppTest:
-    return settled(
+    return run_until_settled(
         next(c for c in app.segmented_control if c.key == f"{KEY}.{name}").set_value(value).run(), "inside"
     )
 
 
-def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dict[str, Any]) -> None:
+def test_patch_puts_a_state_into_another_text(open_app: Open, boards: dict[str, Any]) -> None:
     app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "patch")
     done = units.patch(GRU, SOURCE, AT, TARGET, TO)
     sent = boards[KEY]
     shows(sent, done)
-    texts = [bytes(sent["arrays"][one["codes"]].astype("<u4")).decode("utf-32-le") for one in sent["texts"]]
+    texts = [
+        bytes(sent["arrays"][board_text["codes"]].astype("<u4")).decode("utf-32-le")
+        for board_text in sent["texts"]
+    ]
     assert texts[0] == TARGET
-    assert texts[2] == done.continuation(unit_changes.LENGTH, temperature=0.8, seed=unit_changes.SEED)
+    assert texts[2] == done.continuation(
+        unit_changes.CONTINUATION_CHARS, temperature=0.8, seed=unit_changes.CONTINUATION_SEED
+    )
     unrelated = app.text_area(key="inside.text").value
-    said = done.controls(GRU, unrelated).sentences()
-    assert render_finding.join_sentences(said, "said", "hint") in everything(app)
+    sentences = done.controls(GRU, unrelated).sentences()
+    assert render_finding.join_sentences(sentences, "said", "hint") in page_words(app)
     # A click in each text moves its place.
     ask_board(app, f"{KEY}.source", what="at", value=3)
     ask_board(app, f"{KEY}.target", what="at", value=7)
-    settled(ask_board(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
+    run_until_settled(ask_board(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
     shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
 
 
-def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, Any]) -> None:
+def test_patch_of_units_takes_texts_of_the_reader(open_app: Open, boards: dict[str, Any]) -> None:
     app = choose_way(open_app("inside", part="cause", model="tiny-lstm"), "patch")
     app.text_area(key=f"{KEY}.source.text").set_value("a machine").run()
     app.text_area(key=f"{KEY}.target.text").set_value("his voice was quiet").run()
@@ -71,15 +76,11 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     shows(boards[KEY], units.patch(model, **texts, units=[2, 3, 4], quantity="cell"))
     app.text_input(key=f"{KEY}.units").set_value("99").run()
     assert "Write the numbers of units" in app.info[0].value
-    app.text_input(key=f"{KEY}.units").set_value("0").run()
-    app.selectbox(key="inside.patch.what").set_value("random").run()
-    settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
-    shows(boards[KEY], units.patch(model, **texts, units=directions.random_direction(12, 3)))
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
 
 
-def test_a_random_direction_lies_in_the_layer_in_view(
+def test_random_direction_lies_in_the_layer_in_view(
     open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = tiny("gru", layers=2, card=tiny_card())
@@ -89,13 +90,13 @@ def test_a_random_direction_lies_in_the_layer_in_view(
         choose_way(open_app("inside", part="cause", model="deep", layer="1"), "patch"), "part", "part"
     )
     assert app.selectbox(key="inside.patch.what").options == ["units", "a random direction"]
-    settled(app.selectbox(key="inside.patch.what").set_value("random").run(), "inside")
-    shows(
-        boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=directions.random_direction(12, layer=1))
-    )
+    app.selectbox(key="inside.patch.what").set_value("random").run()
+    run_until_settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
+    direction = directions.random_direction(12, 3, layer=1)
+    shows(boards[KEY], units.patch(deep, SOURCE, AT, TARGET, TO, units=direction))
 
 
-@pytest.mark.parametrize("texts", [OTHER, *PATCH_EXAMPLES.values()])
-def test_each_example_has_one_place(texts: tuple[str, str]) -> None:
-    assert all(text.count("|") == 1 and len(text) <= PATCH_MOST for text in texts)
+@pytest.mark.parametrize("texts", [OTHER_PATCH_EXAMPLE, *PATCH_EXAMPLES.values()])
+def test_patch_examples_have_one_place(texts: tuple[str, str]) -> None:
+    assert all(text.count("|") == 1 and len(text) <= MAX_PATCH_CHARS for text in texts)
     assert all(trace(tiny("gru"), text).text for text in texts)

@@ -8,7 +8,7 @@ import pytest
 from rnnviz.lab.run import runs
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.tracer import trace
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.lab_pages import INSIDE_PARTS, pick_text
 from tests.support.models import tiny, tiny_card
 
@@ -27,7 +27,7 @@ def test_every_part_of_inside_opens_and_a_unit_is_held_at_any_value_of_its_layer
     app = open_app("inside", model="tiny-mingru")
     for part in INSIDE_PARTS:
         app.segmented_control(key="part").set_value(part).run()
-        assert "no gates" not in everything(app)
+        assert "no gates" not in page_words(app)
     read = trace(load(tmp_path / "tiny-mingru.safetensors"), app.text_area(key="inside.text").value)
     (value,) = [one for one in app.slider if one.label == "value"]
     assert value.max == -value.min >= abs(read.hidden[:, 0]).max() > value.max - 0.1
@@ -35,10 +35,10 @@ def test_every_part_of_inside_opens_and_a_unit_is_held_at_any_value_of_its_layer
 
 @pytest.mark.usefixtures("linear")
 def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, boards: dict[str, Any]) -> None:
-    settled(open_app("inside", part="memory", model="tiny-mingru", layer="1"), "inside")
+    run_until_settled(open_app("inside", part="memory", model="tiny-mingru", layer="1"), "inside")
     (panel,) = [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
     assert "the state of layer 1" in panel["title"]
-    settled(open_app("inside", part="memory", model="tiny-gru"), "inside")
+    run_until_settled(open_app("inside", part="memory", model="tiny-gru"), "inside")
     assert not [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
 
 

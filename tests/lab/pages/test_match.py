@@ -1,7 +1,6 @@
 """The part Match of the page Inside: what it finds is what the package finds, and which texts wait."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,128 +9,116 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.lab.analysis import matching, places
 from rnnviz.lab.analysis.places import SearchedText
 from rnnviz.lab.pages.inside import match, search_texts
-from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.shell import render_finding
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.lab_pages import ask_board, write_text
 from tests.support.models import TEXT, tiny, tiny_card
 
 GRU = tiny("gru", card=tiny_card())
 SPAN = (30, 34)
 
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(search_texts, "here", list)
+pytestmark = pytest.mark.usefixtures("short_texts")
 
 
 def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
     app = write_text(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
     app.slider(key="inside.match.threshold").set_value(threshold).run()
-    return settled(ask_board(app, "inside.match", what="span", value=list(SPAN)), "inside")
+    return run_until_settled(ask_board(app, "inside.match", what="span", value=list(SPAN)), "inside")
 
 
 def choose(app: AppTest, where: str) -> AppTest:
     return next(b for b in app.selectbox if b.label == "On which text").set_value(where).run()
 
 
-def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, Any]) -> None:
+def test_passage_matches_are_those_of_the_package(open_app: Open, boards: dict[str, Any]) -> None:
     app = opened(open_app)
     pattern = matching.pattern(trace(GRU, TEXT[:600]), *SPAN, threshold=0.05, layer=0)
     assert 1 < len(pattern) < 12
-    assert f"**{len(pattern)} units** are on throughout" in everything(app)
+    assert f"**{len(pattern)} units** are on throughout" in page_words(app)
     board = boards["inside.match"]
     assert board["spans"] == [list(SPAN)]
     on = board["arrays"][board["texts"][0]["values"]]
     assert on[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
-    found = matching.find(
-        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.SHOWN
+    matches = matching.find(
+        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.MAX_SHOWN_MATCHES
     )
     rows = boards["inside.matches"]["texts"]
-    assert len(rows) == len(found.found) > 1
-    for row, one in zip(rows, found.found, strict=True):
-        assert row["label"].startswith(f"{one.overlap} of {len(pattern)} units over {len(one)} characters")
-        begin = max(0, one.start - matching.BEFORE)
-        assert row["marked"] == [one.start - begin, one.stop - begin]
-        codes = boards["inside.matches"]["arrays"][row["codes"]]
-        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + matching.AFTER)]
-        assert len(row["bars"]) == 4
-    assert "of the places in 600 characters" in everything(app)
+    assert len(rows) == len(matches.found) > 1
+    for row, place in zip(rows, matches.found, strict=True):
+        begin = max(0, place.start - matching.CHARS_BEFORE)
+        assert row["marked"] == [place.start - begin, place.stop - begin]
 
 
 def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     app = opened(open_app)
-    assert "**Control**" not in everything(app)
-    app = settled(app.button(key="inside.match-copies.start").click().run(), "inside")
-    searched, read, most = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.SHOWN
-    found = run(searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=most))
-    copies = run(matching.copies(GRU, TEXT[:600]))
-    found = searched.beside(found, read, *SPAN, copies, layer=0, most=most)
-    assert found.untrained is not None
-    assert render_finding.join_sentences(found.sentences()) in everything(app)
+    assert "**Control**" not in page_words(app)
+    app = run_until_settled(app.button(key="inside.match-copies.start").click().run(), "inside")
+    searched, read, max_shown = SearchedText(GRU, TEXT[:600]), trace(GRU, TEXT[:600]), match.MAX_SHOWN_MATCHES
+    matches = searched.elsewhere(read, *SPAN, threshold=0.05, layer=0, most=max_shown)
+    copies = matching.untrained_copies(GRU, TEXT[:600])
+    matches = searched.beside(matches, read, *SPAN, copies, layer=0, most=max_shown)
+    assert matches.untrained is not None
+    assert render_finding.join_sentences(matches.sentences()) in page_words(app)
 
 
-def test_a_click_makes_a_match_the_text_in_view(
+def test_click_makes_a_match_the_text_in_view(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(match, "VIEWED", 20)
-    monkeypatch.setattr(match, "LONGEST", 100)
+    monkeypatch.setattr(match, "CHARS_BEFORE_MATCH", 20)
+    monkeypatch.setattr(match, "MAX_TEXT_CHARS", 100)
     app = opened(open_app)
     row = boards["inside.matches"]["texts"][2]
     codes = boards["inside.matches"]["arrays"][row["codes"]]
     matched = "".join(map(chr, codes[slice(*row["marked"])]))
-    app = settled(ask_board(app, "inside.matches", what="pick", panel="text", value=2), "inside")
+    app = run_until_settled(ask_board(app, "inside.matches", what="pick", panel="text", value=2), "inside")
     text = app.text_area(key="inside.text").value
     assert text in TEXT
     assert len(text) == 100
     ((start, stop),) = boards["inside.match"]["spans"]
     assert text[start:stop] == matched
     assert start >= 20
-    for wrong in (99, -1, "x", None):
-        ask_board(app, "inside.matches", what="pick", panel="text", value=wrong)
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_a_long_text_is_read_on_request_and_kept_if_its_states_fit(
-    kept: bool, open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fits", [True, False])
+def test_long_text_is_read_on_request_and_kept_if_its_states_fit(
+    fits: bool, open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, most=30_000))
+    monkeypatch.setattr(search_texts, "list_searchable_corpora", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(match, "SEARCHED", replace(match.SEARCHED, max_chars=30_000))
     size = 2 * 12 * 30_000
-    monkeypatch.setattr(places, "KEPT", size if kept else size - 1)
-    app = settled(choose(opened(open_app), "python-docs"), "inside")
-    said = "Their states take 1 MB of memory" if kept else "more than the 1 MB that are kept"
-    assert f"Reads 30,000 characters{'.' if kept else ', in each search anew'}" in everything(app)
-    assert said in everything(app)
+    monkeypatch.setattr(places, "MAX_KEPT_BYTES", size if fits else size - 1)
+    app = run_until_settled(choose(opened(open_app), "python-docs"), "inside")
+    sentence = "Their states take 1 MB of memory" if fits else "more than the 1 MB that are kept"
+    assert f"Reads 30,000 characters{'.' if fits else ', in each search anew'}" in page_words(app)
+    assert sentence in page_words(app)
     boards.clear()
-    app = settled(app.button(key="inside.matches.start").click().run(), "inside")
-    assert "in 30,000 characters" in everything(app)
+    app = run_until_settled(app.button(key="inside.matches.start").click().run(), "inside")
+    assert "in 30,000 characters" in page_words(app)
     assert boards["inside.matches"]["texts"]
-    app = settled(app.slider(key="inside.match.threshold").set_value(0.1).run(), "inside")
-    assert bool([b for b in app.button if b.key == "inside.matches.start"]) != kept
-    assert ("in 30,000 characters" in everything(app)) == kept
+    app = run_until_settled(app.slider(key="inside.match.threshold").set_value(0.1).run(), "inside")
+    assert bool([b for b in app.button if b.key == "inside.matches.start"]) != fits
+    assert ("in 30,000 characters" in page_words(app)) == fits
 
 
-def test_a_readers_own_file_is_searched(open_app: Open) -> None:
+def test_uploaded_file_is_searched(open_app: Open) -> None:
     app = choose(opened(open_app), "file")
     app = app.file_uploader(key="inside.match.source.file").upload("a.txt", TEXT.encode(), "text/plain").run()
-    assert f"in {len(TEXT):,} characters" in everything(settled(app, "inside"))
+    assert f"in {len(TEXT):,} characters" in page_words(run_until_settled(app, "inside"))
 
 
-def test_no_unit_and_no_place_are_said(open_app: Open, boards: dict[str, Any]) -> None:
+def test_missing_units_and_places_are_named(open_app: Open, boards: dict[str, Any]) -> None:
     app = opened(open_app, 0.95)
     assert "No unit is on throughout the 4 selected characters" in app.info[0].value
     assert "inside.matches" not in boards
     assert boards["inside.match"]["panels"][0]["title"].startswith("All units along the text")
     app.slider(key="inside.match.threshold").set_value(0.05).run()
-    app = settled(app, "inside").number_input(key="inside.match.least").set_value(500).run()
-    assert "At no place of the 600 characters" in everything(app)
+    app = run_until_settled(app, "inside").number_input(key="inside.match.least").set_value(500).run()
+    assert "At no place of the 600 characters" in page_words(app)
 
 
-def test_before_a_selection_a_word_that_comes_again_is_taken(open_app: Open, boards: dict[str, Any]) -> None:
+def test_repeated_word_is_selected_at_first(open_app: Open, boards: dict[str, Any]) -> None:
     write_text(open_app("inside", model="tiny-gru", part="match"), "one two one six")
     assert boards["inside.match"]["spans"] == [[8, 11]]
     write_text(open_app("inside", model="tiny-gru", part="match"), "?!")

@@ -24,9 +24,9 @@ from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, model_card
 from rnnviz.page.payload import unpack
 from rnnviz.text import corpora
-from tests.support.apptest import SHIPPED, Open, addressed, components, everything, sent
+from tests.support.apptest import SHIPPED, Open, address_fields, component_data, components, page_words
 from tests.support.lab_pages import pick_text
-from tests.support.made_runs import WATCHED, made, training
+from tests.support.made_runs import WATCHED, make_run, training
 from tests.support.models import TEXT, tiny, tiny_card
 
 pytestmark = pytest.mark.usefixtures("started")
@@ -39,7 +39,7 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     open_app: Open, started: list[runs.Description]
 ) -> None:
     app = open_app("train")
-    assert "**machine**" in everything(app)
+    assert "**machine**" in page_words(app)
     assert app.selectbox(key="train-text").value == "machine"
     assert not components(app)
     app.button(key="train-start").click().run()
@@ -47,7 +47,7 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     assert description.text == "machinemachine", "so that it learns what follows the e"
     assert description.title == corpora.describe("machine").title
     assert (description.watch_text, description.minutes) == ("machine", None)
-    shown = [app.radio(key="run").value, addressed(app)["run"], sent(app)[0]["run"]]
+    shown = [app.radio(key="run").value, address_fields(app)["run"], component_data(app)[0]["run"]]
     assert shown == ["machine-rnn"] * 3
 
 
@@ -66,7 +66,7 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     app.button_group(key="set-truncation").set_value("random").run()
     app.number_input(key="set-minutes").set_value(2.0).run()
     app.text_input(key="set-watch_text").set_value("def f(").run()
-    assert "settings changed" in everything(app)
+    assert "settings changed" in page_words(app)
     app.button_group(key="train-more").set_value(None).run()  # hidden, the settings stay
     app.button(key="train-start").click().run()
     (description,) = started
@@ -99,13 +99,13 @@ def test_settings_that_contradict_each_other_refuse_the_start(
 
 def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list[runs.Description]) -> None:
     app = pick_text(open_app("train"), training_text.PASTE)
-    assert "Choose a text" in everything(app)
+    assert "Choose a text" in page_words(app)
     app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
     assert set(app.text_input(key="set-watch_text").value) == {"b", " "}, "not of the held-out text"
     app.text_area(key="train-paste").set_value(TEXT).run()
-    assert "2 · Training time]  \nOne minute" in everything(app), "a short text offers one time, so no choice"
+    assert "2 · Training time]  \nOne minute" in page_words(app), "a short text offers one time, so no choice"
     app.button_group(key="train-more").set_value("text").run()
-    words = everything(app)
+    words = page_words(app)
     assert f"{len(TEXT):,} characters, {len(set(TEXT))} of them different" in words
     assert "measured once at the end" in words
     app.button(key="train-start").click().run()
@@ -113,7 +113,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     assert description.text == TEXT
     assert description.corpus == ""
     pick_text(app, "machine")
-    assert "2 · Training time]  \nA few seconds" in everything(app)
+    assert "2 · Training time]  \nA few seconds" in page_words(app)
     assert not [one for one in app.button_group if one.key == "train-preset"], "one option is no choice"
 
 
@@ -122,7 +122,7 @@ def test_the_toy_is_of_the_language(open_app: Open, started: list[runs.Descripti
     _name, word = training_text.TOYS["zh"]
     assert len(word) == len(set(word)) == len("machine"), "as the page says"
     assert app.text_input(key="set-watch_text").value == word
-    assert f"**{word[0]}**" in (said := everything(app))
+    assert f"**{word[0]}**" in (said := page_words(app))
     assert 2 * word in said
     assert "machine" not in said
     app.button(key="train-start").click().run()
@@ -155,7 +155,7 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
 
     monkeypatch.setattr(corpora, "fetch", offline)
     app = pick_text(open_app("train"), "tinyshakespeare")
-    said = everything(app).replace("\\", "")
+    said = page_words(app).replace("\\", "")
     assert [one for one in ("1.1 MB", "karpathy/char-rnn", "public domain") if one not in said] == []
     app.button(key="fetch").click().run()
     jobs = app.run().session_state["train.jobs"]
@@ -167,9 +167,9 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
 
 
 def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
-    made("one", held_out=4.3)
+    make_run("one", held_out=4.3)
     app = open_app("train")
-    header, arrays = sent(app)
+    header, arrays = component_data(app)
     assert (header["run"], header["state"], header["alive"]) == ("one", "finished", False)
     assert header["steps"] == [0, 1, 3, 10, 30]
     assert header["probe"] == WATCHED
@@ -180,7 +180,7 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     assert arrays["now.next"].shape == (len(WATCHED) + 1, 8)
     assert np.all(arrays["now.chances"][:, 0] >= arrays["now.chances"][:, -1])
     assert arrays["now.nll"].shape == (len(WATCHED),)
-    assert r"Tiny \<text\>" in everything(app)
+    assert r"Tiny \<text\>" in page_words(app)
     assert header["static"]["words"]["ngram"] == "6-gram"
 
 
@@ -194,24 +194,24 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
 def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
     open_app: Open, entry: dict[str, Any], said: str
 ) -> None:
-    finished = RunFolder(made("one")).finished / "one.safetensors"
+    finished = RunFolder(make_run("one")).finished / "one.safetensors"
     checkpoint.save(tiny("lstm", card=tiny_card(**{model_card.UNITS_KEY: entry})), finished)
-    assert said in everything(open_app("train", run="one"))
+    assert said in page_words(open_app("train", run="one"))
 
 
 def test_of_many_units_those_that_change_most_are_shown(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_view, "SHOWN_UNITS", 3)
-    made("one")
+    make_run("one")
     spread = runs.snapshot("one", None).hidden[:, 0].std(axis=0)
-    header, arrays = sent(open_app("train"))
+    header, arrays = component_data(open_app("train"))
     assert sorted(header["rows"][0]) == sorted(np.argsort(-spread)[:3])
     assert arrays["now.states"].shape == (len(WATCHED), 1, 3)
 
 
 def test_snapshots_are_sent_when_they_are_asked_for() -> None:
-    made("one")
+    make_run("one")
     subject = find("one")
     assert subject is not None
     picture = RunPicture(subject)
@@ -244,13 +244,13 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
 def test_a_run_that_ended_early_says_why_and_can_go_on(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, end: str | None, fields: dict[str, Any], words: str
 ) -> None:
-    events = made("one", end) / "events.jsonl"
+    events = make_run("one", end) / "events.jsonl"
     if fields:
         event_log.append(events, {"event": end, **fields})
     resumed: list[str] = []
     monkeypatch.setattr(runs, "resume", resumed.append)
     app = open_app("train")
-    assert words in sent(app)[0]["line"]
+    assert words in component_data(app)[0]["line"]
     app.button(key="train-resume").click().run()
     assert resumed == ["one"]
 
@@ -261,7 +261,7 @@ def alive() -> Iterator[Callable[[str, str], None]]:
     with contextlib.ExitStack() as locks:
 
         def live(name: str, event: str) -> None:
-            folder = RunFolder(made(name, None))
+            folder = RunFolder(make_run(name, None))
             event_log.append(folder.events, {"event": event, "total_characters": 3000})
             locks.enter_context(folder.take_lock())
             queue.take_ticket(folder)
@@ -274,7 +274,7 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
 ) -> None:
     alive("one", "start")
     app = open_app("train")
-    header, _ = sent(app)
+    header, _ = component_data(app)
     assert header["alive"]
     assert header["rows"] == [list(range(12))], "in their order: none moves while it trains"
     assert "100 % · 3,000 of 3,000 characters" in header["line"]
@@ -282,7 +282,7 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
     app.button(key="train-stop").click().run()
     assert RunFolder(runs.find("one").path).stop.exists()
     assert app.button(key="train-stop").disabled
-    assert "stopping" in everything(app)
+    assert "stopping" in page_words(app)
 
 
 def test_the_queue_is_seen_and_its_limit_can_be_set(
@@ -292,8 +292,8 @@ def test_the_queue_is_seen_and_its_limit_can_be_set(
         alive("second", "queued")
         app = open_app("train", run="second")
         assert app.radio(key="run").value == "second"
-        assert "1 run before it in the queue" in sent(app)[0]["line"]
-    assert "next in the queue" in sent(app.run())[0]["line"]
+        assert "1 run before it in the queue" in component_data(app)[0]["line"]
+    assert "next in the queue" in component_data(app.run())[0]["line"]
     assert app.button(key="train-stop").label == "Leave the queue"
     app.number_input(key="train-limit").set_value(2).run()
     assert runs.limit() == 2
@@ -314,12 +314,12 @@ def test_the_first_run_on_a_book_needs_no_network(
 
 
 def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:
-    made("one", created=1.0)
-    made("other", created=2.0, text="another text, " * 30)
+    make_run("one", created=1.0)
+    make_run("other", created=2.0, text="another text, " * 30)
     app = open_app("train")
     assert not app.multiselect, "one run alone is compared with nothing"
-    assert "on the same text" in everything(app)
-    made("two", "stopped", created=3.0)
+    assert "on the same text" in page_words(app)
+    make_run("two", "stopped", created=3.0)
     app.run()
     app.radio(key="run").set_value("two").run()
     assert app.multiselect(key="train-compare").options == ["two", "one"]
@@ -327,14 +327,14 @@ def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Ope
     assert app.get("plotly_chart")
     assert any("Validation perplexity: lower" in c.value for c in app.caption)
     rows = [run_comparison.row(run) for run in runs.listed() if run.id != "other"]
-    table = list(csv.DictReader(io.StringIO(export.of([*rows, {**rows[0], "Run": "=1+1"}]))))
+    table = list(csv.DictReader(io.StringIO(export.csv_text([*rows, {**rows[0], "Run": "=1+1"}]))))
     assert [row["Run"] for row in table] == ["two", "one", "'=1+1"]
     assert table[0]["Validation perplexity"] == "4.2"
 
 
 def test_where_no_validation_text_is_the_comparison_says_training_perplexity(open_app: Open) -> None:
     for name in ("one", "two"):
-        events = made(name, text="machine" * 30) / "events.jsonl"
+        events = make_run(name, text="machine" * 30) / "events.jsonl"
         lines = events.read_text("utf-8").splitlines(keepends=True)
         events.write_text("".join(line for line in lines if json.loads(line)["event"] != "report"), "utf-8")
     said = [caption.value for caption in open_app("train").caption]
@@ -353,7 +353,7 @@ def test_runs_are_compared_with_those_on_their_text_that_count_alike(open_app: O
         "steps-2": "",
     }
     for n, (name, text) in enumerate(read.items()):
-        made(name, created=float(n + 1), text=text)
+        make_run(name, created=float(n + 1), text=text)
         if name.startswith("steps"):
             last = runs.find(name).last or {}
             event_log.append(runs.home() / name / "events.jsonl", {**last, "counted": "steps"})

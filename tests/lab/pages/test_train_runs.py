@@ -17,9 +17,18 @@ from rnnviz.lab.run import event_log, replay, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import opened, pack, to_bytes, unpack
 from rnnviz.networks import checkpoint
-from tests.support.apptest import Open, addressed, components, everything, sent, settled, turn, warned
+from tests.support.apptest import (
+    Open,
+    address_fields,
+    component_data,
+    components,
+    page_words,
+    run_until_settled,
+    switch_page,
+    warning_text,
+)
 from tests.support.lab_pages import pick_text
-from tests.support.made_runs import START, made
+from tests.support.made_runs import START, make_run
 from tests.support.models import tiny
 
 pytestmark = pytest.mark.usefixtures("started")
@@ -27,14 +36,14 @@ pytestmark = pytest.mark.usefixtures("started")
 
 def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> None:
     """A resumed run's seconds, before and since, tell less than the characters that it has read."""
-    folder = RunFolder(made("again", None))
+    folder = RunFolder(make_run("again", None))
     with folder.take_lock():
         event_log.append(folder.events, {"event": "start", **START, "total_characters": 10_000})
         progress = {"step": 61, "characters": 6_100, "seconds": 79.0, "eta": 21.0}
         event_log.append(folder.events, {"event": "progress", **progress})
         app = open_app("train", run="again")
-    assert sent(app)[0]["fraction"] == pytest.approx(0.61)
-    assert "61 % · 6,100 of 10 thousand characters" in sent(app)[0]["line"]
+    assert component_data(app)[0]["fraction"] == pytest.approx(0.61)
+    assert "61 % · 6,100 of 10 thousand characters" in component_data(app)[0]["line"]
     assert any("training · 61 %" in caption for caption in app.sidebar.radio[0].proto.captions)
 
 
@@ -43,18 +52,18 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
     with rnnviz.follow("mine", model, watch_text="A machine", text="timemachine", total=40) as run:
         run.log(10, 2.0, validation_loss=1.5, learning_rate=0.1)
         app = open_app("train", run="mine")
-        header, arrays = sent(app)
+        header, arrays = component_data(app)
         assert (header["alive"], header["probe"]) == (True, "A machine")
         assert arrays["now.states"].shape == (9, 1, 12)
         assert "25 % · 10 of 40 steps" in header["line"]
         words = header["static"]["words"]
         assert (words["curve"], words["number.speed"]) == ("Perplexity after each step", "steps a second")
         assert header["numbers"]["validation"] == pytest.approx(4.4817, rel=1e-4)
-        assert "logged by another program · H\\. G\\. Wells" in everything(app)
+        assert "logged by another program · H\\. G\\. Wells" in page_words(app)
         app.button(key="train-stop").click().run()
         assert run.stopping
     app.run()
-    assert sent(app)[0]["state"] == "stopped"
+    assert component_data(app)[0]["state"] == "stopped"
     assert not [one for one in app.button if one.key == "train-resume"]
     app.button(key="train-explore").click().run()
     assert checkpoint.load_numpy("mine").vocabulary == model.vocabulary
@@ -63,7 +72,7 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
 def test_a_loop_without_a_sentence_says_so_and_promises_no_line(open_app: Open) -> None:
     with rnnviz.follow("mine", torch.nn.Linear(2, 3)) as run:
         run.log(1, 2.0)
-    header, arrays = sent(open_app("train", run="mine"))
+    header, arrays = component_data(open_app("train", run="mine"))
     words = header["static"]["words"]
     assert words["heat.none"] == "This run has no sentence to watch."
     assert words["curve.blind"] == "Lower is better."
@@ -72,33 +81,33 @@ def test_a_loop_without_a_sentence_says_so_and_promises_no_line(open_app: Open) 
 
 
 def test_a_run_that_is_trained_says_that_it_is_being_measured(open_app: Open) -> None:
-    folder = RunFolder(made("one", None))
+    folder = RunFolder(make_run("one", None))
     with folder.take_lock():
         event_log.append(folder.events, {"event": "measuring", "time": 2.0})
-        assert sent(open_app("train", run="one"))[0]["line"] == (
+        assert component_data(open_app("train", run="one"))[0]["line"] == (
             "Trained. Measuring it on text it never read, up to a minute …"
         )
 
 
 def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    made("one", "stopped")
+    make_run("one", "stopped")
     app = open_app("train")
     shutil.rmtree(runs.home() / "one")
     app.button(key="train-resume").click().run()
-    assert "Traceback" not in everything(app)
+    assert "Traceback" not in page_words(app)
 
 
 def test_a_model_is_kept_once_and_under_a_free_name(open_app: Open, tmp_path: Path) -> None:
-    made("one", created=1.0)
-    made("tiny-gru", created=2.0)
+    make_run("one", created=1.0)
+    make_run("tiny-gru", created=2.0)
     app = open_app("train", run="tiny-gru")
     app.radio(key="run").set_value("one").run()
-    turn(turn(app, "explore"), "train")
-    assert sent(app)[0]["run"] == "one", "it is shown again after another page"
+    switch_page(switch_page(app, "explore"), "train")
+    assert component_data(app)[0]["run"] == "one", "it is shown again after another page"
     for run in ("one", "one", "tiny-gru"):
         app.radio(key="run").set_value(run).run()
         app.button(key="train-explore").click().run()
-        turn(app, "train")
+        switch_page(app, "train")
     kept = {path.stem for path in (tmp_path / "kept").glob("*.safetensors")}
     assert kept == {"one", "tiny-gru-2"}, "another model has that name"
 
@@ -115,7 +124,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_tiny_models: P
 def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
     open_app: Open, shipped: Path, tmp_path: Path
 ) -> None:
-    made("tiny-gru")
+    make_run("tiny-gru")
     replay.write("tiny-gru", shipped / "tiny-gru.snapshots.safetensors")
     shutil.copy(shipped / "tiny-gru.snapshots.safetensors", tmp_path / "kept" / "own.snapshots.safetensors")
     app = open_app("train", run="shipped:tiny-gru")
@@ -125,7 +134,7 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
         if state == "finished":
             app.radio(key="run").set_value(id).run()
         assert app.run().radio(key="run").value == id
-        header, _ = sent(app)
+        header, _ = component_data(app)
         assert (header["run"], header["state"]) == (id, state)
         assert header["steps"] == [0, 1, 3, 10, 30]
     assert len(app.radio(key="run").options) == 1, "the list is of one's own runs"
@@ -135,11 +144,11 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
     starts = []
     for _ in range(2):  # what is in view already is played anew
         app.button(key="train-replay").click().run()
-        header, _arrays = sent(app)
+        header, _arrays = component_data(app)
         assert header["run"] == "shipped:tiny-gru"
         starts.append(header["started"])
     assert 0 < starts[0] < starts[1]
-    assert addressed(app)["run"] == "shipped:tiny-gru"
+    assert address_fields(app)["run"] == "shipped:tiny-gru"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +161,7 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
 def test_a_replay_says_what_its_figures_are_of(
     open_app: Open, shipped: Path, train_on: str, lines: list[str], notice: str, numbers: tuple[object, ...]
 ) -> None:
-    made("tiny-gru", held_out=4.1)
+    make_run("tiny-gru", held_out=4.1)
     path = replay.write("tiny-gru", shipped / "tiny-gru.snapshots.safetensors")
     with opened(path, "story") as (about, arrays):
         about["description"]["config"]["train_on"] = train_on
@@ -160,7 +169,7 @@ def test_a_replay_says_what_its_figures_are_of(
             event.pop("validation_perplexity", None)
         path.write_bytes(pack("story", replay.read(path).snapshot(), about, arrays))
     runs.delete("tiny-gru")
-    header, arrays = sent(open_app("train", run="shipped:tiny-gru"))
+    header, arrays = component_data(open_app("train", run="shipped:tiny-gru"))
     words = header["static"]["words"]
     assert header["lines"] == lines
     assert "with dropout" in words["number.train.help"]
@@ -170,14 +179,14 @@ def test_a_replay_says_what_its_figures_are_of(
 
 
 def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) -> None:
-    made("one", created=1.0)
+    make_run("one", created=1.0)
     app = open_app("train", run="one")
-    first, curves = sent(app)
+    first, curves = component_data(app)
     assert first["state"] == "finished"
     shutil.rmtree(runs.home() / "one")
-    made("one", "stopped", created=2.0, watch_text="A machine")
+    make_run("one", "stopped", created=2.0, watch_text="A machine")
     app.run()
-    second, after = sent(app)
+    second, after = component_data(app)
     assert (second["state"], second["probe"]) == ("stopped", "A machine")
     assert second["born"] != first["born"]
     assert len(after["train"]) == len(curves["train"]), "its events alone"
@@ -194,10 +203,10 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
         raise error
 
     monkeypatch.setattr(estimate, "measure_speed", measured)
-    app = settled(pick_text(open_app("train"), "python-docs"), "train").run()
+    app = run_until_settled(pick_text(open_app("train"), "python-docs"), "train").run()
     assert len(asked) == 1
-    assert "parameters" in everything(app)
-    assert "being measured" not in everything(app)
+    assert "parameters" in page_words(app)
+    assert "being measured" not in page_words(app)
 
 
 def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first(shipped: Path) -> None:
@@ -224,7 +233,7 @@ def halved(value: Any) -> list[Any]:
 
 def test_half_a_surrogate_pair_in_any_event_is_a_character_or_the_line_is_left_out(open_app: Open) -> None:
     said = {"message": "of {kind}", "values": {"kind": "cause"}}
-    folder = RunFolder(made("one", "failed", error=said, cause="none"))
+    folder = RunFolder(make_run("one", "failed", error=said, cause="none"))
     lines = folder.events.read_text("utf-8").splitlines()
     tried = 0
     for n, line in enumerate(lines):
@@ -234,30 +243,30 @@ def test_half_a_surrogate_pair_in_any_event_is_a_character_or_the_line_is_left_o
                 "\n".join([*lines[:n], json.dumps(event), *lines[n + 1 :]]) + "\n", "utf-8"
             )
             app = open_app("train", run="one")
-            assert sent(app)[0]["run"] == "one"
+            assert component_data(app)[0]["run"] == "one"
             tried += 1
             if HALF in event.get("sample", ""):
-                assert sent(app)[0]["sample"] == "<b>tim?"
+                assert component_data(app)[0]["sample"] == "<b>tim?"
     assert tried >= 12
 
 
 def test_half_a_surrogate_pair_in_a_description_or_a_snapshot_is_shown_or_said(open_app: Open) -> None:
-    folder = RunFolder(made("one"))
+    folder = RunFolder(make_run("one"))
     description = json.loads(folder.description_file.read_text("utf-8"))
     for odd in halved(description):
         folder.description_file.write_text(json.dumps(odd), "utf-8")
-        assert sent(open_app("train", run="one"))[0]["run"] == "one"
+        assert component_data(open_app("train", run="one"))[0]["run"] == "one"
     folder.description_file.write_text(json.dumps(description), "utf-8")
     with opened(folder.newest, "probe") as (about, arrays):
         shot = unpack(about, arrays, 30, 3000)
     for text, symbols in ((shot.text[:-1] + HALF, shot.symbols), (shot.text, (*shot.symbols[:-1], HALF))):
         folder.newest.write_bytes(to_bytes(replace(shot, text=text, symbols=symbols)))
-        assert sent(open_app("train", run="one"))[0]["probe"] == text.replace(HALF, "?")
+        assert component_data(open_app("train", run="one"))[0]["probe"] == text.replace(HALF, "?")
 
 
 @pytest.mark.parametrize("id", ["x" * 5_000, "é" * 200, "", "..", "a/b", "a\0b"])
 def test_a_run_that_can_not_be_is_said_not_to_be_there(open_app: Open, id: str) -> None:
-    made("one")
+    make_run("one")
     app = open_app("train", run=id)
     (said,) = [one.value for one in app.warning]
     assert "There is no run called" in said
@@ -268,7 +277,7 @@ def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest
     monkeypatch.setattr(run_view, "MAX_EVENTS", 20)
     monkeypatch.setattr(event_log, "MAX_LINES_KIND", 4)
     monkeypatch.setattr(event_log, "NEWEST_LINES", 2)
-    folder = RunFolder(made("one", None))
+    folder = RunFolder(make_run("one", None))
     watch, most = run_view.RunMonitor(), 0
     for step in range(31, 91):
         event_log.append(folder.events, {"event": "progress", "step": step})
@@ -283,13 +292,13 @@ def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest
 
 @pytest.mark.usefixtures("started")
 def test_an_unknown_run_is_named_until_another_is_chosen(open_app: Open) -> None:
-    assert "no run called **nobody** here" in warned(open_app("train", run="nobody"))
-    made("one", created=1.0)
-    made("two", created=2.0)
+    assert "no run called **nobody** here" in warning_text(open_app("train", run="nobody"))
+    make_run("one", created=1.0)
+    make_run("two", created=2.0)
     app = open_app("train", run="nobody")
-    assert "no run called **nobody** here" in warned(app)
-    assert "This is **two**" in warned(app)
-    assert not warned(app.radio(key="run").set_value("one").run())
+    assert "no run called **nobody** here" in warning_text(app)
+    assert "This is **two**" in warning_text(app)
+    assert not warning_text(app.radio(key="run").set_value("one").run())
     runs.delete("one")  # in another window
-    assert "no run called **one** here" in warned(app.run())
-    assert "This is **two**" in warned(app)
+    assert "no run called **one** here" in warning_text(app.run())
+    assert "This is **two**" in warning_text(app)

@@ -6,7 +6,7 @@ import pytest
 
 from rnnviz.errors import install
 from rnnviz.networks import engines
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.lab_pages import choose_way
 from tests.support.models import TEXT
 from tests.support.perplexity_page import upload
@@ -35,9 +35,9 @@ def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     app = choose_way(open_app("inside", part="cause", model="tiny-gru"), "compare")
     chosen = next(box for box in app.multiselect if box.label.startswith("Compare"))
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
-    assert f"`{install('lab')}`" in everything(app)
+    assert f"`{install('lab')}`" in page_words(app)
     assert boards
     boards.clear()
-    app = settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
-    settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
+    app = run_until_settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
+    run_until_settled(app.toggle(key="inside.attribution.on").set_value(True).run(), "inside")
     assert boards["inside.attribution"]["texts"]  # in numpy

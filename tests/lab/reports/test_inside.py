@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import pytest
 
 from rnnviz.figures.pictures import draw
-from rnnviz.figures.themes import DARK, LEVELS, LIGHT, THEMES, Theme
+from rnnviz.figures.themes import COLOUR_LEVELS, DARK, LIGHT, THEMES, Theme
 from rnnviz.findings import Bars, Heat, Histogram, Lines, Points, Square
 
 TANH = ("diverging", -1.0, 1.0)
@@ -24,7 +24,10 @@ def draw_valid(finding: Any, theme: Theme = LIGHT) -> dict[str, Any]:
 def test_a_table_has_a_colour_for_each_value_and_the_first_row_above(theme: Theme) -> None:
     values = np.array([[-1.0, 0.0, 1.0], [1.0, np.nan, -3.0]])
     figure = draw_valid(Heat(values, TANH, "", ""), theme=theme)
-    assert figure["data"][0]["z"].tolist() == [[0, LEVELS // 2, LEVELS - 1], [LEVELS - 1, LEVELS // 2, 0]]
+    assert figure["data"][0]["z"].tolist() == [
+        [0, COLOUR_LEVELS // 2, COLOUR_LEVELS - 1],
+        [COLOUR_LEVELS - 1, COLOUR_LEVELS // 2, 0],
+    ]
     low, high = figure["layout"]["yaxis"]["range"]
     assert low > high
 
@@ -33,7 +36,11 @@ def test_a_connectivity_is_empty_where_nothing_flows() -> None:
     none = -np.inf
     log10 = np.array([[none, none, none], [0.0, none, none], [-2.0, -9.0, none]], np.float32)
     figure = draw_valid(Square(log10, "", ""))
-    assert figure["data"][0]["z"].tolist() == [[0, 0, 0], [LEVELS - 1, 0, 0], [(LEVELS - 1) // 2, 0, 0]]
+    assert figure["data"][0]["z"].tolist() == [
+        [0, 0, 0],
+        [COLOUR_LEVELS - 1, 0, 0],
+        [(COLOUR_LEVELS - 1) // 2, 0, 0],
+    ]
 
 
 @pytest.mark.parametrize("length", [1, 2, 6, 7, 61, 300, 2000, 12_345])

@@ -24,9 +24,9 @@ from rnnviz.lab.run.snapshots import read
 from rnnviz.lab.run.training_state import restore, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
-from tests.support.made_runs import made
+from tests.support.made_runs import make_run
 from tests.support.models import tiny
-from tests.support.refused import Refusals, refused
+from tests.support.refused import Refusals, assert_refused
 from tests.support.texts import TRAVELLER
 from tests.support.training import CORPUS, SMALL
 
@@ -51,7 +51,7 @@ def while_alive(do: Callable[[str], Any]) -> Any:
 
 def locked_by(make: str) -> Any:
     """Go on with a run whose lock is a folder, or a file on a disk that has become read-only."""
-    folder = RunFolder(made("one", "stopped"))
+    folder = RunFolder(make_run("one", "stopped"))
     getattr(folder.lock, make)()
     with pytest.MonkeyPatch.context() as patch:
         if make == "touch":
@@ -81,7 +81,7 @@ def no_folder() -> None:
 
 
 def unwatched() -> Any:
-    for file in (made("bare") / "snapshots").iterdir():
+    for file in (make_run("bare") / "snapshots").iterdir():
         file.unlink()
     return replay.write("bare", "x.snapshots.safetensors")
 
@@ -101,15 +101,17 @@ SEVERAL: dict[str, Any] = {
 
 REFUSED: Refusals = {
     "keep: a name": (
-        after(lambda: made("one"), lambda: runs.keep("one", "../x")), CheckpointError, "no folder",
+        after(lambda: make_run("one"), lambda: runs.keep("one", "../x")), CheckpointError, "no folder",
     ),
     "keep: taken": (
-        after(lambda: runs.keep(made("one").name, "x"), lambda: runs.keep("one", "x")),
+        after(lambda: runs.keep(make_run("one").name, "x"), lambda: runs.keep("one", "x")),
         TrainingError,
         "a model called 'x' already",
     ),
     "resume: finished": (
-        after(lambda: made("one"), lambda: runs.resume("one")), TrainingError, "is finished; start a new one",
+        after(lambda: make_run("one"), lambda: runs.resume("one")),
+        TrainingError,
+        "is finished; start a new one",
     ),
     "resume: another program's": (
         after(lambda: while_alive(runs.stop), lambda: runs.resume("mine")),
@@ -185,7 +187,7 @@ REFUSED: Refusals = {
     },
     "replay: a step": (
         after(
-            lambda: replay.write(made("one").name, "one.snapshots.safetensors"),
+            lambda: replay.write(make_run("one").name, "one.snapshots.safetensors"),
             lambda: replay.read("one.snapshots.safetensors").snapshot(7),
         ),
         TrainingError,
@@ -280,4 +282,4 @@ def test_it_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
     monkeypatch.setattr(runs, "_launch", lambda folder, lock: None)
-    refused(*REFUSED[name])
+    assert_refused(*REFUSED[name])

@@ -9,12 +9,12 @@ from rnnviz import cli
 from rnnviz.lab.run import replay as run_replay
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint
-from tests.support.made_runs import made
+from tests.support.made_runs import make_run
 from tests.support.texts import TRAVELLER
 
 
 def test_a_story_tells_what_the_run_did(tmp_path: Path) -> None:
-    made("one", held_out=4.3)
+    make_run("one", held_out=4.3)
     path = run_replay.write("one", tmp_path / f"one{run_replay.SUFFIX}")
     replay = run_replay.read(path)
     assert replay.steps == (0, 1, 3, 10, 30)

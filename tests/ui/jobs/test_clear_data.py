@@ -14,7 +14,7 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from tests.support import needs
-from tests.support.apptest import Open, settled
+from tests.support.apptest import Open, run_until_settled
 from tests.support.perplexity_page import open_section, paste, upload
 
 OTHER = Key("of no text")
@@ -76,7 +76,7 @@ def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
     for one in shown:
         with pytest.raises(ConfigError, match="was closed"):
             one.record.read("codes")
-    app = settled(app.run(), "perplexity")
+    app = run_until_settled(app.run(), "perplexity")
     assert [one.label for one in app.metric if "Perplexity" in one.label] == ["Perplexity of an example"]
     assert app.text_area(key="pasted").value == ""
     assert not app.warning
@@ -92,17 +92,17 @@ def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: p
         made.add(key)
         return put(self, key, *result)
 
-    app = settled(open_app("perplexity"), "perplexity")
+    app = run_until_settled(open_app("perplexity"), "perplexity")
     monkeypatch.setattr(Store, "put", seen)
     app = upload(app, ("mine.txt", "A lever of brass. " * 9))
     for part in ("against", "compression"):
-        settled(open_section(app, part), "perplexity")
-    settled(app.button(key="pack").click().run(), "perplexity")
+        run_until_settled(open_section(app, part), "perplexity")
+    run_until_settled(app.button(key="pack").click().run(), "perplexity")
     assert {key.what for key in made} == {"full", "plain", "baselines", "pack"}
     kept, theirs = store.shared(), made.copy()
     assert all(kept.get(key) is not None for key in theirs)
     app.button(key="forget-texts").click().run()
     assert [key.what for key in theirs if kept.get(key) is not None] == []
-    settled(app, "perplexity")
+    run_until_settled(app, "perplexity")
     gc.collect()
     assert not [one for one in gc.get_objects() if isinstance(one, Text) and one.name == "mine.txt"]

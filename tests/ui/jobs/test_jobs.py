@@ -3,15 +3,15 @@
 import logging
 import threading
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from rnnviz.errors import TextError
+from rnnviz.networks.progress import Progress, Share
 from rnnviz.ui.jobs import pending
 from rnnviz.ui.jobs.store import Key, Store
-from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Make, Step
+from rnnviz.ui.jobs.worker import OVER, Job, Jobs, Work
 from tests.support.jobs import SOON, Endless, job_of
 
 
@@ -69,11 +69,11 @@ def test_a_job_cancelled_while_it_waits_never_starts_and_lets_go_of_what_it_was_
     waiting = jobs.ask("b", "b", job_of("b", done))
     jobs.cancel(["a", "b"])
     assert jobs.stopped(SOON)
-    assert (waiting.make, done) == (None, [])
+    assert (waiting.work, done) == (None, [])
     assert jobs.ask("b", "b", job_of("b", done)).state == "cancelled"
     again = jobs.ask("b", "b", job_of("b", done), again=OVER)
     assert jobs.wait(["b"], SOON)
-    assert (again.state, again.make, done) == ("done", None, ["b"])
+    assert (again.state, again.work, done) == ("done", None, ["b"])
 
 
 def test_nothing_keeps_running_once_the_reader_has_left() -> None:
@@ -103,12 +103,12 @@ def test_what_nobody_looks_at_any_more_is_dropped() -> None:
 
 
 def test_a_failure_is_kept_and_only_the_unexpected_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    def failing(error: Exception) -> Make:
-        def make(check: Check) -> Generator[Step, None, None]:
-            yield Step(0.1)
+    def failing(error: Exception) -> Work:
+        def work(progress: Progress) -> None:
+            progress(Share(0.1))
             raise error
 
-        return make
+        return work
 
     jobs = Jobs()
     with caplog.at_level(logging.ERROR, "rnnviz"):
@@ -188,5 +188,5 @@ def test_a_result_that_another_has_put_stays_as_others_may_be_reading_its_folder
 @pytest.mark.parametrize(("seconds", "left"), [(1.0, False), (4.0, True)])
 def test_a_long_jobs_time_left_is_said_soon(seconds: float, left: bool) -> None:
     """Of an hour's job a hundredth would be half a minute."""
-    job = Job("k", "a", None, Jobs(), step=Step(0.004, 4000), began=time.monotonic() - seconds)
+    job = Job("k", "a", None, Jobs(), share=Share(0.004, 4000), began=time.monotonic() - seconds)
     assert ("left" in pending.progress_words(job, 0)) is left

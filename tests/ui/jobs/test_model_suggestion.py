@@ -14,7 +14,7 @@ from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell.example_text import TEXTS
-from tests.support.apptest import SHIPPED, Open, addressed, everything, sent, settled
+from tests.support.apptest import SHIPPED, Open, address_fields, component_data, page_words, run_until_settled
 from tests.support.perplexity_page import upload
 
 GERMAN = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
@@ -25,14 +25,11 @@ def info(name: str) -> ModelInfo:
 
 
 def looked(name: str, text: str) -> Better:
-    steps, shares = look(info(name), text), []
-    while True:
-        try:
-            shares.append(next(steps).fraction)
-        except StopIteration as end:
-            assert shares == sorted(shares)
-            assert shares[-1] < 1
-            return end.value  # type: ignore[no-any-return]
+    shares: list[float] = []
+    better = look(info(name), text, lambda share: shares.append(share.fraction))
+    assert shares == sorted(shares)
+    assert shares[-1] < 1
+    return better
 
 
 @pytest.mark.usefixtures("shipped")
@@ -65,7 +62,7 @@ def asked(app: AppTest, **fields: Any) -> dict[str, Any]:
     """What the browser is answered."""
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, **fields}
     app.run()
-    return sent(app)[0]
+    return component_data(app)[0]
 
 
 @pytest.mark.usefixtures("shipped")
@@ -134,13 +131,13 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
 @pytest.mark.usefixtures("shipped")
 def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
-    app = settled(app, "better")
+    app = run_until_settled(app, "better")
     button = app.button(key="perplexity.better")
     assert button.label.replace("\\", "") == "Use Journey to the West (Chinese), GRU?"
-    assert "hasn't learnt this kind of text" in everything(app)
-    assert "predicts the beginning of this text best" in everything(app)
+    assert "hasn't learnt this kind of text" in page_words(app)
+    assert "predicts the beginning of this text best" in page_words(app)
     button.click().run()
     assert app.sidebar.selectbox(key="model").value == "chinese-gru"
-    assert addressed(app)["model"] == "chinese-gru"
-    app = settled(app, "perplexity")
+    assert address_fields(app)["model"] == "chinese-gru"
+    app = run_until_settled(app, "perplexity")
     assert "perplexity.better" not in [one.key for one in app.button]

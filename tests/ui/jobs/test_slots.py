@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -13,10 +13,11 @@ import psutil
 import pytest
 
 from rnnviz.networks import threads
+from rnnviz.networks.progress import Progress, Share
 from rnnviz.ui.jobs import store, worker
-from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
+from rnnviz.ui.jobs.worker import Job, Jobs, Slots, Work
 from tests.support.app import Open
-from tests.support.apptest import everything
+from tests.support.apptest import page_words
 from tests.support.jobs import SOON, Endless, job_of
 from tests.support.waiting import until
 
@@ -28,11 +29,11 @@ class Held:
         self.name, self.log = name, log
         self.began, self.go = threading.Event(), threading.Event()
 
-    def __call__(self, check: Check) -> Generator[Step, None, None]:
+    def __call__(self, progress: Progress) -> None:
         self.log.append(self.name)
         self.began.set()
         while not self.go.wait(0.01):
-            yield Step(0.5)
+            progress(Share(0.5))
 
 
 def asked(jobs: Jobs, name: str, log: list[str], size: int = 0) -> tuple[Held, Job]:
@@ -103,10 +104,10 @@ def test_what_stands_behind_a_cancelled_job_begins_if_it_needs_no_place() -> Non
 def test_a_place_is_given_back_whatever_ends_its_job(
     what: str, end: BaseException | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ends(check: Check) -> Generator[Step, None, None]:
-        yield Step(0.1)
+    def ends(progress: Progress) -> None:
+        progress(Share(0.1))
         while end is None:
-            yield Step(0.2)
+            progress(Share(0.2))
         raise end
 
     def starts(thread: threading.Thread) -> None:
@@ -209,12 +210,12 @@ def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: 
         until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
         next(b for b in app.button if b.label == "Cancel").click().run()
         app.run()
-        assert "cancelled" in everything(app)
+        assert "cancelled" in page_words(app)
     next(b for b in app.button if b.label == "Start again").click().run()
     until(lambda: bool(app.run().metric))
 
 
-def grown(job: Callable[[Check], Generator[Step, None, None]]) -> float:
+def grown(job: Work) -> float:
     """How much larger this process is after a job than before, in MB."""
     process, jobs = psutil.Process(), Jobs()
     before = process.memory_info().rss
@@ -228,12 +229,12 @@ def grown(job: Callable[[Check], Generator[Step, None, None]]) -> float:
 def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
 
-    def job(check: Check) -> Generator[Step, None, None]:
-        yield Step(0.0)
+    def job(progress: Progress) -> None:
+        progress(Share(0.0))
         many = [np.ones(5_000) for _ in range(5_000)]  # 200 MB in pieces too small to be mapped one by one
         kept.append(np.ones(5_000))  # which would keep all below it
         del many
-        yield Step(1.0)
+        progress(Share(1.0))
 
     assert grown(job) < 60
     with monkeypatch.context() as patched:

@@ -2,35 +2,39 @@
 
 import json
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import urlencode
 
 import pytest
 
 from rnnviz import i18n
+from rnnviz.errors import ConfigError
 from rnnviz.lecture import controls
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
 from rnnviz.ui.pages.learn import page
 from rnnviz.ui.pages.learn.lecture import MAX_ADDRESS_CHARS, Lecture
-from tests.support.apptest import Open, components, everything
+from tests.support.apptest import Open, components, page_words
 
 STEPS = [(scene.number, at, step) for scene in scenes() for at, step in enumerate(scene.steps)]
-each = pytest.mark.parametrize(("number", "at", "step"), STEPS, ids=lambda part: getattr(part, "name", ""))
+every_step = pytest.mark.parametrize(
+    ("number", "at", "step"), STEPS, ids=lambda part: getattr(part, "name", "")
+)
 NONSENSE: list[object] = [
     *(None, -3, 10**9, 1e308, 1.5, True, "", "nan", "x" * 5000, "\ud83d"),
     *([], [[]], [None] * 7, [["1e999"]], {"a": 1}),
 ]
 
 
-def answered(lecture: Lecture, wish: Any = None) -> dict[str, Any]:
+def answered(lecture: Lecture, ask: Any = None) -> dict[str, Any]:
     """What the browser gets."""
-    found: dict[str, Any] = json.loads(lecture.answer(wish, {}, str))
-    assert "error" not in found, found["error"]
-    return found
+    answer: dict[str, Any] = json.loads(lecture.answer(ask, {}, str))
+    assert "error" not in answer, answer["error"]
+    return answer
 
 
-@each
-def test_a_step_has_a_formula_notes_and_a_way_on(number: int, at: int, step: Step) -> None:
+@every_step
+def test_step_has_formula_notes_and_next_step(number: int, at: int, step: Step) -> None:
     sent = answered(Lecture({"step": step.name}))
     assert (sent["scene"], sent["step"]) == (number, at)
     assert sent["steps"] == len(scenes()[number - 1].stops)
@@ -44,8 +48,8 @@ def test_a_step_has_a_formula_notes_and_a_way_on(number: int, at: int, step: Ste
     assert bool(note["next"]) == (not last)
 
 
-@each
-def test_whatever_arrives_does_no_harm(number: int, at: int, step: Step) -> None:
+@every_step
+def test_nonsense_leaves_a_step_whole(number: int, at: int, step: Step) -> None:
     lecture = Lecture({"step": step.name})
     usual = answered(lecture)
     for value in NONSENSE:  # what asks for a place says nothing of the step in view
@@ -57,51 +61,52 @@ def test_whatever_arrives_does_no_harm(number: int, at: int, step: Step) -> None
     assert sent["data"].keys() >= usual["data"].keys()
 
 
-@each
-def test_an_address_with_nonsense_opens_the_step_as_usual(number: int, at: int, step: Step) -> None:
+@every_step
+def test_nonsense_in_address_opens_usual_step(number: int, at: int, step: Step) -> None:
     usual = answered(Lecture({"step": step.name}))
     for value in ("", "9" * 30, "١٢", "<script>", "\ud83d", "../../etc"):
-        given = {name: value for name, c in step.controls.items() if c.valid(value) is None}
-        assert answered(Lecture({**given, "step": step.name}))["data"] == usual["data"]
+        values = {name: value for name, c in step.controls.items() if c.valid(value) is None}
+        assert answered(Lecture({**values, "step": step.name}))["data"] == usual["data"]
 
 
-@each
-def test_a_question_stands_before_its_picture_and_is_asked_of_the_room(
-    number: int, at: int, step: Step
-) -> None:
+@every_step
+def test_question_precedes_its_picture_and_goes_to_the_room(number: int, at: int, step: Step) -> None:
     lecture = Lecture({"step": step.name})
-    first, asked = answered(lecture), lecture.room_question()
+    first, question = answered(lecture), lecture.room_question()
     if not step.question:
         assert "picture" in first["data"]
-        assert step.asked or asked is None
+        assert step.room_question or question is None
         return
     assert "picture" not in first["data"]
     assert first["code"] is None
-    assert (asked.text, asked.options, asked.right, asked.over) == (
+    assert (question.text, question.options, question.right, question.over) == (
         *(step.question.text, tuple(step.question.options)),
         *(None, False),
     )
-    then = answered(lecture, {"ask": {PICK: 0}})
-    made = lecture.room_question()
-    assert (made.key, made.over, made.right) == (asked.key, True, then["data"]["question"]["right"])
-    assert (then["query"][PICK], then["data"]["question"]["predicted"]) == ("0", 0)
-    assert answered(Lecture(then["query"]))["data"] == then["data"]
+    answer = answered(lecture, {"ask": {PICK: 0}})
+    answered_question = lecture.room_question()
+    assert (answered_question.key, answered_question.over, answered_question.right) == (
+        question.key,
+        True,
+        answer["data"]["question"]["right"],
+    )
+    assert (answer["query"][PICK], answer["data"]["question"]["predicted"]) == ("0", 0)
+    assert answered(Lecture(answer["query"]))["data"] == answer["data"]
     assert "picture" in answered(lecture, {"ask": {PICK: SEEN}})["data"]
     assert "picture" not in answered(lecture, {"ask": {PICK: OPEN}})["data"]
 
 
-@each
-def test_an_address_brings_a_step_back(number: int, at: int, step: Step) -> None:
+@every_step
+def test_address_restores_step_and_values(number: int, at: int, step: Step) -> None:
     lecture = Lecture({"step": step.name})
     answered(lecture, {"present": True, "ask": {PICK: SEEN}})
     for name, control in step.controls.items():
-        kind, more = control.widget.get("kind"), control.widget
-        wish = {"slider": more.get("range", [0, 0])[1], "again": 7, "toggle": 1, "field": "tea time"}.get(
-            kind
-        )
+        kind, widget = control.widget.get("kind"), control.widget
+        values = {"slider": widget.get("range", [0, 0])[1], "again": 7, "toggle": 1, "field": "tea time"}
+        new_value = values.get(kind)
         if kind == "choice":
-            wish = control.drawn(None)["options"][-1][0]
-        sent = answered(lecture, {"ask": {name: wish}})
+            new_value = control.widget_at(None)["options"][-1][0]
+        sent = answered(lecture, {"ask": {name: new_value}})
     sent = answered(lecture)
     assert len(urlencode(sent["query"])) <= MAX_ADDRESS_CHARS
     again = answered(Lecture(sent["query"]))
@@ -109,11 +114,11 @@ def test_an_address_brings_a_step_back(number: int, at: int, step: Step) -> None
     assert (again["step"], again["present"]) == (at, True)
 
 
-def test_an_address_without_a_known_step_leads_to_the_first() -> None:
+def test_unknown_step_in_address_opens_the_first() -> None:
     assert Lecture({"step": "nothing"}).step == Lecture({}).step == scenes()[0].steps[0]
 
 
-def test_a_scene_keeps_what_was_set_while_others_are_shown_and_its_steps_share_it() -> None:
+def test_scene_keeps_values_and_its_steps_share_them() -> None:
     lecture = Lecture({"step": "joined"})
     answered(lecture, {"ask": {"seed": 9}})
     answered(lecture, {"scene": 1})
@@ -122,7 +127,15 @@ def test_a_scene_keeps_what_was_set_while_others_are_shown_and_its_steps_share_i
     assert answered(lecture, {"go": "one"})["query"]["seed"] == "9"
 
 
-def test_what_is_asked_as_it_is_sets_nothing_back() -> None:
+def test_values_that_raise_an_error_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    lecture = Lecture({"step": "joined"})
+    with monkeypatch.context() as patch:
+        patch.setattr(Lecture, "_picture_data", Mock(side_effect=ConfigError("no picture")))
+        assert "no picture" in json.loads(lecture.answer({"ask": {"seed": 9}}, {}, str))["error"]
+    assert "seed" not in answered(lecture)["query"]
+
+
+def test_unchanged_value_resets_no_other() -> None:
     lecture, bars = Lecture({"step": "game", PICK: "0"}), [0.5] * 6
     answered(lecture, {"ask": {"case": "zero"}})
     answered(lecture, {"ask": {"p": bars}})
@@ -133,40 +146,33 @@ def test_what_is_asked_as_it_is_sets_nothing_back() -> None:
     assert lecture.values["p"] is None
 
 
-def test_a_step_beyond_the_last_is_the_last() -> None:
-    lecture = Lecture({"step": "joined"})
-    assert answered(lecture, {"step": 99})["step"] == len(scenes()[3].steps) - 1
-    assert answered(lecture, {"step": -3})["step"] == 0
+@pytest.mark.parametrize(("step", "place"), [(99, len(scenes()[3].steps) - 1), (-3, 0)])
+def test_step_beyond_scene_becomes_its_nearest(step: int, place: int) -> None:
+    assert answered(Lecture({"step": "joined"}), {"step": step})["step"] == place
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale: str) -> None:
+def test_page_names_a_missing_model(open_app: Open, locale: str) -> None:
     app = open_app("learn", locale=locale, step="outputs", pick="0")  # with the tiny models alone
     sent = json.loads(components(app)[0].proto.bytes)
     assert "timemachine-" in sent["error"]
-    assert "Traceback" not in everything(app)
-    assert sent["titles"] == [i18n.translations(locale[:2]).gettext(one.title) for one in scenes()]
-
-
-def test_both_appearances_have_the_same_colours_by_name() -> None:
-    light, dark = (page.colours()[name] for name in ("light", "dark"))
-    assert light.keys() == dark.keys()
-    assert len(light["diverging"]) == page.COLOUR_LEVELS
+    assert "Traceback" not in page_words(app)
+    assert sent["titles"] == [i18n.translations(locale[:2]).gettext(scene.title) for scene in scenes()]
 
 
 @pytest.mark.parametrize(
-    ("value", "kept"), [(" a\nb ", " a b "), ("", None), (7, None), ("\ud83d", None), ("abcdef", "abcde")]
+    ("value", "accepted"), [(" a\nb ", " a b "), ("", None), (7, None), ("\ud83d", None), ("abcdef", "abcde")]
 )
-def test_a_line_of_text_is_taken_or_left(value: object, kept: str | None) -> None:
-    assert controls.text(5)(value) == kept
+def test_controls_accept_or_refuse_values(value: object, accepted: str | None) -> None:
+    assert controls.text(5)(value) == accepted
     assert controls.choice({"abcdef": ""}, "").valid(value) == ("abcdef" if value == "abcdef" else None)
     assert controls.whole(0, 9)(value) == (7 if value == 7 else None)
 
 
-def test_why_no_room_opens_is_told_once(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "answer_room", lambda wish, say: {"door": None, "trouble": "no network"})
+def test_trouble_with_the_room_is_sent_once(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "answer_room", lambda ask, describe: {"door": None, "trouble": "no network"})
     app = open_app("learn")
-    told = json.loads(components(app)[0].proto.bytes)
-    assert told["room"]["trouble"] == "no network"
-    later = app.session_state["learn.link"].answer({"scene": 2, "present": told["present"]})
+    first = json.loads(components(app)[0].proto.bytes)
+    assert first["room"]["trouble"] == "no network"
+    later = app.session_state["learn.link"].answer({"scene": 2, "present": first["present"]})
     assert json.loads(later)["room"] == {"door": None}

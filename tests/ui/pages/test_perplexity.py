@@ -23,7 +23,7 @@ from rnnviz.text.characters import REWRITINGS
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.shell.address import pack_text
 from rnnviz.ui.shell.example_text import TEXTS
-from tests.support.apptest import SHIPPED, Open, addressed, everything, settled, turn
+from tests.support.apptest import SHIPPED, Open, address_fields, page_words, run_until_settled, switch_page
 from tests.support.models import TEXT
 from tests.support.perplexity_page import expected_score, open_section, paste, upload
 from tests.support.pieces import costs
@@ -35,7 +35,7 @@ GERMAN = "Größe und Ärger für Übermut. " * 40
 def read_as(app: AppTest, encoding: str) -> AppTest:
     """Choose the encoding of the file in view."""
     (picker,) = [one for one in app.selectbox if str(one.key).startswith("encoding-")]
-    return settled(picker.set_value(encoding).run(), "perplexity")
+    return run_until_settled(picker.set_value(encoding).run(), "perplexity")
 
 
 def unknown(app: AppTest) -> Any:
@@ -49,17 +49,17 @@ def shown(app: AppTest) -> str:
 
 
 def test_before_any_upload_a_real_example_is_scored(open_app: Open, models_folder: Path) -> None:
-    app = settled(open_app("perplexity"), "perplexity")
+    app = run_until_settled(open_app("perplexity"), "perplexity")
     assert shown(app) == f"{expected_score(models_folder, 'The Time Traveller').perplexity:.2f}"
-    assert "An example" in everything(app)
-    assert "Short text: one unusual word" in everything(app)
+    assert "An example" in page_words(app)
+    assert "Short text: one unusual word" in page_words(app)
 
 
 def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), ("wells.txt", LATIN))
     score = expected_score(models_folder, LATIN)
     assert shown(app) == f"{score.perplexity:.2f}"
-    words = everything(app)
+    words = page_words(app)
     parts = (
         f"**{score.bits_per_character:.3f}**",
         f"**{score.bits_per_byte:.3f}**",
@@ -104,7 +104,7 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
 def test_a_text_says_where_the_next_passage_lies_or_why_it_cannot(
     open_app: Open, models_folder: Path, text: str, said: tuple[str, ...], unsaid: tuple[str, ...]
 ) -> None:
-    words = everything(upload(open_app("perplexity"), ("a.txt", text)))
+    words = page_words(upload(open_app("perplexity"), ("a.txt", text)))
     assert [part for part in said if part not in words] == []
     assert [part for part in unsaid if part in words] == []
     found = interval(costs(load(models_folder / "tiny-gru.safetensors"), text))
@@ -116,10 +116,10 @@ def test_a_wrong_guess_is_mended_by_a_choice(open_app: Open) -> None:
     app = upload(open_app("perplexity"), ("a.txt", GERMAN.encode("cp1252")))
     before = shown(app)
     read_as(app, "cp1251")
-    assert r"Encoding **Windows\-1251**, declared" in everything(app)
+    assert r"Encoding **Windows\-1251**, declared" in page_words(app)
     assert "ц" in unknown(app)["Character"].tolist()
     read_as(app, "")
-    assert r"Encoding **Windows\-1252**, guessed" in everything(app)
+    assert r"Encoding **Windows\-1252**, guessed" in page_words(app)
     assert shown(app) == before
 
 
@@ -131,7 +131,7 @@ def test_an_undecodable_file_can_be_read_as_what_it_is(open_app: Open) -> None:
     assert r"is UTF\-8 but damaged" in error.value
     read_as(app, "iso8859-1")
     assert not app.error
-    assert r"Encoding **Latin\-1**, declared" in everything(app)
+    assert r"Encoding **Latin\-1**, declared" in page_words(app)
 
 
 @pytest.mark.usefixtures("troubled")
@@ -159,7 +159,10 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(
     both = [expected_score(models_folder, text).perplexity for text in ("the time", "a machine")]
     assert table["Perplexity"].tolist() == pytest.approx(both)
     assert shown(app) == f"{both[0]:.2f}"
-    assert shown(settled(app.selectbox(key="closer").set_value(1).run(), "perplexity")) == f"{both[1]:.2f}"
+    assert (
+        shown(run_until_settled(app.selectbox(key="closer").set_value(1).run(), "perplexity"))
+        == f"{both[1]:.2f}"
+    )
 
 
 def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open, models_folder: Path) -> None:
@@ -167,8 +170,8 @@ def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open,
     app = upload(open_app("perplexity"), *((f"t{n}.txt", text) for n, text in enumerate(texts)))
     scores = [expected_score(models_folder, text) for text in texts]
     found = averages(scores)
-    assert f"Averages of 12 texts: **{rounded(found.micro)}** by characters (micro)" in everything(app)
-    assert f"**{rounded(found.macro)}** by texts (macro)" in everything(app)
+    assert f"Averages of 12 texts: **{rounded(found.micro)}** by characters (micro)" in page_words(app)
+    assert f"**{rounded(found.macro)}** by texts (macro)" in page_words(app)
     assert shown(app) == rounded(scores[0].perplexity)
     (table,) = [frame for frame in app.dataframe if "Text" in frame.value.columns]
     alone = [score.perplexity for score in scores]
@@ -178,7 +181,7 @@ def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open,
     )
     assert written == [rounded(r.perplexity) for r in scores], "as in the answer below"
     app.session_state["closer"] = 1  # what a click on the second row sets
-    assert shown(settled(app.run(), "perplexity")) == rounded(scores[1].perplexity)
+    assert shown(run_until_settled(app.run(), "perplexity")) == rounded(scores[1].perplexity)
 
 
 def test_a_second_models_number_stands_in_the_answer_whatever_the_section(
@@ -188,24 +191,24 @@ def test_a_second_models_number_stands_in_the_answer_whatever_the_section(
     app.selectbox(key="second").set_value("tiny-lstm").run()
     said = rf"**{rounded(expected_score(models_folder, TEXT, 'tiny-lstm').perplexity)}** with tiny\-lstm"
     for name in ("origin", "sum"):
-        assert said in everything(open_section(app, name))
+        assert said in page_words(open_section(app, name))
 
 
 def test_a_pasted_text_joins_later_uploads_only_when_asked(open_app: Open, models_folder: Path) -> None:
     app = paste(open_app("perplexity"), "The Time\nTraveller")
     assert shown(app) == rounded(expected_score(models_folder, "The Time\nTraveller").perplexity)
-    assert "Encoding" not in everything(app)
+    assert "Encoding" not in page_words(app)
     upload(app, ("a.txt", "grey eyes"))
     assert shown(app) == rounded(expected_score(models_folder, "grey eyes").perplexity)
     assert not [table for table in app.dataframe if "Text" in table.value]
     assert app.session_state["sources"] == ["files"]
     app.session_state["sources"] = ["files", "paste"]
-    settled(app.run(), "perplexity")
+    run_until_settled(app.run(), "perplexity")
     assert app.dataframe[0].value["Text"].tolist() == ["a.txt", "pasted text"]
     upload(app, ("b.txt", "machine"))  # once they were put together, they stay so
     assert app.dataframe[0].value["Text"].tolist() == ["b.txt", "pasted text"]
     app.session_state["sources"] = []  # nothing chosen is no choice
-    settled(app.run(), "perplexity")
+    run_until_settled(app.run(), "perplexity")
     assert shown(app) == rounded(expected_score(models_folder, "machine").perplexity)
 
 
@@ -222,10 +225,10 @@ def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
 ) -> None:
     corpus = corpora.from_text(TEXT, "machine")
     monkeypatch.setattr("rnnviz.text.corpora.read", lambda name: corpus)
-    app = settled(open_app("perplexity", corpus="machine"), "perplexity")
+    app = run_until_settled(open_app("perplexity", corpus="machine"), "perplexity")
     assert shown(app) == rounded(expected_score(models_folder, corpus.split().held_out).perplexity)
     app.session_state["corpus-part"] = "all"
-    settled(app.run(), "perplexity")
+    run_until_settled(app.run(), "perplexity")
     assert shown(app) == rounded(expected_score(models_folder, TEXT).perplexity)
 
 
@@ -236,10 +239,10 @@ def test_the_share_of_unknown_characters_leads_and_no_number_of_choices_counts_t
     score = perplexity(load_numpy(SHIPPED / "timemachine-gru.safetensors"), text=text)
     assert 0.05 < score.unknown / score.characters < 0.1
     assert score.perplexity > 2 * (score.perplexity_known or 0)
-    words = everything(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)))
+    words = page_words(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text)))
     assert "hesitated" not in words
     assert "are unknown to this model.** On the others its perplexity" in words
-    plain = everything(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text[:46])))
+    plain = page_words(upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text[:46])))
     assert "hesitated between about **" in plain
 
 
@@ -262,14 +265,14 @@ def test_several_wrong_files_share_a_box_that_names_each(open_app: Open) -> None
 @pytest.mark.usefixtures("shipped")
 def test_a_better_model_is_recommended_by_its_perplexity_as_the_answer_is(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["journey"]))
-    settled(app, "better")
+    run_until_settled(app, "better")
     (said,) = [one.value for one in app.markdown if "predicts the beginning of this text best" in one.value]
     assert re.search(r"best: perplexity \d+\.\d\d, not \d+\.\d million\.", said), said
 
 
 def test_unknown_characters_are_listed_and_explained(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), ("mixed.txt", "time 时间 时"))
-    words = everything(app)
+    words = page_words(app)
     assert "**33 % of its characters are unknown to this model.**" in words
     assert "On average the model" not in words  # it is the unknown ones that this number is about
     (scale,) = [
@@ -282,8 +285,8 @@ def test_unknown_characters_are_listed_and_explained(open_app: Open, models_fold
     listed = unknown(app)[["Character", "Count", "Code point"]].to_numpy().tolist()
     assert listed == [["时", 2, "U+65F6"], ["间", 1, "U+95F4"]]
     app = upload(open_app("perplexity"), ("chinese.txt", "时间机器"))
-    assert "**100 % of its characters are unknown to this model.** Choose a model" in everything(app)
-    assert "**–**" in everything(app)
+    assert "**100 % of its characters are unknown to this model.** Choose a model" in page_words(app)
+    assert "**–**" in page_words(app)
     assert shown(app) == rounded(expected_score(models_folder, "时间机器").perplexity)
     assert shown(app).endswith("million")
 
@@ -307,15 +310,15 @@ def test_a_file_is_rewritten_in_one_click_and_comes_back(
     app = upload(open_app("perplexity", model=model), ("a.txt", text))
     before, after = shown(app), expected_score(SHIPPED, REWRITINGS[name](text), model)
     gain = f"The perplexity would be {rounded(after.perplexity)}, not {before}."
-    assert gain in everything(app)
+    assert gain in page_words(app)
     app.button(key=f"rewrite-{name}").click().run()
-    settled(app, "perplexity")
+    run_until_settled(app, "perplexity")
     assert shown(app) == rounded(after.perplexity)
     assert f"Perplexity of {called}" in [m.label.replace("\\", "") for m in app.metric]
     assert not [one for one in app.button if one.key == f"rewrite-{name}"]
     app.button(key="restore").click().run()
-    assert shown(settled(app, "perplexity")) == before
-    assert gain in everything(app)
+    assert shown(run_until_settled(app, "perplexity")) == before
+    assert gain in page_words(app)
 
 
 @pytest.mark.usefixtures("shipped")
@@ -323,7 +326,7 @@ def test_a_pasted_text_is_rewritten_in_its_field(open_app: Open) -> None:
     app = paste(open_app("perplexity", model="timemachine-gru"), "It’s late, “so” — go…")
     for name in ("straight", "plain"):
         app.button(key=f"rewrite-{name}").click().run()
-        settled(app, "perplexity")
+        run_until_settled(app, "perplexity")
     straight = 'It\'s late, "so" -- go...'
     assert app.text_area(key="pasted").value == straight
     assert shown(app) == rounded(expected_score(SHIPPED, straight, "timemachine-gru").perplexity)
@@ -347,14 +350,14 @@ def test_numbers_of_models_that_read_a_text_differently_say_so(open_app: Open) -
     app = upload(
         open_app("perplexity", model="timemachine-gru"), ("b.txt", "He said, “It’s late — go…” " * 9)
     )
-    settled(app, "better")
+    run_until_settled(app, "better")
     (offer,) = [one.value.replace("\\", "") for one in app.markdown if said in one.value]
     assert "Sherlock Holmes, LSTM predicts the beginning of this text best" in offer
     assert f"Sherlock Holmes, LSTM {said}" in offer
     for text, apart in ((CURLY, True), (CURLY.replace("”", ""), False)):
         app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
         app.selectbox(key="second").set_value("holmes-lstm").run()
-        assert (said in everything(settled(app, "perplexity"))) is apart, "a second model"
+        assert (said in page_words(run_until_settled(app, "perplexity"))) is apart, "a second model"
         app = open_section(upload(open_app("perplexity", model="holmes-lstm"), ("a.txt", text)), "against")
         sentences = [one.value for one in app.caption if said in one.value]
         assert bool(sentences) is apart, "the table"
@@ -362,18 +365,18 @@ def test_numbers_of_models_that_read_a_text_differently_say_so(open_app: Open) -
 
 def test_a_reload_keeps_a_pasted_text_and_names_the_files_that_it_has_lost(open_app: Open) -> None:
     app = paste(open_app("perplexity"), "The Time")
-    assert addressed(app)["text"] == "The Time"
-    app = settled(open_app("perplexity", text=pack_text("The Time")), "perplexity")
+    assert address_fields(app)["text"] == "The Time"
+    app = run_until_settled(open_app("perplexity", text=pack_text("The Time")), "perplexity")
     assert "Perplexity of pasted text" in [m.label for m in app.metric]
-    damaged = settled(open_app("perplexity", text=pack_text("The Time")[:-4]), "perplexity")
+    damaged = run_until_settled(open_app("perplexity", text=pack_text("The Time")[:-4]), "perplexity")
     assert "damaged" in damaged.warning[0].value
     upload(app, ("a.txt", "grey eyes"), ("b.txt", "machine"))
-    assert addressed(app)["files"] == "a.txt, b.txt"
-    assert addressed(app)["text"] is None, "it is not what is scored now"
-    app = settled(open_app("perplexity", files="a.txt, <b>.txt"), "perplexity")
+    assert address_fields(app)["files"] == "a.txt, b.txt"
+    assert address_fields(app)["text"] is None, "it is not what is scored now"
+    app = run_until_settled(open_app("perplexity", files="a.txt, <b>.txt"), "perplexity")
     lost = app.warning[0].value.replace("\\", "")
     assert lost.startswith("**a.txt, <b>.txt**: not here any more")
-    settled(turn(turn(app, "explore"), "perplexity"), "perplexity")
+    run_until_settled(switch_page(switch_page(app, "explore"), "perplexity"), "perplexity")
     assert len(app.warning) == 1, "until others are there"
     assert not upload(app, ("a.txt", "grey eyes")).warning
 
@@ -392,7 +395,7 @@ def test_the_same_content_is_scored_once_whatever_its_name(
     app = upload(open_app("perplexity"), ("a.txt", "time"), ("b.txt", "time"))
     assert scored == ["tiny-gru", "tiny-gru"]  # the example, the file
     assert app.dataframe[0].value["Text"].tolist() == ["a.txt", "b.txt"]
-    settled(app.sidebar.selectbox(key="model").select("tiny-3gram").run(), "perplexity")
+    run_until_settled(app.sidebar.selectbox(key="model").select("tiny-3gram").run(), "perplexity")
     assert scored[2:] == ["tiny-3gram"]
     assert shown(upload(open_app("perplexity"), ("c.txt", "time")))  # another session
     assert len(scored) == 3
@@ -413,7 +416,7 @@ def test_an_unexpected_failure_costs_one_file_only(
     with caplog.at_level(logging.ERROR, "rnnviz"):
         app = upload(open_app("perplexity"), ("bad.txt", "times"), ("good.txt", "time"))
     assert len(app.error) == 1
-    assert "secret detail" not in everything(app)
+    assert "secret detail" not in page_words(app)
     assert "secret detail" in caplog.text
     assert shown(app)
 
@@ -449,11 +452,11 @@ def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
         assert jobs.busy(), "it was read before anybody could stop it"
         app.run()
     assert [metric.label for metric in app.metric] == ["Perplexity so far"]
-    settled(app.button(key="stop-scoring").click().run(), "perplexity")
+    run_until_settled(app.button(key="stop-scoring").click().run(), "perplexity")
     read = int(next(iter(app.session_state["perplexity.stopped"].values())))
     assert 0 < read < len(text)
     assert read % (1 << 14) == 0
-    assert f"its first {read:,} characters, where you stopped" in everything(app)
+    assert f"its first {read:,} characters, where you stopped" in page_words(app)
     assert float(shown(app)) == pytest.approx(expected_score(models_folder, text[:read]).perplexity, abs=0.02)
     app.session_state["perplexity.asked"] = True
     open_section(app, "against")  # all that is compared ends there
@@ -472,7 +475,7 @@ def test_a_table_is_read_as_plain_text_and_its_rows_have_a_command(
     data = "id,text\n1,The time\n"
     app = upload(open_app("perplexity"), (name, data))
     assert shown(app) == rounded(expected_score(models_folder, data).perplexity)
-    assert "This table was read as plain text" in everything(app)
+    assert "This table was read as plain text" in page_words(app)
     command = shlex.split(app.code[0].value)
     assert command[3:] == ["perplexity", name, "--model", "tiny-gru", "--column", "text"]
 
@@ -487,9 +490,9 @@ def test_a_packed_text_is_unpacked_and_parquet_has_the_command_alone(open_app: O
         ("b.txt.gz", gzip.compress(b"The time", mtime=0)),
     )
     assert [shlex.split(code.value)[4] for code in app.code] == ["a.parquet", "a.jsonl.gz"]
-    assert everything(app).count("isn't plain text; this command scores its column *text* row by row") == 1
-    assert everything(app).count("read as plain text") == 1
-    assert "2 texts" in everything(app)
+    assert page_words(app).count("isn't plain text; this command scores its column *text* row by row") == 1
+    assert page_words(app).count("read as plain text") == 1
+    assert "2 texts" in page_words(app)
 
 
 def test_a_folder_is_uploaded_without_its_hidden_files(open_app: Open) -> None:

@@ -16,14 +16,15 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
+from rnnviz.networks.progress import Share
 from rnnviz.page.formatting import duration
+from rnnviz.scoring.score import Score
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scoring_jobs
 from rnnviz.ui.shell.example_text import TEXTS
 from tests.support import needs
-from tests.support.apptest import Open, everything, settled
+from tests.support.apptest import Open, page_words, run_until_settled
 from tests.support.models import TEXT
 from tests.support.perplexity_page import expected_score, open_section, upload
 from tests.support.serving import ROOT
@@ -39,12 +40,12 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
     table = compared(app)
     assert table["Bits per character"].is_monotonic_increasing
     assert table.drop("letter frequencies").index[0] == "★ tiny-3gram"
-    assert "predicts this text best" in everything(app)
+    assert "predicts this text best" in page_words(app)
     gru = expected_score(models_folder, TEXT)
     assert table.loc["tiny-gru", "Perplexity"] == pytest.approx(gru.perplexity, rel=1e-5)
     assert table.loc["uniform guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
     assert "tiny-lstm" not in table.index  # nobody asked for it
-    table = compared(settled(app.button(key="compare").click().run(), "perplexity"))
+    table = compared(run_until_settled(app.button(key="compare").click().run(), "perplexity"))
     lstm = expected_score(models_folder, TEXT, "tiny-lstm")
     assert table.loc["tiny-lstm", "Perplexity"] == pytest.approx(lstm.perplexity, rel=1e-5)
     assert [name for name in table.index if "★" in name] == ["★ tiny-3gram"]
@@ -53,7 +54,7 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
 @pytest.mark.usefixtures("shipped")
 def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["python-source"] * 3))
-    settled(app, "better")
+    run_until_settled(app, "better")
     open_section(app, "against")
     names = app.multiselect(key="rivals").options
     assert names[0] == "Python code, GRU", "the recommended one"
@@ -61,11 +62,11 @@ def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app:
     app.button(key="compare").click().run()
     jobs = [job.title for job in app.session_state["perplexity.jobs"]._jobs.values() if ": " in job.title]
     assert jobs[:2] == ["The Time Machine, counts of 6: a.txt", "Python code, GRU: a.txt"], "the first read"
-    table = compared(settled(app, "perplexity"))
+    table = compared(run_until_settled(app, "perplexity"))
     assert table.notna().all(axis=None)
     assert not [name for name in table.index if "Chinese" in name]
     app.button(key="compare-all").click().run()
-    assert [name for name in compared(settled(app, "perplexity")).index if "Chinese" in name]
+    assert [name for name in compared(run_until_settled(app, "perplexity")).index if "Chinese" in name]
     assert not [one for one in app.button if one.key == "compare-all"]
     open_section(app, "origin")
     assert app.selectbox(key="second").options[0] == "Python code, GRU"
@@ -111,13 +112,13 @@ def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
     assert math.exp(table["−ln P"].sum() / len(table)) == pytest.approx(score.perplexity, rel=1e-6)
     assert table["character"].tolist()[:4] == ["T", "h", "e", "·"]
     assert f"{math.log(score.perplexity) * 18:.2f}" in app.get("latex")[0].value
-    assert "start symbol" in everything(app)
+    assert "start symbol" in page_words(app)
 
 
 def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -> None:
     needs.coder()
     app = open_section(upload(open_app("perplexity"), ("a.txt", TEXT + "时")), "compression")
-    settled(app.button(key="pack").click().run(), "perplexity")
+    run_until_settled(app.button(key="pack").click().run(), "perplexity")
     score = expected_score(models_folder, TEXT + "时")
     promised = score.bits_per_character * score.characters / 8
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
@@ -131,8 +132,8 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
 def test_bytes_are_whole_and_one_is_one(open_app: Open, text: str, said: str) -> None:
     """9 bits take two bytes."""
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", text))
-    assert f"should fit in {said}" in everything(open_section(app, "compression"))
-    assert " 1 characters" not in everything(app)
+    assert f"should fit in {said}" in page_words(open_section(app, "compression"))
+    assert " 1 characters" not in page_words(app)
 
 
 def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
@@ -159,13 +160,13 @@ def test_without_the_coder_the_page_says_what_brings_it(
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
 def test_every_section_opens_and_html_in_a_name_or_a_text_stays_text(open_app: Open, locale: str) -> None:
-    app = settled(open_app("perplexity", locale=locale, section="sum"), "perplexity")
+    app = run_until_settled(open_app("perplexity", locale=locale, section="sum"), "perplexity")
     assert app.session_state["section"] == "sum"
     html = "<img src=x onerror=alert(1)>"
     upload(app, (f"{html}.txt", html), ("perplexity.txt", TEXT))  # called like what is taken away
     for name in ("origin", "against", "sum", "compression", "take"):
         open_section(app, name)
-        assert "<img" not in everything(app).replace(r"\<img", ""), name
+        assert "<img" not in page_words(app).replace(r"\<img", ""), name
     assert len(app.get("download_button")) == 5
 
 
@@ -192,23 +193,23 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
 @pytest.mark.slow
 def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_app("perplexity"), ("a.txt", TEXT))
-    comparing, held = scoring_jobs.comparing, threading.Event()
+    score_by_other, held = scoring_jobs.score_by_other, threading.Event()
 
-    def slow(*args: Any) -> scoring_jobs.Steps:
+    def slow(*args: Any) -> Score:
         while not held.is_set():
-            yield Step(0.0)
-        return (yield from comparing(*args))
+            args[-1](Share(0.0))
+        return score_by_other(*args)
 
-    monkeypatch.setattr(scoring_jobs, "comparing", slow)
+    monkeypatch.setattr(scoring_jobs, "score_by_other", slow)
     app.segmented_control(key="section").set_value("against").run()
     app.button(key="compare").click().run()
     app.button(key="cancel-against").click().run()
     held.set()
-    assert "Press **Compare**" in everything(app)
+    assert "Press **Compare**" in page_words(app)
     assert compared(app).loc["tiny-lstm"].isna().sum() == 2
-    settled(app.button(key="compare").click().run(), "perplexity")
+    run_until_settled(app.button(key="compare").click().run(), "perplexity")
     assert compared(app).notna().all(axis=None)
-    assert "Press **Compare**" not in everything(app)
+    assert "Press **Compare**" not in page_words(app)
 
 
 def test_the_rivals_that_were_picked_stay_picked(open_app: Open) -> None:
@@ -223,11 +224,13 @@ def test_characters_that_made_room_are_read_again_when_asked(
 ) -> None:
     kept = store.shared()
     monkeypatch.setattr(kept, "on_disk", 1)  # only the newest text's characters are kept
-    app = settled(upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[::-1])), "perplexity")
+    app = run_until_settled(
+        upload(open_app("perplexity"), ("a.txt", TEXT), ("b.txt", TEXT[::-1])), "perplexity"
+    )
     for name in ("origin", "compression", "take", "against", "origin"):
         open_section(app, name)
-        assert "The perplexity of **a\\.txt** is kept" in everything(app)
-        assert "Every character of" not in everything(app)
+        assert "The perplexity of **a\\.txt** is kept" in page_words(app)
+        assert "Every character of" not in page_words(app)
     assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
-    settled(app.button(key="read-again-a.txt").click().run(), "perplexity")
-    assert "is kept, but" not in everything(app)
+    run_until_settled(app.button(key="read-again-a.txt").click().run(), "perplexity")
+    assert "is kept, but" not in page_words(app)

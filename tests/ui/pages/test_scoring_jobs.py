@@ -10,9 +10,8 @@ from rnnviz.networks import contamination
 from rnnviz.networks.checkpoint import ModelInfo, read_info, save
 from rnnviz.networks.modelfile import rewrite
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.perplexity import score
+from rnnviz.networks.progress import Cancelled, Share
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.worker import Cancelled, Step
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.text_sources import Text
 from tests.support.models import TEXT
@@ -47,7 +46,7 @@ def left() -> list[str]:
 def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
     looks = 0
 
-    def check() -> None:
+    def progress(share: Share) -> None:
         nonlocal looks
         looks += 1
         if looks == last:
@@ -57,8 +56,7 @@ def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
     while ended == last:
         last, looks = last + 1, 0
         try:
-            for _ in scoring_jobs.scoring(info, LATIN, Event(), check):
-                pass
+            scoring_jobs.score_text(info, LATIN, Event(), progress)
         except Cancelled:
             ended += 1
             assert left() == [".lock"]
@@ -66,26 +64,21 @@ def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
     assert ended == looks > 40, "while the encoding is found, what is unknown is counted, the overlap is"
 
 
-def test_a_job_that_is_closed_at_its_last_step_leaves_nothing(info: ModelInfo) -> None:
-    steps = scoring_jobs.scoring(info, LATIN, Event(), lambda: None)
-    while next(steps).fraction < 1:
-        pass
-    steps.close()
-    assert left() == [".lock"]
+def test_comparison_is_cancelled_while_encoding_is_found(info: ModelInfo) -> None:
+    shares = list[Share]()
 
-
-def test_comparing_looks_while_the_encoding_is_found(info: ModelInfo) -> None:
-    def check() -> None:
+    def progress(share: Share) -> None:
+        shares.append(share)
         raise Cancelled
 
-    steps = scoring_jobs.comparing(info, LATIN, check)
-    assert next(steps) == Step(0.0)
     with pytest.raises(Cancelled):
-        next(steps)
+        scoring_jobs.score_by_other(info, LATIN, progress)
+    assert shares == [Share(0.0)]
 
 
-def test_every_step_makes_room_for_what_it_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = list[store.Store]()
+def test_every_report_makes_room_for_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, shares = list[store.Store](), list[Share]()
     monkeypatch.setattr(store.Store, "make_room", lambda self: made.append(self))
-    assert scoring_jobs.step_of(next(score(NgramModel.fit(TEXT, order=2), text="machine"))).fraction == 1.0
+    scoring_jobs.ScoringProgress(shares.append)(Share(0.5, 10, 4.0))
     assert made == [store.shared()]
+    assert shares == [Share(0.5, 10, 4.0)]

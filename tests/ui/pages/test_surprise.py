@@ -17,9 +17,9 @@ from rnnviz.page.formatting import rounded
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, one_line
-from tests.support.apptest import sent
+from tests.support.apptest import component_data
 from tests.support.models import TEXT, tiny
-from tests.support.recorded import recorded
+from tests.support.recorded import make_record
 
 GRU = tiny("gru", name="tiny-gru")
 NGRAM = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
@@ -41,8 +41,8 @@ def shown(tmp_path: Path) -> Callable[..., AppTest]:
 
     def opened(text: str = LINES, *, compared: bool = False, other_text: str | None = None) -> AppTest:
         app = AppTest.from_function(script, default_timeout=60)
-        other = (recorded(tmp_path, NGRAM, other_text or text), NGRAM) if compared else None
-        app.session_state["shown"] = (recorded(tmp_path, GRU, text), GRU, other)
+        other = (make_record(tmp_path, NGRAM, other_text or text), NGRAM) if compared else None
+        app.session_state["shown"] = (make_record(tmp_path, GRU, text), GRU, other)
         app.run()
         return app
 
@@ -56,7 +56,7 @@ def turn_to(app: AppTest, name: str) -> Any:
 
 
 def test_the_curve_ends_at_the_reports_perplexity(shown: Callable[..., AppTest]) -> None:
-    header, arrays = sent(shown())
+    header, arrays = component_data(shown())
     assert arrays["curveAt"][-1] == len(LINES)
     assert arrays["curveRunning0"][-1] == pytest.approx(perplexity(GRU, text=LINES).perplexity, rel=1e-6)
     assert len(arrays["curveAt"]) <= 2000
@@ -86,7 +86,7 @@ def test_lines(shown: Callable[..., AppTest]) -> None:
 
 def test_two_models_are_compared(shown: Callable[..., AppTest]) -> None:
     app = shown(compared=True)
-    header, arrays = sent(app)
+    header, arrays = component_data(app)
     assert header["static"]["names"] == ["tiny-gru", "tiny-3gram"]
     first, _model, (other, _counts) = app.session_state["shown"]
     np.testing.assert_allclose(
@@ -101,13 +101,13 @@ def test_two_models_are_compared(shown: Callable[..., AppTest]) -> None:
 def test_another_text_can_not_be_compared_and_the_rest_stays(shown: Callable[..., AppTest]) -> None:
     app = shown(compared=True, other_text=LINES + "x")
     assert len(app.warning) == 1
-    assert sent(app)[0]["static"]["names"] == ["tiny-gru"]
+    assert component_data(app)[0]["static"]["names"] == ["tiny-gru"]
     assert len(app.dataframe) == 1
 
 
 def test_one_character_has_a_section_too(shown: Callable[..., AppTest]) -> None:
     app = shown("x")
-    assert sent(app)[1]["curveAt"].tolist() == [1]
+    assert component_data(app)[1]["curveAt"].tolist() == [1]
     assert [len(turn_to(app, name)) for name in ("least", "lines")] == [1, 1]
 
 
@@ -118,12 +118,12 @@ def test_a_passage_is_one_line() -> None:
 def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_path: Path) -> None:
     app = shown()
     for _ in range(KEPT + 3):
-        app.session_state["shown"] = (recorded(tmp_path, GRU, TEXT), GRU, None)
+        app.session_state["shown"] = (make_record(tmp_path, GRU, TEXT), GRU, None)
         app.run()
     state = app.session_state._state.filtered_state
     sections = [value for value in state.values() if isinstance(value, ScoredText)]
     assert len(sections) == KEPT + 1
-    assert sent(app)[0]["length"] == len(TEXT)
+    assert component_data(app)[0]["length"] == len(TEXT)
 
 
 @pytest.mark.parametrize(

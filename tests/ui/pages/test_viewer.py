@@ -21,7 +21,7 @@ from rnnviz.ui.pages.perplexity.expected_characters import Expected
 from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession
 from tests.support.closeness import assert_states
 from tests.support.models import TEXT, tiny
-from tests.support.recorded import recorded
+from tests.support.recorded import make_record
 
 GRU = tiny("gru", name="gru")
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
@@ -32,7 +32,7 @@ Keep = Callable[..., Record]
 @pytest.fixture
 def keep(tmp_path: Path) -> Keep:
     """Score a text and keep its record."""
-    return lambda text, model=GRU: recorded(tmp_path, model, text)
+    return lambda text, model=GRU: make_record(tmp_path, model, text)
 
 
 class Text:

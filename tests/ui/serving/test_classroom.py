@@ -19,7 +19,7 @@ from rnnviz.ui.serving.room import classroom
 from rnnviz.ui.serving.room import listener as room_listener
 from rnnviz.ui.serving.room import phones as room_phones
 from rnnviz.ui.serving.room.classroom import Address, OpenRoom, RoomOptions
-from tests.support.apptest import Open, everything
+from tests.support.apptest import Open, page_words
 from tests.support.phones import COLOURS, SOON, Phone, hang_up
 
 
@@ -179,7 +179,7 @@ def test_learn_opens_reveals_and_closes_room() -> None:
 def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
     next(button for button in app.button if button.label == "Show on phones").click().run()
-    assert "Phones must be in the same network" in everything(app)
+    assert "Phones must be in the same network" in page_words(app)
     opened = require_open_room()
     phone = on_phone(opened).join()
     phone_state = phone.listen()

@@ -22,18 +22,14 @@ from rnnviz.ui.serving.start import app, host
 ROOT = Path(__file__).resolve().parents[3]
 
 
-class Served(list[tuple[str, dict[str, Any]]]):
-    """What `starting.serve` was called with."""
-
-    def __call__(self, command: str, options: dict[str, Any]) -> int:
-        self.append((command, options))
-        return 0
+Served = list[tuple[str, dict[str, Any]]]
 
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Served:
-    calls = Served()
-    monkeypatch.setattr(start, "serve", calls)
+    """What `start.serve` is called with."""
+    calls: Served = []
+    monkeypatch.setattr(start, "serve", lambda command, options: calls.append((command, options)))
     return calls
 
 

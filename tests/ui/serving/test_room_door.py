@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -184,12 +185,14 @@ def test_phone_hears_chosen_network(room: Room, served: PhoneApp, phone: Phone) 
     assert phone.request("GET", "/other.html").status == 404
 
 
-def test_disconnected_phone_leaves_room(room: Room, port: int, phone: Phone) -> None:
-    for phone_there in (phone, Phone(port).join()):
+def test_disconnected_phone_leaves_room(room: Room, listener: ClassroomServer, phone: Phone) -> None:
+    for phone_there in (phone, Phone(listener.port).join()):
         phone_there.listen()
     assert room.stage_state()["phones"] == 2
     hang_up()
     until(lambda: room.stage_state()["phones"] == 0)
+    connection_class: Any = listener._server.config.http_protocol_class
+    until(lambda: not connection_class.connections_by_address)  # of an address that has gone, nothing is kept
 
 
 def test_phone_in_two_tabs_counts_once(room: Room, port: int, phone: Phone) -> None:

@@ -10,7 +10,14 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.shell import address
 from rnnviz.ui.shell.address import pack_text
-from tests.support.apptest import Open, addressed, everything, sent, settled, url_letters
+from tests.support.apptest import (
+    Open,
+    address_fields,
+    component_data,
+    page_words,
+    run_until_settled,
+    url_letters,
+)
 
 OPENING = "The Time Traveller"
 
@@ -32,10 +39,10 @@ def back(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def test_arrival_is_sent_once(open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru", text=pack_text("matter\nto us"), unit="5")
-    header, arrays = sent(app)
+    header, arrays = component_data(app)
     assert (header["arrival"]["wrong"], header["arrival"]["cut"]) == ("", None)
     assert arrays["unit"].shape == (12,)
-    header, _ = sent(app.run())
+    header, _ = component_data(app.run())
     assert "arrival" not in header  # the reader goes on from there
     assert header["text"] == "matter\nto us"
 
@@ -43,16 +50,16 @@ def test_arrival_is_sent_once(open_app: Open) -> None:
 @pytest.mark.usefixtures("shipped")
 def test_address_shows_memoryless_network(open_app: Open) -> None:
     app = open_app("explore", model="timemachine-gru", memoryless="1", text=pack_text("The door"))
-    header, arrays = sent(app)
+    header, arrays = component_data(app)
     assert header["arrival"]["memoryless"] is True
     assert header["static"]["memoryless"] == "timemachine-mlp"
     assert header["arrival"]["quantity"] == "hidden"
     assert len(arrays["memoryless"]) == 8
     for query in ({"memoryless": "2"}, {"unit": "3"}):  # nonsense, and an address from before there was this
-        header, arrays = sent(open_app("explore", model="timemachine-gru", **query))
+        header, arrays = component_data(open_app("explore", model="timemachine-gru", **query))
         assert header["arrival"]["memoryless"] is False
         assert "memoryless" not in arrays
-    header, arrays = sent(open_app("explore", model="python-gru", memoryless="1"))
+    header, arrays = component_data(open_app("explore", model="python-gru", memoryless="1"))
     assert (header["static"]["memoryless"], "memoryless" in arrays) == (None, False)
     assert header["unit"] == header["static"]["first"]["unit"], "the view begins as ever"
 
@@ -69,54 +76,56 @@ def test_hostile_text_shows_error_and_example(open_app: Open, packed: str, messa
     app = open_app(
         "explore", text=packed, unit="-1", at="1e9", pin="\u0663", rows="x", layer="9" * 400, of="1"
     )
-    header, _ = sent(app)
+    header, _ = component_data(app)
     assert header["text"] == OPENING
     assert message in header["arrival"]["wrong"]
     assert (header["unit"], header["layer"], header["arrival"]["caret"]) == (None, 0, None)
-    assert packed[:30] not in everything(app)
+    assert packed[:30] not in page_words(app)
 
 
 def test_markup_in_address_stays_text(open_app: Open) -> None:
     text = "<script>document.title = 'owned'</script> **bold** {x} $y$"
     for written in (pack_text(text), text):  # by the page, or by hand
         app = open_app("explore", text=written)
-        assert sent(app)[0]["text"] == text
-        assert text not in everything(app)
+        assert component_data(app)[0]["text"] == text
+        assert text not in page_words(app)
 
 
 def test_back_restores_model_text_and_view(open_app: Open, back: Any) -> None:
     app = open_app("explore", model="tiny-gru")
-    offer = sent(app)[0]["offer"]
+    offer = component_data(app)[0]["offer"]
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, "text": "matter to us"}
     app.run()
     app.sidebar.selectbox(key="model").select("tiny-lstm").run()
     # A key that was pressed in the view that is left has its ask still on its way.
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 2, "text": "matter to us!"}
     back(app, model="tiny-gru", text=pack_text("matter"), unit="3")
-    header, _ = sent(app)
+    header, _ = component_data(app)
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     assert (header["text"], header["unit"]) == ("matter", 3)
     assert header["offer"] > offer  # the browser takes it over
-    header, _ = sent(back(app, model="tiny-gru"))
+    header, _ = component_data(back(app, model="tiny-gru"))
     assert (header["text"], header["unit"]) == (OPENING, None)
     assert header["arrival"]["pin"] is None
 
 
 def test_inside_address_restores_text_position_and_unit(open_app: Open, back: Any) -> None:
     looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack_text("matter to us, matter to us")}
-    app = settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")
+    app = run_until_settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")
     assert app.text_area(key="inside.text").value == "matter to us, matter to us"
     assert app.number_input(key="inside.unit").value == 7
-    assert sent(app)[0]["at"] == 4
+    assert component_data(app)[0]["at"] == 4
     in_address = {"lang": None, "model": "tiny-gru", "part": "units", "layer": None, **looks}
-    assert addressed(app) == in_address | {"text": "matter to us, matter to us"}
+    assert address_fields(app) == in_address | {"text": "matter to us, matter to us"}
     app.number_input(key="inside.unit").set_value(5).run()
-    assert addressed(app)["unit"] == "5"
-    assert sent(app)[0]["address"]["unit"] == "5"  # a part of the page that is run by itself says it too
+    assert address_fields(app)["unit"] == "5"
+    assert (
+        component_data(app)[0]["address"]["unit"] == "5"
+    )  # a part of the page that is run by itself says it too
     back(app, model="tiny-gru", part="units", unit="2")
     assert app.number_input(key="inside.unit").value == 2
     assert app.text_area(key="inside.text").value != "matter to us, matter to us"
-    message = addressed(app)
+    message = address_fields(app)
     assert (message["text"], message["at"]) == (None, None)
 
 

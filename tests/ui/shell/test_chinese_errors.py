@@ -9,7 +9,7 @@ from rnnviz import i18n
 from rnnviz.networks.checkpoint import save
 from tests.support.apptest import Open
 from tests.support.catalogue import assert_chinese
-from tests.support.models import changed, tiny, tiny_card
+from tests.support.models import tiny, tiny_card, with_tensors
 
 pytestmark = pytest.mark.usefixtures("troubled")
 
@@ -41,7 +41,7 @@ def test_damaged_model_is_reported_in_chinese(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    broken = changed(tiny("gru", card=tiny_card()), readout_bias=np.nan)
+    broken = with_tensors(tiny("gru", card=tiny_card()), readout_bias=np.nan)
     path = save(broken, tmp_path / "tiny-broken.safetensors")
     (tmp_path / "tiny-cut.safetensors").write_bytes(path.read_bytes()[:99])
     app = open_app("explore", model="tiny-broken", locale="zh-CN")

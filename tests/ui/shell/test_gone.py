@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rnnviz.ui.shell import model_cache
-from tests.support.apptest import Open, warned
+from tests.support.apptest import Open, warning_text
 
 
 @pytest.fixture
@@ -22,31 +22,31 @@ def models(
 
 def test_unknown_model_is_named_until_next_choice(open_app: Open) -> None:
     app = open_app("explore", model="<nobody>")
-    assert "no model called **<nobody>** here" in warned(app)
-    assert "This is **tiny-gru**" in warned(app)
-    assert not warned(app.sidebar.selectbox(key="model").select("tiny-lstm").run())
+    assert "no model called **<nobody>** here" in warning_text(app)
+    assert "This is **tiny-gru**" in warning_text(app)
+    assert not warning_text(app.sidebar.selectbox(key="model").select("tiny-lstm").run())
 
 
 def test_ngram_model_on_explore_is_named(open_app: Open) -> None:
-    assert "**tiny-3gram** counts n-grams" in warned(open_app("explore", model="tiny-3gram"))
-    assert not warned(open_app("perplexity", model="tiny-3gram"))
+    assert "**tiny-3gram** counts n-grams" in warning_text(open_app("explore", model="tiny-3gram"))
+    assert not warning_text(open_app("perplexity", model="tiny-3gram"))
 
 
 @pytest.mark.parametrize("page", ["explore", "perplexity"])
 def test_missing_or_broken_model_file_is_named(open_app: Open, models: Path, page: str) -> None:
     app = open_app(page, model="tiny-lstm")
-    assert not warned(app)
+    assert not warning_text(app)
     file = models / "tiny-lstm.safetensors"
     whole = file.read_bytes()
     file.unlink()
     app.run()
-    assert "no model called **tiny-lstm** here" in warned(app)
+    assert "no model called **tiny-lstm** here" in warning_text(app)
     assert app.session_state["model"] == "tiny-gru"
     file.write_bytes(whole)
-    assert not warned(app.run())
+    assert not warning_text(app.run())
     app.sidebar.selectbox(key="model").select("tiny-lstm").run()
     file.write_bytes(whole[:-5])
-    assert "tiny-lstm.safetensors is not a usable rnnviz model" in warned(app.run())
+    assert "tiny-lstm.safetensors is not a usable rnnviz model" in warning_text(app.run())
 
 
 @pytest.mark.usefixtures("troubled")

@@ -18,7 +18,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.page.formatting import titles
 from rnnviz.ui.shell import error_messages, model_cache, sidebar
 from rnnviz.ui.shell.model_cache import ModelContext
-from tests.support.apptest import SHIPPED, Open, addressed, everything
+from tests.support.apptest import SHIPPED, Open, address_fields, page_words
 from tests.support.models import tiny, tiny_card
 
 
@@ -70,16 +70,16 @@ def test_picker_shows_titles_and_card_name(open_app: Open) -> None:
     app = open_app("perplexity", model="python-gru")
     assert app.sidebar.selectbox(key="model").value == "python-gru"
     assert "Python code, GRU" in app.sidebar.selectbox(key="model").options
-    assert addressed(app)["model"] == "python-gru"
-    words = everything(app)
+    assert address_fields(app)["model"] == "python-gru"
+    words = page_words(app)
     assert r"How well does **Python code\, GRU** predict" in words
     assert "`python-gru` · GRU" in words
     assert (
         r"One of its units follows this\: how many Python brackets are open \(correlation 0\.57\)\." in words
     )
     app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
-    assert addressed(app)["model"] == "timemachine-rnn"
-    assert r"No unit could be named from text it never read" in everything(app)
+    assert address_fields(app)["model"] == "timemachine-rnn"
+    assert r"No unit could be named from text it never read" in page_words(app)
     app.session_state[i18n.STATE] = "zh"
     app.run()
     assert "时间机器，RNN" in app.sidebar.selectbox(key="model").options
@@ -96,7 +96,7 @@ def test_card_shows_yardsticks_and_ngram_can_score(open_app: Open) -> None:
     assert "python -m rnnviz train --corpus tiny" in "\n".join(h.value for h in app.sidebar.get("html"))
     assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]
     app.sidebar.selectbox(key="model").select("tiny-3gram").run()
-    assert "Counts of 3-grams" in everything(app)
+    assert "Counts of 3-grams" in page_words(app)
     assert "tiny-3gram" not in app.title[0].value
 
 
@@ -118,18 +118,18 @@ def test_language_comes_from_address_or_browser(
 
 def test_language_switch_changes_page_and_address(open_app: Open) -> None:
     app = open_app("perplexity")
-    english = everything(app)
+    english = page_words(app)
     app.session_state[i18n.STATE] = "zh"
     app.run()
-    assert addressed(app)["lang"] == "zh"
+    assert address_fields(app)["lang"] == "zh"
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
-    chinese = everything(app)
+    chinese = page_words(app)
     for sentence in ("predict your text?", "hesitates between about", "hidden units"):
         assert sentence in english
         assert sentence not in chinese
     app.session_state[i18n.STATE] = "en"
     app.run()
-    assert addressed(app)["lang"] is None
+    assert address_fields(app)["lang"] is None
 
 
 def test_bars_are_as_long_as_bits_and_escaped() -> None:
@@ -156,8 +156,8 @@ def test_damaged_files_are_named_beside_models(
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path, models_folder])
     app = open_app("perplexity")
     assert "Files that can't be used (2)" in [e.label for e in app.sidebar.expander]
-    assert r"broken\.safetensors" in everything(app)
-    assert r"cut\.safetensors" in everything(app)
+    assert r"broken\.safetensors" in page_words(app)
+    assert r"cut\.safetensors" in page_words(app)
 
 
 @pytest.mark.usefixtures("troubled")
@@ -171,7 +171,7 @@ def test_unexpected_error_shows_no_traceback(
     with caplog.at_level(logging.ERROR, "rnnviz"):
         app = open_app("perplexity")
     assert "Something unexpected went wrong" in app.error[0].value
-    assert "secret detail" not in everything(app)
+    assert "secret detail" not in page_words(app)
     assert "secret detail" in caplog.text  # the terminal has it
 
 

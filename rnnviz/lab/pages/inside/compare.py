@@ -1,6 +1,6 @@
 """Compare: two or three networks on the same text, unchanged or with a letter changed, with one cursor."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
@@ -9,201 +9,244 @@ from rnnviz import units
 from rnnviz.errors import install
 from rnnviz.figures import live
 from rnnviz.figures.themes import SURPRISAL_FULL, Scale
-from rnnviz.i18n import _
+from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis.comparison import Comparison
 from rnnviz.lab.analysis.perturbation import Perturbation
-from rnnviz.lab.pages.inside import unit_changes
-from rnnviz.lab.pages.inside.parts import Part, found
-from rnnviz.lab.pages.inside.view import (
-    Held,
-    View,
-    beside,
-    cursor,
-    fragment,
-    heat_panel,
-    of_the_same_text,
-    say_start,
-    untrained,
+from rnnviz.lab.pages.inside.computation import Computation
+from rnnviz.lab.pages.inside.other_networks import (
+    NetworkChoice,
+    list_same_corpus_names,
+    make_untrained,
+    show_untrained_start,
+)
+from rnnviz.lab.pages.inside.page_view import IdentifiedValue, PageView, cursor, fragment, heat_panel
+from rnnviz.lab.pages.inside.unit_changes import (
+    CONTINUATION_CHARS,
+    DIFFERENCE,
+    ChangeWay,
+    continuation_options,
 )
 from rnnviz.networks import engines
+from rnnviz.networks.progress import Progress
 from rnnviz.page.formatting import title
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
 from rnnviz.ui.shell import dashboard, render_finding
 from rnnviz.ui.shell.error_messages import plain as safe
 
-KEY, CHANGED = "inside.compare", "inside.changed"
+KEY, LETTER_KEY = "inside.compare", "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)
 SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
+MIDDLE_LEVEL = 127  # of a diverging palette: the colour of no difference
 
 
-@fragment
-def section(view: View) -> None:
-    own = view.context.info
-    before = _("{model}, untrained").format(model=title(own))
-    made = {before: lambda: untrained(view)} if engines.has_torch() else {}
-    networks = beside(
-        view,
-        _("Compare {model} with").format(model=safe(title(own))),
-        "compare",
-        of_the_same_text(view)[:1] or list(made),
-        made=made,
-        about=_(
-            "Other networks, or this one before its training. A run from the Train page is listed here once "
-            "you keep it as a model, which you can do at any moment."
-        ),
+def _compare(_model: object, text: str, networks: IdentifiedValue, progress: Progress) -> Comparison:
+    comparison = units.compare(list(networks.value.values()), text)
+    named = (
+        replace(read, model_name=name) for name, read in zip(networks.value, comparison.traces, strict=True)
     )
-    if not made:
-        said = _(
-            "This network before its training needs torch, which is not installed. This brings it: {command}"
-        )
-        st.caption(said.format(command=f"`{install('lab')}`"))
-    if before in networks.value:
-        say_start(view)
-    if len(networks.value) < 2:
-        st.info(_("Choose one or two networks to compare with this one."), icon=":material/compare:")
-        return
-    done = found(COMPARE, view, networks=networks)
-    if done is not None:
-        st.markdown(render_finding.join_sentences(done.sentences()))
-        _compared(view, done, _heats(view, done, networks))
+    return replace(comparison, traces=tuple(named))
 
 
-@fragment
-def _compared(view: View, done: Comparison, heats: list[dashboard.Panel]) -> None:
-    """Draw the text coloured by each network's surprisal, and each network's continuation."""
-    at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
-    running, *expected = done.panels(at)
-    dashboard.mount(
-        KEY,
-        texts=_texts(done),
-        panels=[
-            *heats,
-            render_finding.finding_panel(running),
-            *(render_finding.finding_panel(one, height=270, width=6 // len(expected)) for one in expected),
-        ],
-        at=at,
-        scale=("surprisal", _("0 bits"), _("{n} bits of surprisal").format(n=f"≥ {SURPRISAL_FULL:g}")),
-    )
-    _continuations(view, done, at)
+COMPARE = Computation[Comparison]("compare", lambda: _("Reading with each network"), _compare)
 
 
-def _compare(_model: object, text: str, networks: Held) -> Comparison:
-    found = units.compare(list(networks.value.values()), text)
-    named = (replace(read, model_name=name) for name, read in zip(networks.value, found.traces, strict=True))
-    return replace(found, traces=tuple(named))
-
-
-COMPARE = Part[Comparison]("compare", lambda: _("Reading with each network"), _compare)
-
-
-def _texts(found: Comparison) -> list[dashboard.Text]:
-    texts = [
-        dashboard.painted(
-            found.text,
-            read.nll / np.log(2),
-            SURPRISAL,
-            _("{model}: surprisal, bits").format(model=read.model_name),
-            "surprisal",
-            said=read.model_name,
-        )
-        for read in found.traces
+def _perturb(
+    _model: object, text: str, networks: IdentifiedValue, at: int, letter: str, progress: Progress
+) -> list[Perturbation]:
+    perturbations = [units.perturb(model, text, at, letter) for model in networks.value.values()]
+    return [
+        replace(perturbation, before=replace(perturbation.before, model_name=name))
+        for name, perturbation in zip(networks.value, perturbations, strict=True)
     ]
-    if len(texts) == 2:
-        first, second = (read.model_name for read in found.traces)
-        label = _("difference, bits; blue: {first} expected it more; orange: {second} did").format(
-            first=first, second=second
-        )
-        apart = found.difference()
-        texts.append(
-            dashboard.painted(
-                found.text, apart, unit_changes.DIFFERENCE, label, "versus", said=_("difference")
+
+
+LETTER = Computation[list[Perturbation]]("letter", lambda: _("Reading with another letter"), _perturb)
+
+
+class CompareNetworks(ChangeWay):
+    """Networks on the same text, one below the other: what each expects, and how each goes on."""
+
+    key = "compare"
+    label = N_("Compare")
+
+    @fragment
+    def render(self) -> None:
+        networks = self._render_choice()
+        if len(networks.value) < 2:
+            st.info(_("Choose one or two networks to compare with this one."), icon=":material/compare:")
+            return
+        comparison = COMPARE.render(self.view, networks=networks)
+        if comparison is not None:
+            st.markdown(render_finding.join_sentences(comparison.sentences()))
+            ComparedText(self.view, comparison, self._heat_panels(comparison, networks)).render()
+
+    def _render_choice(self) -> IdentifiedValue:
+        """Draw the choice of networks, with this one before its training where torch can make it."""
+        view, name = self.view, title(self.view.context.info)
+        untrained_name = _("{model}, untrained").format(model=name)
+        unsaved = {untrained_name: lambda: make_untrained(view)} if engines.has_torch() else {}
+        networks = NetworkChoice(
+            view,
+            _("Compare {model} with").format(model=safe(name)),
+            "compare",
+            list_same_corpus_names(view)[:1] or list(unsaved),
+            unsaved=unsaved,
+            help_text=_(
+                "Other networks, or this one before its training. A run from the Train page is listed here "
+                "once you keep it as a model, which you can do at any moment."
+            ),
+        ).render()
+        if not unsaved:
+            message = _(
+                "This network before its training needs torch, which is not installed. This brings it: "
+                "{command}"
             )
+            st.caption(message.format(command=f"`{install('lab')}`"))
+        if untrained_name in networks.value:
+            show_untrained_start(view)
+        return networks
+
+    def _heat_panels(self, comparison: Comparison, networks: IdentifiedValue) -> list[dashboard.Panel]:
+        return [
+            heat_panel(
+                f"heat-{name}",
+                _("{model}: hidden state H").format(model=name),
+                trace.hidden[:, -1],
+                self.view.key("order", networks, name),
+                live.scale("hidden", model.config.span),
+                _("Look for characters where one network's state changes and the other's hardly does."),
+                _("which units correspond: the same row is an unrelated unit in the other network."),
+                height=260,
+                width=6 // len(comparison.traces),
+            )
+            for trace, (name, model) in zip(comparison.traces, networks.value.items(), strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedText:
+    """The text coloured by each network's surprisal, and each network's continuation.
+
+    heats  the panels that are the same wherever the cursor is
+    """
+
+    view: PageView
+    comparison: Comparison
+    heats: list[dashboard.Panel]
+
+    @fragment
+    def render(self) -> None:
+        at = cursor(dashboard.asked(KEY), self.view, len(self.view.text) - 1)
+        # The first panel has the running perplexities; the others a network's predictions each.
+        running, *expected = self.comparison.panels(at)
+        # Sixths of the dashboard: the networks' predictions stand side by side.
+        width = 6 // len(expected)
+        dashboard.mount(
+            KEY,
+            texts=self._surprisal_texts(),
+            panels=[
+                *self.heats,
+                render_finding.finding_panel(running),
+                *(render_finding.finding_panel(panel, height=270, width=width) for panel in expected),
+            ],
+            at=at,
+            scale=("surprisal", _("0 bits"), _("{n} bits of surprisal").format(n=f"≥ {SURPRISAL_FULL:g}")),
         )
-    return texts
+        self._render_continuations(at)
 
+    def _surprisal_texts(self) -> list[dashboard.Text]:
+        text, traces = self.comparison.text, self.comparison.traces
+        texts = [
+            dashboard.painted(
+                text,
+                trace.nll / np.log(2),
+                SURPRISAL,
+                _("{model}: surprisal, bits").format(model=trace.model_name),
+                "surprisal",
+                said=trace.model_name,
+            )
+            for trace in traces
+        ]
+        # A difference is of two: three would need three rows more.
+        if len(traces) == 2:
+            label = _("difference, bits; blue: {first} expected it more; orange: {second} did")
+            label = label.format(first=traces[0].model_name, second=traces[1].model_name)
+            bits = self.comparison.difference()
+            texts.append(dashboard.painted(text, bits, DIFFERENCE, label, "versus", said=_("difference")))
+        return texts
 
-def _heats(view: View, found: Comparison, networks: Held) -> list[dashboard.Panel]:
-    return [
-        heat_panel(
-            f"heat-{name}",
-            _("{model}: hidden state H").format(model=name),
-            read.hidden[:, -1],
-            view.key("order", networks, name),
-            live.scale("hidden", model.config.span),
-            _("Look for characters where one network's state changes and the other's hardly does."),
-            _("which units correspond: the same row is an unrelated unit in the other network."),
-            height=260,
-            width=6 // len(found.traces),
+    def _render_continuations(self, at: int) -> None:
+        st.markdown(
+            _("**Continuations after character {n}**, from the same random numbers").format(n=f"{at + 1:,}")
         )
-        for read, (name, model) in zip(found.traces, networks.value.items(), strict=True)
-    ]
+        # No character of a continuation is compared, so all have the palette's middle colour.
+        uncoloured = np.full(CONTINUATION_CHARS, MIDDLE_LEVEL, np.uint8)
+        texts = [
+            dashboard.Text(
+                sampling.resume(trace, at + 1, **continuation_options(self.view)),
+                uncoloured,
+                "versus",
+                trace.model_name,
+                linked=False,
+            )
+            for trace in self.comparison.traces
+        ]
+        dashboard.mount("inside.compare.on", texts=texts, quiet=True)
 
 
-def _continuations(view: View, found: Comparison, at: int) -> None:
-    st.markdown(
-        _("**Continuations after character {n}**, from the same random numbers").format(n=f"{at + 1:,}")
-    )
-    plain = np.full(unit_changes.LENGTH, 127, np.uint8)
-    texts = [
-        dashboard.Text(
-            sampling.resume(read, at + 1, **unit_changes.drawn(view)),
-            plain,
-            "versus",
-            read.model_name,
-            linked=False,
+class ChangeLetter(ChangeWay):
+    """A letter of the text replaced, and how far its change is felt, in one network or several."""
+
+    key = "letter"
+    label = N_("Change a letter")
+
+    @fragment
+    def render(self) -> None:
+        view = self.view
+        at = cursor(dashboard.asked(LETTER_KEY), view, len(view.text) // 4)
+        left, right = st.columns([1, 2], vertical_alignment="bottom")
+        with left:
+            letter = self._render_letter(at)
+        with right:
+            networks = NetworkChoice(
+                view, _("Compare with"), "perturb", list_same_corpus_names(view), max_choices=3
+            ).render()
+        perturbations = LETTER.render(view, networks=networks, at=at, letter=letter)
+        if perturbations is not None:
+            self._render_perturbations(letter, perturbations)
+
+    def _render_letter(self, at: int) -> str:
+        """Draw the field of the letter; without one that is another than the text's, it is an e or an a."""
+        text_letter = self.view.text[at]
+        usual = "e" if text_letter != "e" else "a"
+        letter = st.text_input(
+            _("In place of “{c}”, character {n}").format(c=visible(text_letter), n=f"{at + 1:,}"),
+            key="inside.letter",
+            persist_state="session",
+            max_chars=1,
+            placeholder=usual,
+            help=_("Click another character in the text to change that one."),
         )
-        for read in found.traces
-    ]
-    dashboard.mount("inside.compare.on", texts=texts, quiet=True)
+        # The same letter would change nothing: it counts as none.
+        return usual if letter in ("", text_letter) else letter
 
-
-@fragment
-def letter(view: View) -> None:
-    at = cursor(dashboard.asked(CHANGED), view, len(view.text) // 4)
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    came = view.text[at]
-    usual = "e" if came != "e" else "a"
-    letter = left.text_input(
-        _("In place of “{c}”, character {n}").format(c=visible(came), n=f"{at + 1:,}"),
-        key="inside.letter",
-        persist_state="session",
-        max_chars=1,
-        placeholder=usual,
-        help=_("Click another character in the text to change that one."),
-    )
-    if letter in ("", came):
-        letter = usual
-    with right:
-        networks = beside(view, _("Compare with"), "perturb", of_the_same_text(view), most=3)
-    done = found(LETTER, view, networks=networks, at=at, letter=letter)
-    if done is not None:
-        _show_letter(view, letter, done)
-
-
-def _perturb(_model: object, text: str, networks: Held, at: int, letter: str) -> list[Perturbation]:
-    found = [units.perturb(model, text, at, letter) for model in networks.value.values()]
-    return [
-        replace(one, before=replace(one.before, model_name=name))
-        for name, one in zip(networks.value, found, strict=True)
-    ]
-
-
-LETTER = Part[list[Perturbation]]("letter", lambda: _("Reading with another letter"), _perturb)
-
-
-def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
-    first, *others = found
-    st.markdown("  \n".join(render_finding.join_sentences(one.sentences()) for one in found))
-    label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(
-        model=first.before.model_name, c=visible(letter)
-    )
-    # Row t of a divergence belongs to the prediction of character t, counted from 0: it colours that one.
-    bits = first.bits[: len(view.text)]
-    dashboard.mount(
-        CHANGED,
-        texts=[dashboard.painted(view.text, bits, BITS, label, said=_("difference in bits"))],
-        panels=[render_finding.finding_panel(one, height=300, width=3) for one in first.panels(others)],
-        at=first.at,
-        scale=("sequential", _("0 bits"), _("{n} bits").format(n=f"≥ {BITS.high:g}")),
-    )
+    def _render_perturbations(self, letter: str, perturbations: list[Perturbation]) -> None:
+        first, *other_perturbations = perturbations
+        lines = [render_finding.join_sentences(perturbation.sentences()) for perturbation in perturbations]
+        st.markdown("  \n".join(lines))
+        label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(
+            model=first.before.model_name, c=visible(letter)
+        )
+        # Row t of a divergence belongs to the prediction of character t, counted from 0: it colours that one.
+        bits = first.bits[: len(self.view.text)]
+        dashboard.mount(
+            LETTER_KEY,
+            texts=[dashboard.painted(self.view.text, bits, BITS, label, said=_("difference in bits"))],
+            panels=[
+                render_finding.finding_panel(panel, height=300, width=3)
+                for panel in first.panels(other_perturbations)
+            ],
+            at=first.at,
+            scale=("sequential", _("0 bits"), _("{n} bits").format(n=f"≥ {BITS.high:g}")),
+        )

@@ -1,6 +1,7 @@
 """The choice of a direction in place of a unit."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -9,65 +10,97 @@ from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.directions import Direction
-from rnnviz.lab.pages.inside.view import View
+from rnnviz.lab.pages.inside.page_view import PageView
 from rnnviz.page.shown_units import target_name
 from rnnviz.ui.shell.fields import Field
 
-_FOUND = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
+_FOUND_KEY = "inside.directions"  # a key of st.session_state: directions found under Units, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"
+MAX_RANDOM_SEED = 9999
 
 
-def keep(view: View, kind: str, target: str, found: Direction) -> None:
-    """Offer the direction `found` for `target` in all parts of the page; `kind` is MEANS or PROBE."""
-    st.session_state.setdefault(_FOUND, {})[view.mark, view.layer, found.quantity, kind] = target, found
+class NamedDirection(NamedTuple):
+    """A direction after its name on the page."""
+
+    name: str
+    direction: Direction
 
 
-def pick(
-    view: View, quantity: str, key: str, label: str, unit: str, *, random: bool = False
-) -> tuple[str, Direction] | None:
-    """The chosen direction after its name; None if the reader chooses the entry `unit`, or if there is no
-    direction to choose. `random` adds random directions.
-    """
-    own = st.session_state.get(_FOUND, {})
-    found: dict[str, tuple[str, Direction]] = {
-        kind: own[view.mark, view.layer, quantity, kind]
-        for kind in (MEANS, PROBE)
-        if (view.mark, view.layer, quantity, kind) in own
-    }
-    offered = {UNIT: unit} | {kind: _name(kind, found) for kind in (*found, *([RANDOM] if random else []))}
-    if len(offered) == 1:
-        return None
-    chosen = Field(f"inside.{key}.what", UNIT).choose(
-        label,
-        offered,
-        draw=st.selectbox,
-        help=_(
-            "A direction's value is a weighted sum of all units. A probe and a difference of means are "
-            "offered here once a search under Units has found them."
-        ),
+def keep(view: PageView, kind: str, target: str, direction: Direction) -> None:
+    """Offer the direction found for `target` in all parts of the page; `kind` is MEANS or PROBE."""
+    st.session_state.setdefault(_FOUND_KEY, {})[view.mark, view.layer, direction.quantity, kind] = (
+        target,
+        direction,
     )
-    if chosen in found:
-        return _name(chosen, found), found[chosen][1]
-    if chosen != RANDOM:
-        return None
-    seed = st.number_input(_("Seed"), 0, 9999, 0, key=f"inside.{key}.random", persist_state="session")
-    name = _("random direction {n}").format(n=seed)
-    return name, directions.random_direction(view.H, seed, layer=view.layer, quantity=quantity)
 
 
-def _name(kind: str, found: dict[str, tuple[str, Direction]]) -> str:
-    if kind == RANDOM:
-        return _("a random direction")
-    target = target_name(found[kind][0])
-    said = _("the probe: {target}") if kind == PROBE else _("difference of means: {target}")
-    return said.format(target=target)
+@dataclass(frozen=True, eq=False)
+class DirectionChoice:
+    """The choice of a direction in place of a unit.
+
+    quantity     the states in which the direction lies
+    key          its name among the page's fields
+    unit_label   the entry for the unit
+    with_random  whether random directions are offered too
+    """
+
+    view: PageView
+    quantity: str
+    key: str
+    label: str
+    unit_label: str
+    with_random: bool = False
+
+    def render(self) -> NamedDirection | None:
+        """Draw the choice. None if the reader chooses the unit, or if there is no direction to choose."""
+        found_directions = self._list_found()
+        names = {
+            kind: _direction_name(kind, target) for kind, (target, _direction) in found_directions.items()
+        }
+        if self.with_random:
+            names[RANDOM] = _("a random direction")
+        # With the unit alone there is nothing to choose.
+        if not names:
+            return None
+        chosen = Field(f"inside.{self.key}.what", UNIT).choose(
+            self.label,
+            {UNIT: self.unit_label} | names,
+            draw=st.selectbox,
+            help=_(
+                "A direction's value is a weighted sum of all units. A probe and a difference of means are "
+                "offered here once a search under Units has found them."
+            ),
+        )
+        if chosen in found_directions:
+            return NamedDirection(names[chosen], found_directions[chosen][1])
+        # A seed makes the direction again, so none needs to be kept.
+        return self._render_seed() if chosen == RANDOM else None
+
+    def _list_found(self) -> dict[str, tuple[str, Direction]]:
+        """Target and direction by kind, of those found in this network, layer and quantity."""
+        # By network, layer and quantity: a direction means nothing among other units.
+        kept_directions = st.session_state.get(_FOUND_KEY, {})
+        keys = {kind: (self.view.mark, self.view.layer, self.quantity, kind) for kind in (MEANS, PROBE)}
+        return {kind: kept_directions[key] for kind, key in keys.items() if key in kept_directions}
+
+    def _render_seed(self) -> NamedDirection:
+        view, key = self.view, f"inside.{self.key}.random"
+        seed = st.number_input(_("Seed"), 0, MAX_RANDOM_SEED, 0, key=key, persist_state="session")
+        direction = directions.random_direction(view.H, seed, layer=view.layer, quantity=self.quantity)
+        return NamedDirection(_("random direction {n}").format(n=seed), direction)
 
 
-def coloured(view: View, along: Direction) -> tuple[np.ndarray[Any, Any], Scale]:
+def _direction_name(kind: str, target: str) -> str:
+    words = _("the probe: {target}") if kind == PROBE else _("difference of means: {target}")
+    return words.format(target=target_name(target))
+
+
+def centred_values(view: PageView, direction: Direction) -> tuple[np.ndarray[Any, Any], Scale]:
     """A direction's values along the page's text minus their mean, (T,), and the scale that holds them."""
-    values = along.along(view.trace)
+    values = direction.along(view.trace)
     values = values - values.mean() if len(values) else values
-    far = float(np.nan_to_num(np.abs(values)).max(initial=0)) or 1.0
-    step = 10.0 ** np.floor(np.log10(far) - 1)  # two digits
-    far = float(np.ceil(far / step) * step)
-    return values, Scale("diverging", -far, far)
+    bound = float(np.nan_to_num(np.abs(values)).max(initial=0)) or 1.0
+    # The scale ends at a round number: 1.234 becomes 1.3, and 0.0567 becomes 0.057.
+    step = 10.0 ** np.floor(np.log10(bound) - 1)  # two digits
+    bound = float(np.ceil(bound / step) * step)
+    return values, Scale("diverging", -bound, bound)

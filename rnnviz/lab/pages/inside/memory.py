@@ -1,7 +1,6 @@
 """Memory: connectivity and memory length, attribution, gates, and the eigenvalues of W_hh."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,34 +10,38 @@ from rnnviz import units
 from rnnviz.arrays import Array
 from rnnviz.figures.pictures import CONNECTED
 from rnnviz.figures.themes import Scale
-from rnnviz.findings import Panel as Found
+from rnnviz.findings import Panel as FindingPanel
 from rnnviz.findings import words
-from rnnviz.i18n import _
+from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, reach, reach_of
+from rnnviz.lab.analysis.memory_length import LAGS, Reach, memory_length, square_reach
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
-from rnnviz.lab.pages.inside import search_texts
-from rnnviz.lab.pages.inside.parts import Button, Part, found
-from rnnviz.lab.pages.inside.view import (
+from rnnviz.lab.pages.inside.computation import Computation, StartButton
+from rnnviz.lab.pages.inside.other_networks import (
+    NetworkChoice,
+    list_same_corpus_names,
+    show_untrained_start,
+)
+from rnnviz.lab.pages.inside.page_view import (
     AT,
-    Held,
-    View,
-    beside,
+    IdentifiedValue,
+    PagePart,
+    PageView,
     cursor,
     fragment,
+    fragment_name,
     heat_panel,
-    kept,
-    of_the_same_text,
-    say_start,
+    remember,
 )
+from rnnviz.lab.pages.inside.search_texts import Source, SourcePicker
 from rnnviz.lab.reports.memory_length import fading_panels
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.progress import Share, mapped
+from rnnviz.networks.progress import Progress, Share, part
 from rnnviz.page.formatting import quantity_names, spoken
-from rnnviz.scoring.tracer import tracing
+from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.characters import visible
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import dashboard, render_finding
@@ -48,14 +51,14 @@ from rnnviz.ui.shell.fields import Field
 
 INSTEAD = Field[Instead]("inside.instead", "average")
 GATE = Field("inside.gate", "")
-KEY, ADDED, GATED = "inside.memory", "inside.attribution", "inside.gates"
-SQUARE = 300  # characters of the connectivity picture: its time grows with their square
+KEY, ATTRIBUTION_KEY, GATES_KEY = "inside.memory", "inside.attribution", "inside.gates"
+PICTURE_CHARS = 300  # of the connectivity picture, at most: its time grows with their square
 NATS = Scale("diverging", -2.0, 2.0)
-WEIGHTS = search_texts.Source("weights")  # the source of a part that reads no text
+WEIGHTS = Source("weights")  # the source of a computation that reads no text
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class NetworkGradients:
     """A network's gradients on the text.
 
     square  the connectivity of the text's beginning, all predictions
@@ -71,262 +74,328 @@ class Reading:
         """Each earlier character's share of the gradient of log P of character `at`, (at,). `target` is the
         predicted character; None: the actual one.
         """
-        if at < len(self.square):  # any other row costs a backward sweep, for each network and click
+        # The picture has this row already. Any other costs a backward sweep, for each network and click.
+        if at < len(self.square):
             return self.square.normalised[at - 1, :at]
         return self.rows.row(at, character=target).shares
 
 
-def _connected(model: Any, text: str, networks: Held, target: str | None) -> Any:
-    made = {}
-    for number, (name, one) in enumerate(networks.value.items()):
-        yield Share(number / len(networks.value))
-        square = connectivity(one, text[:SQUARE], character=target)
+def _measure_connectivity(
+    model: Any, text: str, networks: IdentifiedValue, target: str | None, progress: Progress
+) -> Any:
+    gradients = {}
+    for number, (name, network) in enumerate(networks.value.items()):
+        progress(Share(number / len(networks.value)))
+        square = connectivity(network, text[:PICTURE_CHARS], character=target)
+        # Only predictions with so many characters before them count: two thirds of the text are left.
         lags = min(LAGS, len(square) // 3)
-        reach = reach_of(square, lags) if lags >= 2 else None
-        made[name] = Reading(square, reach, Rows(one, text))
-    return made
+        reach = square_reach(square, lags) if lags >= 2 else None
+        gradients[name] = NetworkGradients(square, reach, Rows(network, text))
+    return gradients
 
 
-def _reaching(model: Any, text: str, networks: Held) -> Any:
-    made = {}
-    for number, (name, one) in enumerate(networks.value.items()):
-        steps = reach(one, text, lags=min(LAGS, len(text) // 3))
-        made[name] = yield from mapped(steps, partial(_of_all, number, len(networks.value)))
-    return made
+def _measure_reach(model: Any, text: str, networks: IdentifiedValue, progress: Progress) -> Any:
+    reaches = {}
+    for number, (name, network) in enumerate(networks.value.items()):
+        count = len(networks.value)
+        share = part(progress, number / count, (number + 1) / count)
+        reaches[name] = memory_length(network, text, lags=min(LAGS, len(text) // 3), progress=share)
+    return reaches
 
 
-def _of_all(number: int, count: int, now: Share) -> Share:
-    return Share((number + now.fraction) / count)
-
-
-def _gates(model: Any, text: str, layer: int) -> Any:
-    traced = yield from mapped(tracing(model, text), Share)
+def _measure_gates(model: Any, text: str, layer: int, progress: Progress) -> Any:
+    traced = trace_long_text(model, text, progress)
     return units.gates(traced, layer=layer)
 
 
-CONNECTIVITY = Part[dict[str, Reading]](
-    "square", lambda: _("Following the gradient back from each character"), _connected
+CONNECTIVITY = Computation[dict[str, NetworkGradients]](
+    "square", lambda: _("Following the gradient back from each character"), _measure_connectivity
 )
-REACH = Part[dict[str, Reach]](
-    "reach", lambda: _("Following the gradient back from each character"), _reaching, most=5_000
-)  # the finding's interval needs about a thousand characters
-ADDING = Part[Contributions]("attribution", lambda: _("Attribution"), contributions)
-GATES = Part[Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
-SPECTRUM = Part[Spectrum](
+# 5,000 characters: the finding's interval needs about a thousand.
+REACH = Computation[dict[str, Reach]](
+    "reach", lambda: _("Following the gradient back from each character"), _measure_reach, max_chars=5_000
+)
+ADDING = Computation[Contributions](
+    "attribution",
+    lambda: _("Attribution"),
+    contributions,
+)
+GATES = Computation[Gates]("gates", lambda: _("Reading a longer text"), _measure_gates, max_chars=20_000)
+SPECTRUM = Computation[Spectrum](
     "spectrum",
     lambda: _("The eigenvalues of W_hh"),
-    lambda model, _text, layer: spectrum(model, layer=layer),
-    most=0,
+    lambda model, _text, layer, progress: spectrum(model, layer=layer),
+    max_chars=0,
     shared=True,
 )
 
 
-def section(view: View) -> None:
-    """Draw all parts, from the text down to the weights. Each is a fragment: a click on a character redraws
-    its prediction's, and neither gates nor weights.
+@dataclass(frozen=True, eq=False)
+class MemoryPart(PagePart):
+    """What is still known of earlier characters: from the text down to the weights.
+
+    Each section is a fragment: a click on a character redraws its prediction's, neither gates nor weights.
     """
-    if len(view.text) < 2:
-        st.info(_("Connectivity needs a text of at least two characters."), icon=":material/edit:")
-        return
-    _predictions(view)
-    if CELLS[view.cell].keeps is not None:
-        _opened(view)
-    if CELLS[view.cell].mixes:
-        _mixed(view)
+
+    key = "memory"
+    label = N_("Memory")
+    question = N_("What does it still know of earlier characters?")
+    hint = N_(
+        "The stronger a character's colour, the more the prediction in view rests on it. Click another one "
+        "to see what its prediction rests on."
+    )
+
+    def render(self) -> None:
+        if len(self.view.text) < 2:
+            st.info(_("Connectivity needs a text of at least two characters."), icon=":material/edit:")
+            return
+        cell = CELLS[self.view.cell]
+        PredictionMemory(self.view).render()
+        # Gates are shown where one of them decides what is kept; W_hh where the cell mixes its units.
+        if cell.keeps is not None:
+            GateSection(self.view).render()
+        if cell.mixes:
+            WeightSection(self.view).render()
 
 
-def _at(view: View, *keys: str) -> int:
+def find_chosen_character(view: PageView, *keys: str) -> int:
     """The index of the chosen character, after any asks of the dashboards `keys`."""
     for key in keys:
         cursor(dashboard.asked(key), view, None)
-    return AT.get() or min(len(view.text), SQUARE) * 2 // 3
+    # Without one: two thirds into the picture, where much can be seen to its left.
+    return AT.get() or min(len(view.text), PICTURE_CHARS) * 2 // 3
 
 
-@fragment
-def _predictions(view: View) -> None:
-    """Draw the connectivity of predictions, and its memory length."""
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    asked = left.text_input(
-        _("Probability of which character"),
-        key="inside.asked",
-        persist_state="session",
-        max_chars=1,
-        placeholder=_("empty: the character in the text"),
-    )
-    target = asked or None
-    with right:
-        usual = of_the_same_text(view) if view.cell != "mlp" else []
-        networks = beside(view, _("Compare with"), "beside", usual)
-    read = found(CONNECTIVITY, view, networks=networks, target=target)
-    if read is not None:
-        reached = {name: one.reach for name, one in read.items() if one.reach}
-        _say(reached)
-        _connectivity(view, read, target, _panels(view, read, reached))
-        _how_far(view, networks)
-    else:
-        with working("inside", f"{__name__}._connectivity"):
-            pass  # an empty context drops the inner fragment's jobs: they are of the last predicted character
+@dataclass(frozen=True, eq=False)
+class PredictionMemory:
+    """The connectivity of predictions, in one network or several, and how far back it reaches."""
 
+    view: PageView
 
-def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> list[Panel]:
-    """The panels of all predictions' gradients, and of the gradient's share beyond each lag."""
-    pictures = []
-    for name, one in read.items():
-        (panel,) = one.square.panels()
-        pictures.append(_of(name, panel) if len(read) > 1 else panel)
-    if view.cell in CELLS and CELLS[view.cell].linear:
-        left = kept(
-            view.key("left", view.layer),
-            lambda: remaining(view.model, view.text[:SQUARE], layer=view.layer).panels(),
+    @fragment
+    def render(self) -> None:
+        view = self.view
+        left, right = st.columns([1, 2], vertical_alignment="bottom")
+        with left:
+            character = st.text_input(
+                _("Probability of which character"),
+                key="inside.asked",
+                persist_state="session",
+                max_chars=1,
+                placeholder=_("empty: the character in the text"),
+            )
+        target = character or None
+        with right:
+            # An MLP sees a fixed window: beside it, a memory's length says nothing.
+            usual = list_same_corpus_names(view) if view.cell != "mlp" else []
+            networks = NetworkChoice(view, _("Compare with"), "beside", usual).render()
+        gradients = CONNECTIVITY.render(view, networks=networks, target=target)
+        if gradients is None:
+            with working("inside", fragment_name(ConnectedText.render)):
+                pass  # an empty context drops the inner fragment's jobs: they are of the last target
+            return
+        reaches = {name: network.reach for name, network in gradients.items() if network.reach}
+        _write_reaches(reaches)
+        ConnectedText(view, gradients, target, self._make_panels(gradients, reaches)).render()
+        self._render_longer_text(networks)
+
+    def _make_panels(self, gradients: dict[str, NetworkGradients], reaches: dict[str, Reach]) -> list[Panel]:
+        """The panels of all predictions' gradients, and of the gradient's share beyond each lag."""
+        view, pictures = self.view, []
+        for name, network in gradients.items():
+            (panel,) = network.square.panels()
+            pictures.append(_name_panel(name, panel) if len(gradients) > 1 else panel)
+        if view.cell in CELLS and CELLS[view.cell].linear:
+            # A linear recurrence can be written as a sum over characters: each one's part is exact.
+            pictures += remember(
+                view.key("left", view.layer),
+                lambda: remaining(view.model, view.text[:PICTURE_CHARS], layer=view.layer).panels(),
+            )
+        # Sixths of the dashboard: one or two pictures take half of it each, three a third each.
+        square_width = 3 if len(pictures) < 3 else 2
+        reach_width = 3 if len(pictures) == 1 else 6
+        squares = [
+            render_finding.finding_panel(picture, height=380, width=square_width) for picture in pictures
+        ]
+        return squares + [
+            render_finding.finding_panel(panel, height=380, width=reach_width)
+            for panel in fading_panels(reaches.items())
+        ]
+
+    def _render_longer_text(self, networks: IdentifiedValue) -> None:
+        """Draw the gradient's share beyond each lag, on a longer text."""
+        st.subheader(_("How far back, on a longer text"), anchor=False)
+        cost = _("Follows the gradient back from up to {n} characters: some seconds for each network.")
+        button = StartButton(
+            _("Measure it on a longer text"), ":material/straighten:", cost.format(n=f"{REACH.max_chars:,}")
         )
-        pictures += left
-    panels = [
-        render_finding.finding_panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures
-    ]
-    wide = 3 if len(pictures) == 1 else 6
-    return panels + [
-        render_finding.finding_panel(one, height=380, width=wide) for one in fading_panels(reached.items())
-    ]
+        source = SourcePicker(self.view, "inside.memory.source").render()
+        reaches = REACH.render(self.view, source, button, networks=networks)
+        if reaches is not None:
+            _write_reaches(reaches)
+            panels = [
+                render_finding.finding_panel(panel, height=320) for panel in fading_panels(reaches.items())
+            ]
+            dashboard.mount("inside.reach", panels=panels, quiet=True)
 
 
-@fragment
-def _connectivity(view: View, read: dict[str, Reading], target: str | None, panels: list[Panel]) -> None:
-    """Draw the text coloured by each network's shares, the panels, and the attribution."""
-    at = _at(view, KEY, ADDED)
-    texts = []
-    for name, one in read.items():
-        label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
-        label = label.format(model=name, c=visible(target or view.text[at]), n=f"{at + 1:,}")
-        texts.append(_shares(view, one.shares(at, target), label, f"{name}, %"))
-    dashboard.mount(
-        KEY,
-        texts=texts,
-        panels=panels,
-        at=at,
-        scale=("sequential", _("≤ 0.01 % of all"), "100 %"),
-    )
-    _attribution(view, at, target)
-
-
-def _of(name: str, panel: Found) -> Found:
+def _name_panel(name: str, panel: FindingPanel) -> FindingPanel:
     """A panel with the network's name in its name and title."""
     return replace(panel, name=f"{panel.name}-{name}", title=words("named", name=name, what=panel.title))
 
 
-def _say(reached: dict[str, Reach]) -> None:
+def _write_reaches(reaches: dict[str, Reach]) -> None:
     lines = [
-        f"- **{plain(name)}** – {render_finding.join_sentences(one.sentences())}"
-        for name, one in reached.items()
+        f"- **{plain(name)}** – {render_finding.join_sentences(reach.sentences())}"
+        for name, reach in reaches.items()
     ]
     st.markdown("\n".join(lines))
 
 
-def _how_far(view: View, networks: Held) -> None:
-    """Draw the gradient's share beyond each lag, on a longer text."""
-    st.subheader(_("How far back, on a longer text"), anchor=False)
-    said = _("Follows the gradient back from up to {n} characters: some seconds for each network.")
-    button = Button(
-        _("Measure it on a longer text"), ":material/straighten:", said.format(n=f"{REACH.most:,}")
-    )
-    source = search_texts.pick(view, "inside.memory.source")
-    longer = found(REACH, view, source, button, networks=networks)
-    if longer is not None:
-        _say(longer)
-        panels = [render_finding.finding_panel(one, height=320) for one in fading_panels(longer.items())]
-        dashboard.mount("inside.reach", panels=panels, quiet=True)
+@dataclass(frozen=True, eq=False)
+class ConnectedText:
+    """The text coloured by each character's share in one prediction, with the attribution of that prediction.
+
+    target  the predicted character; None: the actual one
+    panels  drawn beside the text, the same wherever the cursor is
+    """
+
+    view: PageView
+    gradients: dict[str, NetworkGradients]
+    target: str | None
+    panels: list[Panel]
+
+    @fragment
+    def render(self) -> None:
+        at = find_chosen_character(self.view, KEY, ATTRIBUTION_KEY)
+        dashboard.mount(
+            KEY,
+            texts=[self._shares_text(name, network, at) for name, network in self.gradients.items()],
+            panels=self.panels,
+            at=at,
+            scale=("sequential", _("≤ 0.01 % of all"), "100 %"),
+        )
+        self._render_attribution(at)
+
+    def _shares_text(self, name: str, network: NetworkGradients, at: int) -> Text:
+        label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
+        predicted = visible(self.target or self.view.text[at])
+        label = label.format(model=name, c=predicted, n=f"{at + 1:,}")
+        return _paint_shares(self.view, network.shares(at, self.target), label, f"{name}, %")
+
+    def _render_attribution(self, at: int) -> None:
+        """Draw three attributions of one prediction along the text, if the toggle is on."""
+        label = _("Integrated gradients and occlusion beside the gradient")
+        if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
+            return
+        offered: dict[Instead, str] = {
+            "average": _("average of all characters"),
+            "unknown": _("unknown character"),
+        }
+        instead = INSTEAD.choose(_("Baseline: what replaces a character"), offered)
+        contributions = ADDING.render(self.view, at=at, character=self.target, instead=instead)
+        if contributions is not None:
+            render_finding.show_finding(contributions)
+            dashboard.mount(
+                ATTRIBUTION_KEY,
+                texts=_contribution_texts(self.view, contributions),
+                at=at,
+                scale=("versus", _("lowers log P by ≥ 2 nats"), _("raises it by ≥ 2 nats")),
+            )
 
 
-def _attribution(view: View, at: int, target: str | None) -> None:
-    """Draw three attributions of one prediction along the text, if the toggle is on."""
-    label = _("Integrated gradients and occlusion beside the gradient")
-    if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
-        return
-    offered: dict[Instead, str] = {
-        "average": _("average of all characters"),
-        "unknown": _("unknown character"),
-    }
-    label = _("Baseline: what replaces a character")
-    instead = INSTEAD.choose(label, offered)
-    added = found(ADDING, view, at=at, character=target, instead=instead)
-    if added is None:
-        return
+def _contribution_texts(view: PageView, contributions: Contributions) -> list[Text]:
     label = _("gradient, %: each character's share, without a sign")
-    rows = [_shares(view, added.row.shares, label, _("gradient, %"))]
-    if added.integrated.adds_up:
+    texts = [_paint_shares(view, contributions.row.shares, label, _("gradient, %"))]
+    # Where the integral's steps were too coarse to add up, its numbers would mislead.
+    if contributions.integrated.adds_up:
         label = _("integrated gradients, nats: all characters change together from the baseline to the text")
-        rows.append(_added(view, added.integrated, label, _("integrated")))
+        texts.append(_paint_attribution(view, contributions.integrated, label, _("integrated")))
     label = _("occlusion, nats: one character at a time is replaced by the baseline")
-    rows.append(_added(view, added.occluded, label, _("occlusion")))
-    render_finding.show_finding(added)
-    dashboard.mount(
-        ADDED,
-        texts=rows,
-        at=at,
-        scale=("versus", _("lowers log P by ≥ 2 nats"), _("raises it by ≥ 2 nats")),
-    )
+    texts.append(_paint_attribution(view, contributions.occluded, label, _("occlusion")))
+    return texts
 
 
-def _shares(view: View, found: Array, label: str, said: str) -> Text:
+def _paint_shares(view: PageView, found_shares: Array, label: str, values_name: str) -> Text:
     """The text coloured by each character's share in one prediction."""
-    shares = _along(view, found)
+    shares = _pad(view, found_shares)
+    # The logarithm of a share of 0 is −∞, which gets the lowest colour.
     with np.errstate(divide="ignore"):
         levels = CONNECTED.levels(np.log10(np.nan_to_num(shares)))
-    return Text(view.text, levels, "sequential", label, 100 * shares, said=said)
+    return Text(view.text, levels, "sequential", label, 100 * shares, said=values_name)
 
 
-def _added(view: View, found: Attribution, label: str, said: str) -> Text:
+def _paint_attribution(view: PageView, attribution: Attribution, label: str, values_name: str) -> Text:
     """The text coloured by an attribution, in nats a character."""
-    nats = _along(view, found.values, found.first)
-    return Text(view.text, NATS.levels(np.nan_to_num(nats)), "versus", label, nats, said=said)
+    nats = _pad(view, attribution.values, attribution.first)
+    return Text(view.text, NATS.levels(np.nan_to_num(nats)), "versus", label, nats, said=values_name)
 
 
-def _along(view: View, values: Array, first: int = 0) -> Array:
+def _pad(view: PageView, values: Array, first: int = 0) -> Array:
     """`values` from index `first` on, padded with NaN to the length of the text, (T,)."""
-    out = np.full(len(view.text), np.nan)
-    out[first : len(values)] = values[first:]
-    return out
+    # NaN, not 0: a character that the prediction hasn't read has no share in it.
+    padded = np.full(len(view.text), np.nan)
+    padded[first : len(values)] = values[first:]
+    return padded
 
 
-@fragment
-def _opened(view: View) -> None:
-    """Draw a gate along the text, the share of saturated gates, and the units' time constants."""
-    st.subheader(_("Gates"), anchor=False)
-    names = {name: quantity_names()[name] for name in CELLS[view.cell].quantities[1:]}
-    looked = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
-    source = search_texts.pick(view, "inside.gates.source")
-    cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")
-    button = Button(_("Measure them on a longer text"), ":material/straighten:", cost)
-    longer = found(GATES, view, source, button, layer=view.layer)
-    measured = longer or kept(
-        view.key("gates", view.layer), lambda: units.gates(view.trace, layer=view.layer)
-    )
-    values = units.activations(view.trace, layer=view.layer, quantity=looked)
-    order, scale, name = view.key("order", view.layer, looked), view.scale(looked), names[looked]
-    label = _("{gate}, mean of all units").format(gate=name)
-    notice, limits = spoken(words(f"gates.look-{looked}")), spoken(words("gates.limits"))
-    render_finding.show_finding(measured)
-    dashboard.mount(
-        GATED,
-        texts=[painted(view.text, values.mean(axis=1), scale, label)],
-        panels=[
-            heat_panel("gate", name, values, order, scale, notice, limits, height=330),
-            *(render_finding.finding_panel(one, height=330, width=3) for one in measured.panels()),
-        ],
-        at=_at(view, GATED),
-        scale=ends(scale),
-    )
+@dataclass(frozen=True, eq=False)
+class GateSection:
+    """A gate along the text, the share of saturated gates, and the units' time constants."""
+
+    view: PageView
+
+    @fragment
+    def render(self) -> None:
+        view = self.view
+        st.subheader(_("Gates"), anchor=False)
+        names = {name: quantity_names()[name] for name in CELLS[view.cell].quantities[1:]}
+        gate = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
+        gates = self._measure_longer_text() or remember(
+            view.key("gates", view.layer), lambda: units.gates(view.trace, layer=view.layer)
+        )
+        render_finding.show_finding(gates)
+        values = units.activations(view.trace, layer=view.layer, quantity=gate)
+        label = _("{gate}, mean of all units").format(gate=names[gate])
+        dashboard.mount(
+            GATES_KEY,
+            texts=[painted(view.text, values.mean(axis=1), view.scale(gate), label)],
+            panels=[
+                self._gate_panel(gate, names[gate], values),
+                *(render_finding.finding_panel(panel, height=330, width=3) for panel in gates.panels()),
+            ],
+            at=find_chosen_character(view, GATES_KEY),
+            scale=ends(view.scale(gate)),
+        )
+
+    def _measure_longer_text(self) -> Gates | None:
+        """Draw the choice of a longer text and the button; the gates on it, once the reader has asked."""
+        source = SourcePicker(self.view, "inside.gates.source").render()
+        cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.max_chars:,}")
+        button = StartButton(_("Measure them on a longer text"), ":material/straighten:", cost)
+        return GATES.render(self.view, source, button, layer=self.view.layer)
+
+    def _gate_panel(self, gate: str, name: str, values: Array) -> Panel:
+        view = self.view
+        notice, limits = spoken(words(f"gates.look-{gate}")), spoken(words("gates.limits"))
+        order = view.key("order", view.layer, gate)
+        return heat_panel("gate", name, values, order, view.scale(gate), notice, limits, height=330)
 
 
-@fragment
-def _mixed(view: View) -> None:
-    """Draw the eigenvalues of W_hh beside those of an untrained copy."""
-    spectrum = found(SPECTRUM, view, WEIGHTS, layer=view.layer)
-    if spectrum is None:
-        return
-    (panel,) = spectrum.panels()
-    st.subheader("W_hh", anchor=False)
-    render_finding.show_finding(spectrum)
-    say_start(view)
-    dashboard.mount(
-        "inside.spectrum", panels=[render_finding.finding_panel(panel, height=380, width=3)], quiet=True
-    )
+@dataclass(frozen=True, eq=False)
+class WeightSection:
+    """The eigenvalues of W_hh beside those of an untrained copy."""
+
+    view: PageView
+
+    @fragment
+    def render(self) -> None:
+        spectrum = SPECTRUM.render(self.view, WEIGHTS, layer=self.view.layer)
+        if spectrum is None:
+            return
+        (panel,) = spectrum.panels()
+        st.subheader("W_hh", anchor=False)
+        render_finding.show_finding(spectrum)
+        show_untrained_start(self.view)
+        picture = render_finding.finding_panel(panel, height=380, width=3)
+        dashboard.mount("inside.spectrum", panels=[picture], quiet=True)

@@ -16,12 +16,13 @@ from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.settings import Recipe
 from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.progress import Progress, Share
 from rnnviz.networks.settings import settings_of
 from rnnviz.page.formatting import duration
 from rnnviz.ui.jobs import pending, store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Check, Job, Step, Steps
+from rnnviz.ui.jobs.worker import OVER, Job
 
 log = logging.getLogger("rnnviz")
 
@@ -49,8 +50,8 @@ def make_forecast(text: TrainingText, recipe: Recipe, *, measure: bool) -> Forec
     found = estimate.estimate(config, text.symbols, text.corpus.characters)
     if fast or found.refusal or not measure or text.toy:
         return Forecast(found, fast, None)
-    make = partial(_measuring, config, text.symbols)
-    trial = ask(key, "the trial of a recipe's speed", make, patience=0, shared=True, kind="trial")
+    work = partial(_measure, config, text.symbols)
+    trial = ask(key, "the trial of a recipe's speed", work, patience=0, shared=True, kind="trial")
     return Forecast(found, trial.value, trial.job if trial.waits else None)
 
 
@@ -66,12 +67,12 @@ def speed_key(config: TrainConfig, symbols: int) -> Hashable:
     return (*speed_settings, symbols)
 
 
-def _measuring(config: TrainConfig, symbols: int, check: Check) -> Steps[float]:
+def _measure(config: TrainConfig, symbols: int, progress: Progress) -> float:
+    check = partial(progress, Share(0.0))
     until = time.monotonic() + QUIET_S
     while time.monotonic() < until:
         time.sleep(0.05)
-        yield Step(0.0)
-    check()
+        check()
     try:
         return float(estimate.measure_speed(config, symbols, check=check))
     except RnnvizError as error:  # the page then shows the forecast without a speed

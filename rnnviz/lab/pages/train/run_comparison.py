@@ -56,7 +56,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     rows = [row(run) for run in chosen]
     titles = {name: _(control.label) for name, control in settings.RECIPE.items()}
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(titles))
-    download.button(_("Download as CSV"), lambda: export.of(rows).encode(), "runs.csv", "text/csv")
+    download.button(_("Download as CSV"), lambda: export.csv_text(rows).encode(), "runs.csv", "text/csv")
 
 
 def lowest_sentence(curves: Mapping[str, training.Curves]) -> str:

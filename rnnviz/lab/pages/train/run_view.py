@@ -20,7 +20,7 @@ import streamlit as st
 from rnnviz.arrays import Arrays, Integers
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, Scale, themes
+from rnnviz.figures.themes import COLOUR_LEVELS, SURPRISAL_FULL, THEMES, Scale, themes
 from rnnviz.i18n import _, language
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.selected_run import SelectedRun, find
@@ -346,7 +346,7 @@ def _snapshot(run: SelectedRun, step: int | None) -> Snapshot | None:
 def _layout(curves: training.Curves, words: Mapping[str, str]) -> tuple[dict[str, Any], str]:
     """What stays the same while a run trains, words, colours and empty figures, and its digest."""
     named = {**words, "ngram": words["ngram.n"].format(order=curves.order)}
-    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+    colours = themes(diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS)
     for name, theme in THEMES.items():
         colours[name]["curve"] = _without_values(training.figure(curves, named, theme=theme))
         colours[name]["details"] = _without_values(training.details(curves, named, theme=theme))

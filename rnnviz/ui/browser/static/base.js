@@ -51,6 +51,7 @@ export class BaseView {
     this.link.send = (ask) => component.setTriggerValue("ask", ask);
     const { data } = component;
     if (!data) return;
+    // Streamlit gives the last data again at each change of theme: by identity, as equal bytes may be a new answer.
     if (data === this.data) return this.recolour();
     this.data = data;
     this.hear(data);

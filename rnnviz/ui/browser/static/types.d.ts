@@ -90,7 +90,7 @@ export interface Predictions {
   beside?(t: number): Redrawn | undefined; // another network's probabilities of the same symbols
 }
 
-/** A reshaped prediction, see `redrawn` in page/live_session.py. */
+/** A reshaped prediction, see `reshaped` in page/live_answer.py. */
 export interface Redrawn {
   p: Float32Array; // of the listed symbols
   came: number;

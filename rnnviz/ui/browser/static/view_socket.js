@@ -1,13 +1,20 @@
 // The browser's side of a view's asks; rnnviz/ui/browser/view_socket.py is the server's side. One ask is in flight at a
 // time, and the last wish always wins. Asks go over the view's own WebSocket, past Streamlit, if the page offers one
 // and it is open. All others, and asks that only the page can answer, go through `send`.
+//
+//   key a     ask 1 is sent                      (waiting = 1)
+//   key b, c  only `wanted` is set: the ask would be out of date before the server could read it
+//   answer 1  drawn, and ask 2 states the text as it is now, with b and c: no key is lost, none waits in a queue
+//
+// An ask may be lost with its connection, and an answer may come twice or late. Each has a number (`seq`): an answer to
+// an older ask than the one in flight is ignored, and an ask without an answer is repeated as a new one.
 
 /** @import { Header } from "./types" */
 
 const ADDRESS = "/live";
 const OPEN = 1; // WebSocket.OPEN, which Node lacks
-const PATIENCE = 10000; // milliseconds until an ask without an answer is repeated
-const TRIES = 3; // failed connections in a row, after which no more are tried
+const ANSWER_TIMEOUT_MS = 10000; // milliseconds until an ask without an answer is repeated
+const MAX_FAILED_CONNECTIONS = 3; // failed connections in a row, after which no more are tried
 
 export class ViewSocket {
   client = Math.random().toString(36).slice(2) + Date.now().toString(36);
@@ -19,7 +26,7 @@ export class ViewSocket {
   /** @type {object | null} changes that concern the page, until it has answered */
   news = null;
   /** @type {object | null} the news in the ask in flight */
-  told = null;
+  newsInFlight = null;
   /** @type {((ask: object) => void) | null} sends an ask to the page: through Streamlit, or to the engine in its place */
   send = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -30,7 +37,7 @@ export class ViewSocket {
   ready = false; // whether the connection is open, so that the server knows the token
   failed = 0; // failed connections in a row
   /** @type {object | null} the ask without an answer, sent over this connection or over a broken one */
-  flying = null;
+  askInFlight = null;
 
   /**
    * @param {object} of
@@ -62,22 +69,23 @@ export class ViewSocket {
     this.waiting = ++this.seq;
     this.wait();
     const ask = { client: this.client, seq: this.seq, ...this.wish(), ...this.news };
-    if (this.flying) this.leave(); // the connection's answer is overdue: drop it, and ask again
+    // A connection delivers in order, so its late answer would come before the new ask's.
+    if (this.askInFlight) this.leave(); // the connection's answer is overdue: drop it, and ask again
     const { socket, ready } = this;
-    this.flying = null;
-    this.told = this.news;
+    this.askInFlight = null;
+    this.newsInFlight = this.news;
     if (!ready || !socket || this.news) return this.send(ask); // last: an engine may answer inside this call
-    this.flying = ask;
+    this.askInFlight = ask;
     if (socket.readyState === OPEN) socket.send(JSON.stringify(ask)); // else onclose connects again and sends it
   }
 
-  /** Start the timer that repeats the ask after PATIENCE. */
+  /** Start the timer that repeats the ask after ANSWER_TIMEOUT_MS. */
   wait() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.late(true);
       this.go();
-    }, PATIENCE);
+    }, ANSWER_TIMEOUT_MS);
   }
 
   /** Forget the ask in flight and want another: a new session knows of no ask. */
@@ -110,22 +118,22 @@ export class ViewSocket {
       clearTimeout(this.timer);
       this.late(false);
       this.waiting = 0;
-      if (this.news === this.told) this.news = null;
+      if (this.news === this.newsInFlight) this.news = null;
     }
     if (this.wanted && !this.waiting) this.go();
   }
 
   close() {
     clearTimeout(this.timer);
-    this.send = this.flying = null;
+    this.send = this.askInFlight = null;
     this.leave();
   }
 
   // ---- the connection -----------------------------------------------------------------------------
 
-  /** Connect with a token, unless such a connection exists or TRIES have failed. @param {string} token */
+  /** Connect with a token, unless such a connection exists or MAX_FAILED_CONNECTIONS have failed. @param {string} token */
   open(token) {
-    if (!this.send || this.failed === TRIES || (this.socket && token === this.token)) return;
+    if (!this.send || this.failed === MAX_FAILED_CONNECTIONS || (this.socket && token === this.token)) return;
     this.leave();
     this.token = token;
     const address = new URL(ADDRESS, window.location.origin);
@@ -141,7 +149,7 @@ export class ViewSocket {
       if (!ready) this.failed++;
       this.leave();
       // If the server is down too, the next answer of the page connects again, or the timer repeats the ask.
-      if (ready && this.flying) this.open(token);
+      if (ready && this.askInFlight) this.open(token);
     };
   }
 
@@ -149,15 +157,16 @@ export class ViewSocket {
   opened(socket) {
     this.ready = true;
     this.failed = 0;
-    if (this.flying) socket.send(JSON.stringify(this.flying));
+    if (this.askInFlight) socket.send(JSON.stringify(this.askInFlight));
   }
 
   /** @param {string | ArrayBuffer} data */
   heard(data) {
-    const { flying } = this;
-    this.flying = null;
+    const { askInFlight } = this;
+    this.askInFlight = null;
+    // Text instead of bytes: the server leaves this ask to the page, see ASK_PAGE in view_socket.py.
     if (typeof data !== "string") this.hear(new Uint8Array(data));
-    else if (flying) this.send?.(flying);
+    else if (askInFlight) this.send?.(askInFlight);
   }
 
   /** Close the connection; the ask in flight stays. */

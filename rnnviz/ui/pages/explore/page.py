@@ -9,7 +9,8 @@ An address holds the view's state, as a Bookmark: a text, and the view on it.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from operator import is_
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 KEY = "live"
 FIRST_TEMPERATURE = 1.0  # at first, the bars are the network's probabilities, unchanged
 _component = Component("live")
+# Keys of st.session_state. _OFFERED holds the number of the text that the page offered last, and that text.
 _LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
 
 
@@ -48,15 +50,16 @@ def page(context: ModelContext) -> None:
 
 @st.fragment
 def _live(context: ModelContext, networks: list[ModelInfo], memoryless: NumpyModel | None) -> None:
-    state, arrived = st.session_state, kept_bookmark()
+    state, arrived = st.session_state, take_bookmark()
     session, text = _session(context, memoryless, arrived)
     static = _static(session, networks)
-    # Without an ask this is a full run of the page: send everything, the text too.
+    # Streamlit runs this fragment for an ask, and within each whole run of the page: then without an ask, for
+    # a browser that may hold nothing, so everything is sent, the text too.
     ask = LiveAsk.from_json(take_ask(KEY) or {"fresh": True})
     if arrived:  # an ask that comes with an arrival, such as Back, is of the view that was left
         ask = replace(ask, fresh=True, model="")
     if ask.model and ask.model != context.info.path.stem:
-        _turn(ask, session)
+        _choose_model(ask, session)
     link: ViewSocket = state.get(_LINK) or state.setdefault(_LINK, ViewSocket())
     # The token tells the browser that the session is new, as after the server's restart.
     extra: dict[str, object] = {"session": link.token}
@@ -83,32 +86,33 @@ def _session(
 
     The text is the address's after an arrival, else the present one, else the model's opening.
     """
-    state, first = st.session_state, opening_text(context.model)
+    state, opening = st.session_state, opening_text(context.model)
     session: LiveSession | None = state.get(_SESSION)
+    # The page may offer a text: an address's, or an opening. A browser keeps what was typed since (a run of
+    # the page takes a while), unless the offer has a new number.
     offer, offered = state.get(_OFFERED, (0, None))
     text = session.text if session else None
     if arrived and (arrived.text is not None or session is None or address.has_just_gone_back()):
         text, offered = arrived.text, None
         offer += 1
-    if text is None or (text == offered and first != offered):  # an unedited opening follows the model
-        text = offered = first
+    if text is None or (text == offered and opening != offered):  # an unedited opening follows the model
+        text = offered = opening
         offer += 1
     state[_OFFERED] = offer, offered
-    reads = context.network, context.yardstick, memoryless
-    if session is None or any(
-        one is not other
-        for one, other in zip((session.model, session.yardstick, session.memoryless), reads, strict=True)
-    ):
-        session = state[_SESSION] = LiveSession(*reads, temperature=FIRST_TEMPERATURE)
+    models = context.network, context.yardstick, memoryless
+    if session is None or not all(map(is_, (session.model, session.yardstick, session.memoryless), models)):
+        session = state[_SESSION] = LiveSession(*models, temperature=FIRST_TEMPERATURE)
     session.text = text
     return session, text
 
 
-def _turn(ask: LiveAsk, session: LiveSession) -> None:
+def _choose_model(ask: LiveAsk, session: LiveSession) -> None:
     """Rerun the whole page with the model that an example or a suggestion asks for, and the same text."""
     state = st.session_state
+    # No text is offered any more: this one stays, though the other model has another opening.
     session.text, state[_OFFERED] = ask.text, (state[_OFFERED][0], None)
     sidebar.MODEL.request(ask.model)
+    # The rerun finds the ask, as if the browser had sent it then; without `model`, or it would turn again.
     state[f"{KEY}.{ASK}"] = asdict(replace(ask, model="", fresh=True))
     st.rerun()
 
@@ -122,16 +126,15 @@ def _glance(context: ModelContext, text: str) -> dict[str, object]:
 
 
 def _static(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, Any], str]:
-    """The unchanging part of the answers and its digest, cached in the session; see `fixed`."""
+    """The unchanging part of the answers and its digest, cached in the session; see `fixed_part`."""
+    # Making it takes longer than an answer: it holds all words, colours and symbols.
     mark = (session, language(), [info.path for info in networks])
-    kept = st.session_state.get("explore.static")
-    if kept is None or kept[0] != mark:
-        kept = (
-            mark,
-            *fixed_part(session.model, session.yardstick, FIRST_TEMPERATURE, networks, session.memoryless),
-        )
-        st.session_state["explore.static"] = kept
-    return kept[1], kept[2]
+    cached_mark, static = st.session_state.get("explore.static", (None, None))
+    if static is None or cached_mark != mark:
+        models = session.model, session.yardstick
+        static = fixed_part(*models, FIRST_TEMPERATURE, networks, session.memoryless)
+        st.session_state["explore.static"] = mark, static
+    return cast("tuple[dict[str, Any], str]", static)
 
 
 # The view fills the page, for a projector; its first line is between the buttons of Streamlit's header.
@@ -144,6 +147,7 @@ body:has([data-testid="stExpandSidebarButton"]) { --rv-indent: 4.2rem; }
 """
 
 
+# The address's values that concern the live view; any of them makes an address a bookmark.
 BOOKMARKED = ("text", "at", "pin", "why", "unit", "layer", "quantity", "order", "rows", "memoryless")
 BY_SURPRISAL = "none"
 """The address's `unit` where surprisal colours the text of a model that begins with a named unit."""
@@ -187,29 +191,28 @@ def read_bookmark(model: Network) -> Bookmark:
             wrong = describe(error).replace("\\", "")  # Markdown's escapes: the browser shows plain text
     looks: dict[str, Any] = {name: address.requested_value(name) for name in ("quantity", "order")}
     looks |= {name: number(name) for name in ("layer", "unit")}
-    given = {name: value for name, value in looks.items() if value is not None}
+    choices = {name: value for name, value in looks.items() if value is not None}
     begin = first_heat_map(shown_units.named_units(model))
     if address.requested_value("unit") == BY_SURPRISAL:
-        given = begin | {"unit": None} | given
-    elif number("unit") is not None or not given:  # else: a quantity or a layer alone, which has no unit
-        given = begin | given
+        choices = begin | {"unit": None} | choices
+    elif number("unit") is not None or not choices:  # else: a quantity or a layer alone, which has no unit
+        choices = begin | choices
     cut = number("of") if text is not None else None
-    asked = LiveAsk.from_json(given | {"memoryless": number("memoryless") == 1})
+    ask = LiveAsk.from_json(choices | {"memoryless": number("memoryless") == 1})
     view: dict[str, Any] = {
         "wrong": wrong,  # the reason why the text can't be read
-        "cut": cut
-        if cut and cut > MAX_TEXT_CHARS
-        else None,  # the whole text's length, if the address cuts it
+        # The whole text's length, if the address holds only its beginning.
+        "cut": cut if cut and cut > MAX_TEXT_CHARS else None,
         "caret": number("at"),
         "pin": number("pin"),
         "why": number("why") == 1,
         "rows": number("rows") or 0,
     }
-    view |= {name: getattr(asked, name) for name in ("quantity", "layer", "order", "unit", "memoryless")}
-    return Bookmark(text, asked, view)
+    view |= {name: getattr(ask, name) for name in ("quantity", "layer", "order", "unit", "memoryless")}
+    return Bookmark(text, ask, view)
 
 
-def kept_bookmark() -> Bookmark | None:
+def take_bookmark() -> Bookmark | None:
     """The bookmark that `keep_bookmark` has kept; a second call returns None."""
-    found: Bookmark | None = st.session_state.pop(_ARRIVED, None)
-    return found
+    bookmark: Bookmark | None = st.session_state.pop(_ARRIVED, None)
+    return bookmark

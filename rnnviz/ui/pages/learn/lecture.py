@@ -33,10 +33,11 @@ class Lecture:
         self.number, at = place(query.get("step", "")) or (1, 0)
         self.present = query.get("present") == "1"
         self.code = query.get("code") == "1"
+        # Each scene keeps its step and its values while others are shown: the lecturer may come back.
         self._at = {self.number: at}
         self._set: dict[tuple[int, str], Any] = {}
         for name, control in self.step.controls.items():
-            self._set[self._key(name)] = control.valid(query.get(name)) if control.kept else None
+            self._set[self._key(name)] = control.valid(query.get(name)) if control.in_address else None
 
     @property
     def scene(self) -> Scene:
@@ -54,6 +55,7 @@ class Lecture:
         return self.scene.steps[self.at]
 
     def _key(self, control: str) -> tuple[int, str]:
+        # A scene's questions all have a control PICK, but each its own answer; other controls are shared.
         return self.number, f"{PICK}.{self.step.name}" if control == PICK else control
 
     @property
@@ -64,7 +66,7 @@ class Lecture:
     @property
     def values(self) -> State:
         """The values of the current step's controls, defaults included."""
-        return controls.shown(self.step.controls, self.state)
+        return controls.with_defaults(self.step.controls, self.state)
 
     def go_to_step(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Go to the step that an ask names. Returns the values that it sets there; {} if invalid."""
@@ -87,6 +89,7 @@ class Lecture:
 
         `describe` makes an error's sentence, which the answer has; the values then stay as they were.
         """
+        # The step comes first: the values that the ask sets are of the step that it goes to.
         fields = ask_json if isinstance(ask_json, Mapping) else {}
         wanted_values = self.go_to_step(fields)
         step, seq = self.step, fields.get("seq")
@@ -101,9 +104,10 @@ class Lecture:
             **static,
         }
         try:
-            state = controls.taken(step.controls, self.state, wanted_values)
-            values = controls.shown(step.controls, state)
-            sent |= self._picture_data(values) | {"formula": symbols.typeset(step.written(values))}
+            state = controls.apply_request(step.controls, self.state, wanted_values)
+            values = controls.with_defaults(step.controls, state)
+            sent |= self._picture_data(values) | {"formula": symbols.typeset(step.formula_at(values))}
+            # Last, so that values which raise an error aren't kept: the next picture would raise it again.
             self._set |= {self._key(name): value for name, value in state.items()}
         except RnnvizError as error:
             sent |= {"error": describe(error), "notice": "", "code": None, "formula": ""}
@@ -121,9 +125,9 @@ class Lecture:
             data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
             if values[PICK] == OPEN:
                 return {"data": data, "notice": _("What do you think?"), "code": None}
-        picture, notice = step.shown(values)
+        picture, notice = step.draw(values)
         data["controls"] = [
-            {"name": name, **control.drawn(values[name])}
+            {"name": name, **control.widget_at(values[name])}
             for name, control in step.controls.items()
             if control.widget
         ]
@@ -136,7 +140,7 @@ class Lecture:
     def room_question(self) -> RoomQuestion | None:
         """The step's question to the room; None if it has none. `over` once its picture is shown."""
         step = self.step
-        if step.asked and (letter := step.asked(**self.values)):
+        if step.room_question and (letter := step.room_question(**self.values)):
             return RoomQuestion(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
         if step.question is None:
             return None
@@ -149,6 +153,7 @@ class Lecture:
     def _note(self) -> dict[str, Any]:
         """The notes for the lecturer's window: the step's title, lines to say and ask, and the next step."""
         step, scene = self.step, self.scene
+        # Behind a scene's last step comes the next scene's first, which "opens" names; at the end neither.
         following = scene.stops[self.at + 1 : self.at + 2]
         opens = scenes()[self.number : self.number + 1] if not following else ()
         after = following or (opens[0].stops[:1] if opens else ())
@@ -169,12 +174,13 @@ class Lecture:
             query["present"] = "1"
         if self.code:
             query["code"] = "1"
+        # Only values other than the default, and each only if the address stays short enough to be shared.
         for name, control in self.step.controls.items():
             value = self.state[name]
             longer = query | {name: str(value)}
             if (
                 value not in (None, control.default)
-                and control.kept
+                and control.in_address
                 and len(urlencode(longer)) <= MAX_ADDRESS_CHARS
             ):
                 query = longer

@@ -39,12 +39,14 @@ _LECTURE, _LINK = "learn.lecture", "learn.link"
 
 
 def page() -> None:
+    # Once a session: later the lecture writes the address, and a rerun must not read it back.
     if _LECTURE not in st.session_state:
         st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
         st.session_state[_LINK] = ViewSocket()
     _scene()
 
 
+# A fragment, so that an ask reruns this function alone, not the sidebar with its list of models.
 @st.fragment
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
@@ -53,13 +55,14 @@ def _scene() -> None:
     room = answer_room(ask, plainly)
     static = {
         "words": words(),
-        "symbols": symbols.said(),
+        "symbols": symbols.meanings(),
         "language": language(),
         "themes": colours(),
         "room": room,
         "session": link.token,
     }
     answers = SceneAnswers(lecture, static)
+    # The connection's thread may be at a step of this lecture: the page waits for its end.
     with link.lock:
         link.serve(answers)
         data = answers.answer(ask)
@@ -179,6 +182,7 @@ def _opened_room(fields: Mapping[str, Any]) -> OpenRoom | None:
     opened = classroom.open_room_now()
     if opened is None or not opened.asks_questions:
         return None
+    # The lecturer may have changed the app's language since the room was opened.
     opened.room.set_language(language())
     opened.choose_address(fields.get("address"))
     for name, do in (("reveal", opened.room.reveal), ("again", opened.room.ask_again)):

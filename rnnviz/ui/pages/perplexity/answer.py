@@ -168,8 +168,8 @@ def _rewriting(context: ModelContext, text: Text, score: Score, said: Sentence) 
     name, gain = said.code.rpartition(".")[2], ""
     if text.size <= AUTOMATIC:
         other = text_sources.rewritten(text, name)
-        make = partial(scoring_jobs.comparing, context.info, other)
-        found = ask(scoring_jobs.plain_key(context.info, other), other.name, make, shared=True)
+        work = partial(scoring_jobs.score_by_other, context.info, other)
+        found = ask(scoring_jobs.plain_key(context.info, other), other.name, work, shared=True)
         if found.waits and found.job is not None:
             _watch(found.job)
         if found.value is None or found.value.perplexity >= score.perplexity:

@@ -91,7 +91,7 @@ def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
 
 def as_csv(scores: Sequence[Score]) -> str:
     """The figures as CSV: a header, and a row a text."""
-    return export.of([score.to_json() for score in scores])
+    return export.csv_text([score.to_json() for score in scores])
 
 
 def as_json(scores: Sequence[Score]) -> str:
@@ -114,11 +114,11 @@ def show_compressed(context: ModelContext, text: Text, scored: Scored) -> None:
         said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
         st.caption(said.format(command=f"`{install('compress')}`"))
         return
-    place, make = st.empty(), partial(scoring_jobs.compressing, model, scored)
+    place, work = st.empty(), partial(scoring_jobs.compress_text, model, scored)
     label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
     pressed = place.button(label, icon=":material/compress:", type="primary", key="pack")
     key = text.key("pack", model_cache.digest(context.info))
-    data = ask(key, text.name, make, pressed=pressed, shared=True, patience=0.5).show("compression")
+    data = ask(key, text.name, work, pressed=pressed, shared=True, patience=0.5).show("compression")
     if data is None:
         return
     place.empty()

@@ -100,11 +100,11 @@ class Row:
         if scored.score.certainty == "guessed":  # another model may guess another encoding
             text = replace(text, encoding=scored.score.encoding)
         key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
-        make: Callable[..., Any] = partial(scoring_jobs.comparing, self.info, text)
+        work: Callable[..., Any] = partial(scoring_jobs.score_by_other, self.info, text)
         if self.baseline:
             key, name = text.key("baselines", model_cache.digest(self.info)), text.name
-            make = partial(scoring_jobs.measuring, text, scored.score, context.model.vocabulary)
-        return ask(key, name, make, pressed=pressed, patience=0, shared=True)
+            work = partial(scoring_jobs.measure_baselines, text, scored.score, context.model.vocabulary)
+        return ask(key, name, work, pressed=pressed, patience=0, shared=True)
 
     def cost(self, found: Pending[Any]) -> Compared | None:
         """The text's cost under this row; None until `found` has it."""

@@ -1,12 +1,12 @@
-"""The page's jobs: generators that run in a thread. A job calls its last argument, `check`, where it can't
-yield.
+"""The page's jobs, functions that run in a thread: each calls its last argument, `progress`, which raises
+Cancelled once the reader no longer wants the result.
 """
 
 from __future__ import annotations
 
 import shutil
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -14,22 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.networks import contamination
 from rnnviz.networks.modelfile import read_sketch
-from rnnviz.networks.progress import mapped
+from rnnviz.networks.progress import Progress, Share, part
 from rnnviz.scoring import baselines, compression
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import Compared, Score
-from rnnviz.scoring.totals import Progress
 from rnnviz.text.decoding import SourceText
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.shell import model_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.text.vocabulary import Vocabulary
@@ -83,13 +81,28 @@ def plain_key(info: ModelInfo, text: Text) -> Key:
     return text.key("plain", model_cache.digest(info))
 
 
-def step_of(progress: Progress) -> Step:
-    """A scoring's progress as a job's. Each step also makes room on disk for the record being written."""
-    store.shared().make_room()
-    return Step(progress.fraction, progress.characters, progress.perplexity)
+@dataclass
+class ScoringProgress:
+    """A job's progress, while it scores a text. Each report also makes room on disk for the record being
+    written.
+    """
+
+    progress: Progress
+    share: Share = field(default=Share(0.0), init=False)
+
+    def __call__(self, share: Share) -> None:
+        self.share = share
+        store.shared().make_room()
+        self.progress(self.share)
+
+    def repeat(self) -> None:
+        """Report the last share again: for work that has no share to tell, but should end when cancelled."""
+        self.progress(self.share)
 
 
-def _reading(info: ModelInfo, text: Text, check: Check, stop: Event | None = None) -> dict[str, Any]:
+def _reading(
+    info: ModelInfo, text: Text, check: Callable[[], None], stop: Event | None = None
+) -> dict[str, Any]:
     """The arguments of `score` and `record` for a text, read up to `text.most` or until `stop` is set."""
 
     def enough(read: int) -> bool:
@@ -99,32 +112,36 @@ def _reading(info: ModelInfo, text: Text, check: Check, stop: Event | None = Non
     return {**text.source(check), "piece": None if info.kind == "ngram" else PIECE, "enough": enough}
 
 
-def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Scored]:
-    """The steps of scoring a text by a model. After `stop`, the result is that of the shorter text read."""
-    folder, source = store.shared().folder(), _reading(info, text, check, stop)
+def score_text(info: ModelInfo, text: Text, stop: Event, progress: Progress) -> Scored:
+    """Score a text by a model. After `stop`, the result is that of the shorter text read."""
+    report = ScoringProgress(progress)
+    folder, source = store.shared().folder(), _reading(info, text, report.repeat, stop)
     try:
-        steps = record(model_cache.load_scorer(info), source.pop("path"), folder, **source)
-        with closing((yield from mapped(steps, step_of))) as made:  # Windows removes no file that is open
-            yield Step(1.0, len(made), made.score.perplexity)
+        scorer, path = model_cache.load_scorer(info), source.pop("path")
+        with closing(
+            record(scorer, path, folder, progress=report, **source)
+        ) as made:  # Windows removes no file that is open
+            report(Share(1.0, len(made), made.score.perplexity))
             if stop.is_set():
                 text = replace(text, most=len(made))
-            unknown = made.unknown_counts(check) if made.score.unknown else []
-            found = Scored(
-                replace(made.score, interval=interval(made), overlap=_contamination(made, info.path, check)),
+            unknown = made.unknown_counts(report.repeat) if made.score.unknown else []
+            overlap = _contamination(made, info.path, report.repeat)
+            result = Scored(
+                replace(made.score, interval=interval(made), overlap=overlap),
                 unknown=tuple(unknown[:LISTED]),
                 kinds_unknown=len(unknown),
                 folder=folder,
                 key=full_key(info, text),
                 most=text.most,
             )
-    except BaseException:  # also GeneratorExit, of a job cancelled after its record was written
+    except BaseException:  # also Cancelled, after the record was written
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    store.shared().put(plain_key(info, text), found.score)
-    return found
+    store.shared().put(plain_key(info, text), result.score)
+    return result
 
 
-def _contamination(made: Record, path: Path, check: Check) -> contamination.Contamination | None:
+def _contamination(made: Record, path: Path, check: Callable[[], None]) -> contamination.Contamination | None:
     sketch = read_sketch(path)
     if sketch is None:
         return None
@@ -142,32 +159,31 @@ def scored(
 ) -> Pending[Scored]:
     """A text's result by a model, or its job; `options` are those of `pending.ask`."""
     size = len(text.data or text.text or "")
-    make, options = partial(scoring, info, text, stop or Event()), {"patience": PATIENCE, **options}
-    return ask(full_key(info, text), title, make, shared=True, stop=stop, size=size, **options)
+    work = partial(score_text, info, text, stop or Event())
+    options = {"patience": PATIENCE, **options}
+    return ask(full_key(info, text), title, work, shared=True, stop=stop, size=size, **options)
 
 
-def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Score]:
-    """The steps of a text's score by another model, which is loaded here: the page doesn't wait for that."""
-    yield Step(0.0)
-    found = yield from mapped(score(model_cache.load_scorer(info), **_reading(info, text, check)), step_of)
-    return found
+def score_by_other(info: ModelInfo, text: Text, progress: Progress) -> Score:
+    """A text's score by another model, which is loaded here: the page doesn't wait for that."""
+    report = ScoringProgress(progress)
+    scorer, source = model_cache.load_scorer(info), _reading(info, text, report.repeat)
+    return score(scorer, **source, progress=report)
 
 
-def measuring(text: Text, score: Score, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:
-    """The steps of measuring the baselines on a scored text; the result is by baseline's name."""
-    yield Step(0.0)
-    source = SourceText(**text.source(check), normaliser=score.normaliser)
-    steps = baselines.measuring(score, source, vocabulary)
-    measured = yield from mapped(steps, lambda done: Step(done / score.characters, done))
-    return {one.name: one for one in measured}
+def measure_baselines(
+    text: Text, score: Score, vocabulary: Vocabulary, progress: Progress
+) -> dict[str, Compared]:
+    """The costs of a scored text under the baselines, by baseline's name."""
+    report = ScoringProgress(progress)
+    source = SourceText(**text.source(report.repeat), normaliser=score.normaliser)
+    measured = baselines.measure(score, source, vocabulary, report)
+    return {baseline.name: baseline for baseline in measured}
 
 
-def compressing(model: Any, scored: Scored, check: Check) -> Steps[bytes]:
-    """The steps of compressing a text. The file is decompressed too, which checks its digest of the text."""
-    made = scored.record
-    n = len(made)
-    steps = compression.compressing(model, made.text(0, n))
-    data = yield from mapped(steps, lambda share: Step(share / 2, round(share * n)))
-    steps_back = compression.decompressing(model, data)
-    yield from mapped(steps_back, lambda share: Step((1 + share) / 2, round(share * n)))
+def compress_text(model: Any, scored: Scored, progress: Progress) -> bytes:
+    """A text as compressed bytes. They are decompressed too, which checks their digest of the text."""
+    record = scored.record
+    data = compression.compress(model, record.text(0, len(record)), progress=part(progress, 0.0, 0.5))
+    compression.decompress(model, data, progress=part(progress, 0.5, 1.0))
     return data

@@ -5,7 +5,7 @@ Scored are the newest, or those of the tab in view; others beside them only on r
 
 import hashlib
 import io
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -15,6 +15,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import N_, _, ngettext
+from rnnviz.networks.progress import Progress, Share
 from rnnviz.text import corpora
 from rnnviz.text.characters import REWRITINGS
 from rnnviz.text.decoding import binary_format, open_text
@@ -22,7 +23,6 @@ from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.ui.jobs import clear_data
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.shell import address, example_text, fields
 from rnnviz.ui.shell.address import MAX_TEXT_CHARS, unpack_text
 from rnnviz.ui.shell.error_messages import describe, plain
@@ -166,7 +166,7 @@ class Text:
         """Bytes of the file or characters of the text."""
         return len(self.data if self.data is not None else self.text or "")
 
-    def source(self, check: Check) -> dict[str, Any]:
+    def source(self, check: Callable[[], None]) -> dict[str, Any]:
         """The text as keywords of `rnnviz.perplexity`; each read of the file calls `check`."""
         file = _Named(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
@@ -181,7 +181,7 @@ class Text:
 class _Named(io.BytesIO):
     """Bytes as a file with a name, for messages; `check`, called at each read, may raise to end it."""
 
-    def __init__(self, data: bytes, name: str, check: Check) -> None:
+    def __init__(self, data: bytes, name: str, check: Callable[[], None]) -> None:
         super().__init__(data)
         self.name, self._check = name, check
 
@@ -398,7 +398,7 @@ def _read(name: str, part: str) -> tuple[str, str]:
 def fetched(info: corpora.CorpusInfo) -> bool:
     """Whether a corpus has just been downloaded; until then, draws the button that downloads it."""
     fetch = partial(
-        ask, Key("fetch", rest=info.name), info.title, partial(_fetching, info.name), kind="download"
+        ask, Key("fetch", rest=info.name), info.title, partial(_fetch, info.name), kind="download"
     )
     found = fetch(pressed=False)
     if found.waits or found.value:
@@ -413,9 +413,8 @@ def fetched(info: corpora.CorpusInfo) -> bool:
     return False
 
 
-def _fetching(name: str, check: Check) -> Steps[bool]:
-    yield Step(0.0)
-    corpora.fetch(name, progress=lambda received, expected: check())
+def _fetch(name: str, progress: Progress) -> bool:
+    corpora.fetch(name, progress=lambda received, expected: progress(Share(received / max(1, expected))))
     return True
 
 

@@ -269,7 +269,7 @@ async def answers_csv(request: Request) -> Response:
 
     rows = _current_room.room.table() if _current_room is not None else []
     named = {"Content-Disposition": 'attachment; filename="answers.csv"', "Cache-Control": "no-store"}
-    return Response(export.of(rows) if rows else "", media_type="text/csv", headers=named)
+    return Response(export.csv_text(rows) if rows else "", media_type="text/csv", headers=named)
 
 
 @lru_cache(maxsize=20)

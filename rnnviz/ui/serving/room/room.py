@@ -233,7 +233,7 @@ class Room:
     # ---- phones ----
 
     def join(self, phone: str, stream: object) -> None:
-        """Add a phone at `place`, its stream; a stream that it had before is replaced.
+        """Add a phone with its `stream`; one that it had before is replaced.
 
         Raises Refused (503) if the room is full.
         """
@@ -247,11 +247,11 @@ class Room:
         self._advance_edition()
 
     def is_current_stream(self, phone: str, stream: object) -> bool:
-        """Whether `place` is the phone's newest stream."""
+        """Whether `stream` is the phone's newest stream."""
         return self._streams.get(phone) is stream
 
     def leave(self, phone: str, stream: object) -> None:
-        """Remove a phone whose newest stream, `place`, has ended; its answers stay."""
+        """Remove a phone whose newest `stream` has ended; its answers stay."""
         with self._lock:
             if not self.is_current_stream(phone, stream):
                 return

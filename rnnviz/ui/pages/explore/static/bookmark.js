@@ -99,7 +99,7 @@ export class Bookmark {
     const { text, astral, points } = editor;
     const unit = toUnit(text, Math.min(caret ?? points.length, points.length), astral);
     editor.area.setSelectionRange(unit, unit);
-    editor.was = editor.caret;
+    editor.lastCaret = editor.caret;
     const shown = rows < store.fixed.units ? rows : 0;
     view.figure.zoomTo(shown, view.unit === null ? 0 : store.row(view.unit));
     find(view.root, "select.rv-zoom").value = String(shown);

@@ -26,7 +26,7 @@ export class Editor {
   pens = { unknown: "", written: "", wash: "" };
   frame = 0; // the requested animation frame that paints the colours
   refused = 0; // characters refused by the limit, until `limit` is called
-  was = 0; // the caret at the last call of `caret`
+  lastCaret = 0; // the caret at the last call of `caret`
   history = new History();
   /** @type {string[]} the characters after the history's last step */
   kept = [];
@@ -44,6 +44,8 @@ export class Editor {
     this.tint = new TextBackground(area, find(root, "div.rv-mirror"), find(root, "canvas.rv-tint"), marks);
     this.on = on;
     this.limit = limit;
+    // An input method (Chinese, say) composes: the text area holds Latin letters until one of its proposals is chosen.
+    // Meanwhile no ask is made, no step recorded and nothing cut, as a change of the value would end the composition.
     area.addEventListener("compositionstart", () => {
       this.composing = true;
     });
@@ -95,8 +97,8 @@ export class Editor {
   }
 
   moved() {
-    if (this.composing || this.caret === this.was) return;
-    this.was = this.caret;
+    if (this.composing || this.caret === this.lastCaret) return;
+    this.lastCaret = this.caret;
     this.history.seal();
     this.on.caret();
   }
@@ -113,6 +115,7 @@ export class Editor {
     if (/^insert(Text|LineBreak)$/.test(inputType)) this.kind = "type";
     else this.kind = /^deleteContent(Back|For)ward$/.test(inputType) ? "delete" : "";
     const { selectionStart, selectionEnd } = area;
+    // Where the change begins, from before it: in "aaa" a new "a" might be any of them, but it is at the caret.
     if (!this.composing) this.from = toPoint(this.text, selectionStart, this.astral);
     if (this.composing || !data) return;
     const replaced = Array.from(area.value.slice(selectionStart, selectionEnd));
@@ -188,7 +191,7 @@ export class Editor {
     this.text = text;
     this.points = list;
     this.astral = list.length !== text.length;
-    this.was = this.caret;
+    this.lastCaret = this.caret;
     this.draw();
   }
 
@@ -252,6 +255,7 @@ export class Editor {
 
   drawNow() {
     this.frame = 0;
+    // The answer may be to an older text, so colours are looked up by the place that a character had in that text.
     const { tint, text, points, answered, kept, by } = this;
     if (tint.points !== points) tint.follow(text, points, this.astral, ...edges(tint.points, points));
     if (this.seeking) tint.reveal(this.caret);

@@ -33,7 +33,7 @@ function restore(view, { looks, written }) {
   view.link.wanted = true; // the last keys may have no answer yet
   editor.set(written.text);
   editor.area.setSelectionRange(...written.selection);
-  editor.was = editor.caret;
+  editor.lastCaret = editor.caret;
   const { by, history } = written;
   if (by.length === editor.points.length) Object.assign(editor, { by, history });
 }

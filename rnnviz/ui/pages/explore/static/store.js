@@ -76,6 +76,7 @@ export class Store {
       this.digest = header.digest;
     }
     if (!this.fixed || this.digest !== header.digest) return false;
+    // As long as the text: the first `known` rows stay, the new ones go behind them. live_answer.py has an example.
     this.symbols.put(known, arrays.ids);
     this.nll.put(known, arrays.nll);
     this.predicted.put(known, arrays.nll);
@@ -88,6 +89,7 @@ export class Store {
     this.revision = header.revision;
     this.units = this.fixed.units;
     this.listed = Math.min(this.fixed.listed, this.fixed.symbols.length + 1);
+    // The window: columns low … high - 1 stay, though at another place once the window has moved by `start` - `old`.
     const old = this.start;
     const [low, high] = held;
     const end = high > low ? high + 1 : high; // n characters have n + 1 predictions

@@ -11,7 +11,7 @@ export interface Scale {
 
 export type LiveTheme = Theme & { figure: Figure } & { [name: string]: unknown };
 
-/** The unchanging part of the answers, see `fixed` in initial_data.py. */
+/** The unchanging part of the answers, see `fixed_part` in initial_data.py. */
 export interface Fixed {
   words: Words;
   model: string;

@@ -48,7 +48,7 @@ export interface RoomWish {
   address?: string;
 }
 
-/** The room's state, see `look` in ui/serving/room/classroom.py. */
+/** The room's state, see `stage_poll` in ui/serving/room/classroom.py. */
 export interface RoomLive {
   edition: number;
   phones: number;
