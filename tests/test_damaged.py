@@ -132,7 +132,7 @@ def read_run(folder: Path) -> list[str]:
     training.curves(
         runs.tail_log("odd")[0], clip=float((run.description.get("config") or {}).get("clip", 1.0))
     )
-    queue.ahead(RunFolder(run.path))
+    queue.runs_ahead(RunFolder(run.path))
     for step in [None, *runs.snapshots("odd")]:
         with contextlib.suppress(RnnvizError):
             shot = runs.snapshot("odd", step)

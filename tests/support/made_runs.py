@@ -10,7 +10,7 @@ from typing import Any
 
 from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description, RunFolder, home
-from rnnviz.lab.run.snapshots import of, to_bytes
+from rnnviz.lab.run.snapshots import take_snapshot, to_bytes
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.tracer import trace
@@ -60,7 +60,7 @@ def make_run(
     say("start", **START)
     folder.snapshots.mkdir()
     for step in (0, 1, 3, 10, 30):
-        shot = of(trace(model, watch_text), step=step, characters=100 * step)
+        shot = take_snapshot(trace(model, watch_text), step=step, characters=100 * step)
         (folder.snapshots / f"{step:09d}.safetensors").write_bytes(to_bytes(shot, half=True))
     folder.newest.write_bytes(to_bytes(shot))
     for step in (5, 15, 30):
@@ -111,7 +111,7 @@ def training(name: str) -> Iterator[RunFolder]:
                 "train_perplexity": 40 / step + 3,
             }
             event_log.append(folder.events, {"event": "progress", **fields, "gradient_norm": 1.0})
-            shot = of(trace(models[step % 2], WATCHED), step=step, characters=100 * step)
+            shot = take_snapshot(trace(models[step % 2], WATCHED), step=step, characters=100 * step)
             with files.replacing(folder.newest, durable=False) as file:
                 file.write(to_bytes(shot))
             step += 1
@@ -127,5 +127,5 @@ def training(name: str) -> Iterator[RunFolder]:
         over.set()
         thread.join()
         lock.close()
-        queue.leave(folder)
+        queue.leave_queue(folder)
         shutil.rmtree(path, ignore_errors=True)

@@ -74,7 +74,7 @@ def train_to_its_end(folder: RunFolder, *, status: int = 0, **settings: Any) -> 
 
 def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) -> None:
     """`file_limit`: bytes of the largest file; `step_seconds`: how long a step takes; else constants of
-    rnnviz.lab.run.journal, such as SAVE, or SHARE of snapshots.
+    rnnviz.lab.run.journal, such as SAVE_S, or MAX_TIME_SHARE of snapshots.
 
     other  whether products are another processor's: the environment is that of the fork server's start, in an
            earlier test
@@ -102,8 +102,10 @@ def _train(folder: Path, queued: bool, settings: dict[str, Any], other: bool) ->
 
         trainer.Trainer._paced_step = slow  # type: ignore[method-assign]
     for name, value in settings.items():
-        setattr(snapshots if name == "SHARE" else journal, name, value)
-    run_process.make_way = lambda: None
+        module = snapshots if name == "MAX_TIME_SHARE" else journal
+        assert hasattr(module, name), f"a constant of another name: {name}"
+        setattr(module, name, value)
+    run_process.lower_priority = lambda: None
     try:
         no_report = nullcontext((lambda _: None, lambda _: None))
         finished = run_process.run(RunFolder(folder), lambda _: no_report, queued=queued)

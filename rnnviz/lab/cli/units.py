@@ -184,7 +184,7 @@ def _record_in_card(
     }
     command = command_line(model_arg.model, source.corpus, source.file, typed)
     shares = [unit_search.share_typed(search, sentences, unclosed) for search in searches]
-    entry = unit_search.entry(command, searches, about, unit_search.same_throughout(constant), shares)
+    entry = unit_search.card_entry(command, searches, about, unit_search.same_throughout(constant), shares)
     rewrite(path, path, card={UNITS_KEY: entry})
 
 

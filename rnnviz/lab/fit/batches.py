@@ -17,7 +17,7 @@ from torch import Tensor
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import SHORTEST_SPLIT
 
-DRAWS = 1 << 18
+DRAWN_LENGTHS = 1 << 18
 """Random lengths drawn together."""
 
 
@@ -93,7 +93,7 @@ class Cuts:
 
     def __init__(self, length: int, low: int, high: int, places: int, *, seed: int = 0) -> None:
         most = math.ceil(length / low)  # pieces of an epoch
-        block = max(1, DRAWS // most)  # epochs drawn together
+        block = max(1, DRAWN_LENGTHS // most)  # epochs drawn together
         epochs = 1 if low == high else math.ceil(places / length)  # after which the cuts repeat
         found = [np.zeros(1, np.int64)]
         for n in range(math.ceil(epochs / block)):

@@ -75,7 +75,7 @@ def make_card(
         card["choice"] = choice
     if split.held_out:
         card["sha256_held_out"] = sha256(split.held_out)
-        card["held_out"] = measured(model, split.held_out)
+        card["held_out"] = held_out_figures(model, split.held_out)
         if yardstick:
             other = perplexity(checkpoint.load(yardstick), text=split.held_out)
             card["held_out"] |= {"ngram": other.perplexity, "ngram_name": named}
@@ -126,7 +126,7 @@ def describe(
     model.sketch = contamination.sketch(split.train + split.validation if together else split.train)
 
 
-def measured(model: LanguageModel, held_out: str) -> dict[str, Any]:
+def held_out_figures(model: LanguageModel, held_out: str) -> dict[str, Any]:
     """A card's figures on a held-out text. Raises the errors of `scoring.perplexity`."""
     score = perplexity(model, text=held_out)
     return {

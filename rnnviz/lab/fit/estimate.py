@@ -22,16 +22,16 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import cores as cores
 
-PROGRAM = 240 * 2**20
+PROGRAM_BYTES = 240 * 2**20
 """Bytes of a process that has loaded torch and trained a tiny model."""
 
-NUMBA = 270 * 2**20
+NUMBA_BYTES = 270 * 2**20
 """Further bytes while numba compiles, once after an installation; half of them stay."""
 
-COUNTED = 5_000_000
+MAX_COUNTED_CHARS = 5_000_000
 """Characters that a run's n-gram counts, at most."""
 
-LOOK = 0.2  # seconds between two polls of a trial's end and of `check`
+POLL_TRIAL_S = 0.2  # seconds between two polls of a trial's end and of `check`
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     saving = max(0.0, 7.5 * learned - activations)
     compiles = config.cell != "mlp" and not config.is_small and find_spec("numba")
     return {
-        "program": PROGRAM + (NUMBA if compiles else 0),
-        "text": 20 * text_characters + 85 * min(text_characters, COUNTED),
+        "program": PROGRAM_BYTES + (NUMBA_BYTES if compiles else 0),
+        "text": 20 * text_characters + 85 * min(text_characters, MAX_COUNTED_CHARS),
         "weights": round(5.5 * learned + saving),
         "activations": round(activations),
     }
@@ -158,7 +158,7 @@ def _places(folder: Path, own: Path) -> list[Path]:
     return [folder / p.relative_to("/") for path in paths for p in (Path(path), *Path(path).parents)][:64]
 
 
-def measured(
+def measure_speed(
     config: TrainConfig,
     vocabulary_size: int,
     threads: int | None = None,
@@ -181,7 +181,7 @@ def measured(
             while True:
                 check()
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    out, err = process.communicate(timeout=LOOK)
+                    out, err = process.communicate(timeout=POLL_TRIAL_S)
                     break
                 if time.monotonic() > until:
                     raise TrainingError(

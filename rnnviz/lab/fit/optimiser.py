@@ -12,10 +12,10 @@ from rnnviz.lab.engines.torch_model import untrained
 from rnnviz.networks.config import Cell, ModelConfig, Precision, TrainConfig
 from rnnviz.text.vocabulary import Vocabulary
 
-WARM = 50
+WARM_UP_PARTS = 50
 """Warm-up takes one part in so many of a run."""
 
-LAST = 0.01
+FINAL_RATE_SHARE = 0.01
 """The learning rate at the end, as a share of the highest."""
 
 
@@ -91,8 +91,8 @@ def rate(highest: float, read: float, coming: float, total: float) -> float:
     """The learning rate of a step that reads `coming` characters after `read` of `total`: linear warm-up over
     a fiftieth, then a cosine. Steps of equal length may be counted in place of characters.
     """
-    warm = max(1, total // WARM)
+    warm = max(1, total // WARM_UP_PARTS)
     if read < warm:
         return highest * min(warm, read + coming) / warm
     through = (read - warm) / (total - warm)
-    return highest * (LAST + (1 - LAST) * 0.5 * (1 + math.cos(math.pi * through)))
+    return highest * (FINAL_RATE_SHARE + (1 - FINAL_RATE_SHARE) * 0.5 * (1 + math.cos(math.pi * through)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from rnnviz.checks import check_text, checked
 from rnnviz.errors import ConfigError
-from rnnviz.lab.fit.card import measured, versions
+from rnnviz.lab.fit.card import held_out_figures, versions
 from rnnviz.networks import checkpoint, contamination
 from rnnviz.networks.modelfile import Sketch
 from rnnviz.networks.ngram import NgramModel
@@ -91,14 +91,14 @@ def save(
             card[key] = check_text(value)
     if held_out is not None:
         unseen: Corpus = as_corpus(held_out)
-        known = _known(unseen.text, text.text if corpus is not None else "", sketch, card)
+        known = _seen_share(unseen.text, text.text if corpus is not None else "", sketch, card)
         if known >= MOST_KNOWN:
             raise ConfigError(
                 "the model was trained on {share:.0%} of the held-out text; give one that it never read",
                 share=known,
             )
         stored = _halved(model) if half else model
-        card |= {"held_out": measured(stored, unseen.text), "sha256_held_out": sha256(unseen.text)}
+        card |= {"held_out": held_out_figures(stored, unseen.text), "sha256_held_out": sha256(unseen.text)}
         if known >= NOTABLE:
             card["held_out"]["trained_on"] = known
             said = f"the model was trained on {known:.0%} of the held-out text; the card says so"
@@ -108,7 +108,7 @@ def save(
     return checkpoint.save(model, path, half=half, sketch=sketch, card=card)
 
 
-def _known(unseen: str, corpus: str, sketch: Sketch | None, card: Mapping[str, Any]) -> float:
+def _seen_share(unseen: str, corpus: str, sketch: Sketch | None, card: Mapping[str, Any]) -> float:
     """The share of a held-out text that was trained on, as far as corpus, checksums and sketch tell."""
     if unseen in corpus or sha256(unseen) in (card.get("sha256"), card.get("sha256_trained_on")):
         return 1.0

@@ -18,11 +18,11 @@ from rnnviz.networks.threads import GOOD_SHARE, HOPELESS_SHARE
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
 
-TRIED = 2048  # characters of a trial step with 256 units, at most; with 512 a quarter
-TRY = 0.04  # seconds of timing a candidate; at least one step
-TRIAL = 0.5  # seconds after which no candidate is timed a second time
-CLOSE = 0.85  # the least share of the best speed that earns a second timing
-PIECE = 500  # characters of the validation text whose scoring is timed
+MAX_TRIAL_CHARS = 2048  # characters of a trial step with 256 units, at most; with 512 a quarter
+MIN_TRY_S = 0.04  # seconds of timing a candidate; at least one step
+TRIAL_S = 0.5  # seconds after which no candidate is timed a second time
+RETRY_SPEED_SHARE = 0.85  # the least share of the best speed that earns a second timing
+SCORED_CHARS = 500  # characters of the validation text whose scoring is timed
 
 
 class Pace(NamedTuple):
@@ -62,7 +62,7 @@ def fastest(
         counts = [threads] if threads else [1] if config.is_small else worth_trying()
         # Fewer time steps use the same matrix products: enough to find the fastest, but not its speed, as
         # updates of the weights then weigh too much.
-        characters = TRIED * min(1.0, 256 / config.hidden_size) ** 2
+        characters = MAX_TRIAL_CHARS * min(1.0, 256 / config.hidden_size) ** 2
         steps = min(config.steps, max(8, int(characters) // streams.batch))
         trainer.cuts = cuts(replace(recipe, steps=steps), streams)
     else:
@@ -74,13 +74,13 @@ def fastest(
         trainer.step()  # warm-up: the first takes longer
         float(trainer.loss)
         began, before, took = perf_counter(), trainer.characters, 0.0
-        while took < TRY:
+        while took < MIN_TRY_S:
             trainer.step()
             float(trainer.loss)  # waits for a GPU, which a run seldom does: a conservative estimate
             took = perf_counter() - began
         return (trainer.characters - before) / took
 
-    until, known = perf_counter() + TRIAL, dict[int, float]()
+    until, known = perf_counter() + TRIAL_S, dict[int, float]()
     for count in counts:  # once a number is hopelessly slow, larger ones are too
         if not known or known[max(known)] >= HOPELESS_SHARE * max(known.values()):
             torch.set_num_threads(count)
@@ -90,7 +90,7 @@ def fastest(
     speeds = {tried[0]: best.speed}
     for one in [*tried[1:], *tried]:  # twice: another program may have delayed one
         again = one in speeds
-        if not again or (perf_counter() < until and speeds[one] >= CLOSE * max(speeds.values())):
+        if not again or (perf_counter() < until and speeds[one] >= RETRY_SPEED_SHARE * max(speeds.values())):
             speeds[one] = max(speeds.get(one, 0.0), timed(one))
     won = max(tried, key=lambda one: speeds[one] * (1 if one == tried[0] else GOOD_SHARE))
     if trainer.cuts.at(0) != whole.at(0):
@@ -125,7 +125,7 @@ def characters_in(
     began = perf_counter()
     sample(trainer.model, "", 50, seed=0)
     report = 4 * (perf_counter() - began)
-    began, piece = perf_counter(), (trainer.validation or trainer.text)[:PIECE]
+    began, piece = perf_counter(), (trainer.validation or trainer.text)[:SCORED_CHARS]
     perplexity(trainer.model, text=piece)
     report += (perf_counter() - began) * len(trainer.validation) / len(piece)
     every = config.evaluate_every or trainer.streams.chunks

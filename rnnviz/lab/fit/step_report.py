@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
     from rnnviz.lab.engines.torch_model import CharModel
 
-LARGEST = 600.0
+MAX_LOSS_NATS = 600.0
 """The largest loss, in nats, whose perplexity is still a finite number that events take."""
 
-FIRST = 8
+SECOND_REPORT_STEP = 8
 """Steps of the second early report; each further one comes after twice as many."""
 
 
@@ -23,7 +23,7 @@ def early_steps(first: int) -> list[int]:
     >>> early_steps(200)
     [1, 8, 16, 32, 64, 128]
     """
-    steps = [1, *(FIRST << n for n in range(max(0, first // FIRST).bit_length()))]
+    steps = [1, *(SECOND_REPORT_STEP << n for n in range(max(0, first // SECOND_REPORT_STEP).bit_length()))]
     return [n for n in steps if n < first]
 
 

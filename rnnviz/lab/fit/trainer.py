@@ -29,7 +29,7 @@ from rnnviz.lab.engines.torch_model import State, pick_device, untrained
 from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.lab.fit.batches import Streams, beginnings, cuts
 from rnnviz.lab.fit.optimiser import adamw, precision_on, rate
-from rnnviz.lab.fit.step_report import LARGEST, Interval, early_steps
+from rnnviz.lab.fit.step_report import MAX_LOSS_NATS, Interval, early_steps
 from rnnviz.lab.fit.step_report import StepReport as StepReport
 from rnnviz.networks import contamination
 from rnnviz.networks.config import TrainConfig
@@ -297,7 +297,7 @@ class Trainer:
             self.total_steps,
             self.characters / self.streams.characters if random else self.step_index / self.streams.chunks,
             self.characters,
-            math.exp(min(mean, LARGEST)),
+            math.exp(min(mean, MAX_LOSS_NATS)),
             validation,
             self.since.characters / max(self.since.seconds, 1e-9),
             float(self.norm),

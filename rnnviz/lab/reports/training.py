@@ -1,6 +1,6 @@
 """Curves of training runs: perplexity, gradient norm and learning rate against characters read.
 
-Pure functions from a run's events (`rnnviz.lab.run.runs.follow`) to numbers, and on to Plotly figures as
+Pure functions from a run's events (`rnnviz.lab.run.runs.tail_log`) to numbers, and on to Plotly figures as
 plain dictionaries. In a notebook:
 
     import plotly.graph_objects as go

@@ -15,12 +15,12 @@ from rnnviz.networks import checkpoint
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 
-CLOSE = 1e-4
+MAX_DIFFERENCE_SHARE = 1e-4
 """The largest relative difference of perplexities that count as equal: machines sum in different orders."""
 
 
 @dataclass(frozen=True)
-class Figure:
+class CardFigure:
     """One figure of a card: `said` by the card, and `found` by computing it again."""
 
     model: str
@@ -32,7 +32,7 @@ class Figure:
     def same(self) -> bool:
         """Whether both values agree: exactly, or for floats within CLOSE."""
         if isinstance(self.said, float) and isinstance(self.found, int | float):
-            return math.isclose(self.said, self.found, rel_tol=CLOSE)
+            return math.isclose(self.said, self.found, rel_tol=MAX_DIFFERENCE_SHARE)
         return bool(self.said == self.found)
 
 
@@ -55,7 +55,7 @@ def held_out(card: Mapping[str, Any], known: Mapping[str, str]) -> str | None:
     return known.get(str(card.get("sha256_held_out")))
 
 
-def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure | str]:
+def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[CardFigure | str]:
     """The figures of one model's card, beside those computed from the file and its held-out text, if known.
     Figures that the card lacks are left out; a missing n-gram model yields a sentence.
 
@@ -83,10 +83,10 @@ def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure | s
                 yield f"{info.name}: the model {name} is not here, so its figure was not computed"
     for entry, name, found in rows:
         if found is not None and entry.get(name) is not None:
-            yield Figure(info.name, name, entry[name], found)
+            yield CardFigure(info.name, name, entry[name], found)
 
 
-def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[Figure | str]:
+def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[CardFigure | str]:
     """Every figure of every model's card, and a sentence for each text that isn't on this machine."""
     known = texts(folder)
     for info in models:

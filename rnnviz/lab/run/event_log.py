@@ -20,33 +20,33 @@ from rnnviz.text import files
 
 Event = dict[str, Any]
 
-OF_A_STEP = ("progress", "report", "passed")
+STEP_EVENTS = ("progress", "report", "passed")
 """Events that a resumed run repeats."""
 
-LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
+LIFE_EVENTS = ("queued", "starting", "start", "stopped", "finished", "failed")
 """Events that set a run's state."""
 
-PROGRESS = 0.5
+PROGRESS_S = 0.5
 """Seconds between two progress events."""
 
-BLOCK = 16 * 1024
+FIRST_BLOCK_BYTES = 16 * 1024
 """Bytes read first from the end of a log; each further try reads four times as many."""
 
-MOST = 256 * 2**20
+MAX_LOG_BYTES = 256 * 2**20
 """Bytes read of a log, at most: 300 a second for ten days. A file may claim any length."""
 
-LONGEST = 2**20
+MAX_LINE_BYTES = 2**20
 """Bytes of a line, at most; a line with a long sample has some thousand."""
 
-MANY, NEWEST = 1200, 60
+MAX_LINES_KIND, NEWEST_LINES = 1200, 60
 """Of more lines of a kind than MANY, evenly spaced ones are taken, at most as many, and the NEWEST, half a
 minute's. A night has 60,000, a chart 600 points, and a line takes 50 µs to parse.
 """
 
-LINES = 10**6
+MAX_LINES = 10**6
 """Lines taken by one call of `read`, at most: ten days of progress."""
 
-OF_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
+NAMES_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
 """Names in reports of version 0.1.0, which called the validation text held out."""
 
 NUMBERS = {
@@ -60,7 +60,7 @@ NUMBERS = {
 
 def append(path: Path, event: Event) -> None:
     """Append one event; NaN and infinities become null. Raises OSError."""
-    line = json.dumps(_plain(event), allow_nan=False).encode() + b"\n"
+    line = json.dumps(_finite_json(event), allow_nan=False).encode() + b"\n"
     with path.open("a+b") as file:
         if file.tell():
             file.seek(-1, os.SEEK_END)
@@ -74,15 +74,15 @@ def read(path: Path, after: int = 0, most: int | None = None) -> tuple[list[Even
     bytes (None: MOST), gives no events. An unfinished last line is left for the next call; a damaged line
     before it is skipped, and so are most of very many of a kind.
     """
-    end = MOST if most is None else most
+    end = MAX_LOG_BYTES if most is None else most
     lines = list[bytes]()
     try:
         with files.opened(path) as file:
             file.seek(after)
-            while after < end and len(lines) < LINES and (line := file.readline(LONGEST)):
+            while after < end and len(lines) < MAX_LINES and (line := file.readline(MAX_LINE_BYTES)):
                 if line.endswith(b"\n"):
                     lines.append(line)
-                elif len(line) < LONGEST:
+                elif len(line) < MAX_LINE_BYTES:
                     break
                 after += len(line)
     except OSError:
@@ -97,8 +97,8 @@ def _thinned(lines: list[bytes]) -> Iterable[bytes]:
     kinds = defaultdict[tuple[bool, bool], list[int]](list)
     for n, line in enumerate(lines):
         kinds[b'"progress"' in line[:60], b'"report"' in line[:60]].append(n)
-    kept = {n for of in kinds.values() for n in of[:: 1 << ((len(of) - 1) // MANY).bit_length()]}
-    kept.update(n for of in kinds.values() for n in of[-NEWEST:])
+    kept = {n for of in kinds.values() for n in of[:: 1 << ((len(of) - 1) // MAX_LINES_KIND).bit_length()]}
+    kept.update(n for of in kinds.values() for n in of[-NEWEST_LINES:])
     return [lines[n] for n in sorted(kept)]
 
 
@@ -106,7 +106,7 @@ def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
     """Add `new` to `events` in place, dropping the events that a resumed run repeats."""
     kept, step = list[Event](), math.inf  # from the newest back, as only later starts drop an event
     for event in reversed([*events, *new]):
-        if event["event"] not in OF_A_STEP or (event.get("step") or 0) <= step:
+        if event["event"] not in STEP_EVENTS or (event.get("step") or 0) <= step:
             kept.append(event)
         if event["event"] == "start" and isinstance(resumed := event.get("resumed_at"), int):
             step = min(step, resumed)
@@ -125,8 +125,8 @@ class Newest:
     file: int = field(default=0, repr=False)  # inode of the file: another one means a new log
 
 
-_seen: dict[Path, Newest] = {}
-_seen_lock = threading.Lock()  # the app's sessions list runs in several threads
+_newest_by_path: dict[Path, Newest] = {}
+_newest_lock = threading.Lock()  # the app's sessions list runs in several threads
 
 
 def newest(path: Path) -> Newest:
@@ -135,26 +135,30 @@ def newest(path: Path) -> Newest:
         about = path.stat()
     except OSError:
         return Newest()
-    with _seen_lock:
-        found = _seen.get(path)
-        if found is None or found.file != about.st_ino or not 0 <= about.st_size - found.since <= MOST:
+    with _newest_lock:
+        found = _newest_by_path.get(path)
+        if (
+            found is None
+            or found.file != about.st_ino
+            or not 0 <= about.st_size - found.since <= MAX_LOG_BYTES
+        ):
             found = _from_the_end(path, about)
         elif found.since < about.st_size:
             found = _with_events(found, path)
         # Bounds the memory where very many runs come and go; each entry is quick to make again.
-        if len(_seen) > 2000:
-            _seen.clear()
-        _seen[path] = found
+        if len(_newest_by_path) > 2000:
+            _newest_by_path.clear()
+        _newest_by_path[path] = found
         return found
 
 
 def _from_the_end(path: Path, about: os.stat_result) -> Newest:
     """Read backwards in growing blocks until each kind was met, which for most runs is soon."""
-    length = BLOCK
+    length = FIRST_BLOCK_BYTES
     while True:
         begin = max(0, about.st_size - length)  # perhaps mid-line: a partial line is skipped
         found = _with_events(Newest(file=about.st_ino, since=begin), path)
-        if begin == 0 or length >= MOST or (found.life and found.progress and found.report):
+        if begin == 0 or length >= MAX_LOG_BYTES or (found.life and found.progress and found.report):
             return found
         length *= 4
 
@@ -162,7 +166,7 @@ def _from_the_end(path: Path, about: os.stat_result) -> Newest:
 def _with_events(found: Newest, path: Path) -> Newest:
     new, since = read(path, found.since, sys.maxsize)
     known = [event for event in (found.life, found.progress, found.report) if event is not None]
-    kinds = dict.fromkeys(LIFE, "life")
+    kinds = dict.fromkeys(LIFE_EVENTS, "life")
     last = {kinds.get(event["event"], event["event"]): event for event in extend(known, new)}
     return Newest(last.get("life"), last.get("progress"), last.get("report"), since, found.file)
 
@@ -174,12 +178,12 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
         except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
-            event = {OF_0_1_0.get(name, name): value for name, value in event.items()}
-            if sound(event):
+            event = {NAMES_0_1_0.get(name, name): value for name, value in event.items()}
+            if is_sound(event):
                 yield event
 
 
-def sound(event: object) -> bool:
+def is_sound(event: object) -> bool:
     """Whether `event` is an event whose fields have their types."""
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         return False
@@ -190,9 +194,9 @@ def sound(event: object) -> bool:
     return numbers and all(isinstance(event.get(name, ""), str) for name in ("path", "sample", "reason"))
 
 
-def _plain(value: Any) -> Any:
+def _finite_json(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
+        return {k: _finite_json(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [_finite_json(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -20,10 +20,10 @@ from typing import Any
 
 from rnnviz.checks import checked, received, renamed
 from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
-from rnnviz.lab.fit.step_report import LARGEST
+from rnnviz.lab.fit.step_report import MAX_LOSS_NATS
 from rnnviz.lab.run import event_log, runs, snapshots
-from rnnviz.lab.run.event_log import PROGRESS
-from rnnviz.lab.run.folder import Description, RunFolder, reason
+from rnnviz.lab.run.event_log import PROGRESS_S
+from rnnviz.lab.run.folder import Description, RunFolder, damage_reason
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
 from rnnviz.scoring.trace import Trace
@@ -33,7 +33,7 @@ from rnnviz.text import corpora
 # `given` is a training loop's model: one that rnnviz reads, a function that returns one, or None.
 
 
-def current(given: Any) -> Any:
+def current_model(given: Any) -> Any:
     """The model as it is now: `given`, or what it returns, called without drawing from the loop's random
     numbers.
     """
@@ -48,11 +48,11 @@ def current(given: Any) -> Any:
         return made()
 
 
-def read(given: Any, watch_text: str) -> Trace:
+def read_watch_text(given: Any, watch_text: str) -> Trace:
     """The trace of the sentence to watch by the current model. Raises ConfigError for a model that rnnviz
     can't read.
     """
-    model = current(given)
+    model = current_model(given)
     if not hasattr(model, "vocabulary"):
         raise ConfigError(
             "the sentence to watch needs a model that rnnviz can read: give one, or a function that returns "
@@ -117,7 +117,7 @@ def follow(
     if total is not None and (type(total) is not int or total < 1):
         raise ConfigError("total is a whole number of steps from 1; received {total!r}", total=total)
     if watch_text:
-        read(model, watch_text)  # refuse an unreadable model now
+        read_watch_text(model, watch_text)  # refuse an unreadable model now
     return Followed(description, model, total)
 
 
@@ -160,7 +160,7 @@ class Followed:
         folder.begin(self._description)
         self._watching = snapshots.Watching(folder)
         self._began = self._next = time.monotonic()
-        model = current(self._model)
+        model = current_model(self._model)
         parameters = getattr(model, "parameters", None)  # a torch module has some
         count = sum(p.numel() for p in parameters()) if callable(parameters) else None
         about = {"parameters": count, "total_steps": self._total}
@@ -215,7 +215,7 @@ class Followed:
         measured = validation_loss is not None or bool(sample)
         if measured or time.monotonic() >= self._next:
             self._progress()
-            self._next = time.monotonic() + PROGRESS
+            self._next = time.monotonic() + PROGRESS_S
         if measured:
             figures = {"train_perplexity": self._train, "validation_perplexity": _exp(validation_loss)}
             at = {"step": step, "characters": self._now["characters"], "seconds": self._told[1]}
@@ -231,7 +231,7 @@ class Followed:
             self._progress()
         self._snapshot(keep=True)
         with contextlib.suppress(RnnvizError, OSError):  # a network that is a Python function can't be saved
-            model = current(self._model)
+            model = current_model(self._model)
             if hasattr(model, "vocabulary"):
                 checkpoint.save(model, folder.best)
         said: dict[str, Any] = {"event": "finished", "reason": ""}
@@ -281,7 +281,7 @@ class Followed:
             return
         with self._disk():
             self._watching.look(
-                lambda: read(self._model, watch_text),
+                lambda: read_watch_text(self._model, watch_text),
                 step=now["step"],
                 characters=now["characters"],
                 keep=keep,
@@ -301,7 +301,7 @@ class Followed:
         except (OSError, ExportError) as error:
             self._broken = True
             warnings.warn(
-                f"the run in {self._in_block().path} is no longer written down: {reason(error)}",
+                f"the run in {self._in_block().path} is no longer written down: {damage_reason(error)}",
                 RuntimeWarning,
                 stacklevel=4,
             )
@@ -309,4 +309,4 @@ class Followed:
 
 def _exp(loss: Any) -> float | None:
     value = math.nan if loss is None else float(loss)
-    return None if math.isnan(value) else math.exp(min(LARGEST, value))
+    return None if math.isnan(value) else math.exp(min(MAX_LOSS_NATS, value))

@@ -103,7 +103,7 @@ def finish(
         from rnnviz.lab.run import unit_search
 
         command = files.without_folders(description.command)
-        model.card[model_card.UNITS_KEY] = unit_search.found(
+        model.card[model_card.UNITS_KEY] = unit_search.search_units(
             model,
             corpus,
             together=description.config.train_on == "train+validation",

@@ -39,22 +39,22 @@ from rnnviz.networks.config import Engine, TrainConfig, between, check_settings,
 from rnnviz.networks.settings import LENGTH, SettingControl, setting
 from rnnviz.text import files
 
-RESERVE = 64 * 1024
+RESERVE_BYTES = 64 * 1024
 """Bytes reserved for a full disk."""
 
-LONGEST_DESCRIPTION = 2**20
+MAX_DESCRIPTION_BYTES = 2**20
 """Bytes of run.json, at most."""
 
-LONGEST_REASON = 600
+MAX_REASON_CHARS = 600
 """Characters quoted from an error, at most."""
 
-DAMAGED = (
+DAMAGE_ERRORS = (
     *(OSError, LookupError, ValueError, TypeError, AttributeError),
     *(ArithmeticError, RecursionError, MemoryError),
 )
 """Exceptions that reading a damaged file may raise."""
 
-LONGEST_WATCHED = 400
+MAX_WATCH_CHARS = 400
 """Characters of the sentence to watch, at most: its snapshot is written twice a second."""
 
 
@@ -63,12 +63,12 @@ def home() -> Path:
     return Path(os.path.expanduser(os.environ.get("RNNVIZ_RUNS") or "runs")).absolute()
 
 
-def reason(error: BaseException) -> str | RnnvizError:
+def damage_reason(error: BaseException) -> str | RnnvizError:
     """The reason for damage to a file, in one line."""
-    if isinstance(error, RnnvizError) and len(str(error)) < LONGEST_REASON:
+    if isinstance(error, RnnvizError) and len(str(error)) < MAX_REASON_CHARS:
         return error  # kept as an error, which a page translates
     said = str(getattr(error, "strerror", None) or error)
-    return " ".join(said.split())[:LONGEST_REASON] or type(error).__name__
+    return " ".join(said.split())[:MAX_REASON_CHARS] or type(error).__name__
 
 
 @contextlib.contextmanager
@@ -215,10 +215,10 @@ class Description:
 
         for text in (self.watch_text, self.text or "", self.title, self.example or ""):
             code_points(text)
-        if len(self.watch_text) > LONGEST_WATCHED:
+        if len(self.watch_text) > MAX_WATCH_CHARS:
             raise ConfigError(
                 "the sentence to watch has at most {most} characters; received {count:,}; shorten it",
-                most=LONGEST_WATCHED,
+                most=MAX_WATCH_CHARS,
                 count=len(self.watch_text),
             )
         check_settings(self)
@@ -298,10 +298,10 @@ class RunFolder:
     def description(self) -> Description:
         """Read the description. Raises TrainingError if it is missing or damaged."""
         try:
-            return Description.from_json(json.loads(files.read(self.description_file, LONGEST_DESCRIPTION)))
+            return Description.from_json(json.loads(files.read(self.description_file, MAX_DESCRIPTION_BYTES)))
         except TrainingError:
             raise
-        except (*DAMAGED, RnnvizError) as error:
+        except (*DAMAGE_ERRORS, RnnvizError) as error:
             if getattr(error, "errno", None) in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
                 raise TrainingError(
                     "there is no run in {path}; start one with --run-dir {path}", path=self.path
@@ -309,7 +309,7 @@ class RunFolder:
             raise TrainingError(
                 "{path} is damaged ({error}); start a new run",
                 path=self.description_file,
-                error=reason(error),
+                error=damage_reason(error),
             ) from None
 
     def made(self, path: Path) -> bool:
@@ -330,7 +330,9 @@ class RunFolder:
     def keep_reserve(self) -> None:
         """Write the reserve if it is missing."""
         if not self.reserve.exists():
-            modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # so that no file system compresses it
+            modelfile.write_atomic(
+                self.reserve, os.urandom(RESERVE_BYTES)
+            )  # so that no file system compresses it
 
     def sweep(self) -> None:
         """Delete the unfinished files of killed writers. Only the lock's holder may call this."""
@@ -397,7 +399,7 @@ def folders(home: Path) -> Iterator[RunFolder]:
                 yield folder
 
 
-def folder_of(id: str) -> RunFolder | None:
+def run_folder(id: str) -> RunFolder | None:
     """The folder of the run with this id in `home()`; None for an invalid id. It need not exist.
 
     >>> folder_of("mine").path == home() / "mine"

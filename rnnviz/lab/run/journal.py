@@ -19,27 +19,27 @@ from typing import Any
 import torch
 
 from rnnviz.lab.engines.torch_model import CharModel
-from rnnviz.lab.fit.step_report import LARGEST
+from rnnviz.lab.fit.step_report import MAX_LOSS_NATS
 from rnnviz.lab.fit.trainer import StepReport, Trainer
 from rnnviz.lab.run import event_log, queue, training_state
-from rnnviz.lab.run.event_log import PROGRESS
+from rnnviz.lab.run.event_log import PROGRESS_S
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.lab.run.snapshots import Watching
 from rnnviz.networks import checkpoint, threads
 from rnnviz.scoring.tracer import trace
 
-LONG, SLOW_PROGRESS = 1200.0, 1.0
-"""After LONG seconds of a run, seconds between two progress events: a night's events still fit into a
+LONG_RUN_S, SLOW_PROGRESS_S = 1200.0, 1.0
+"""After LONG_RUN_S seconds of a run, seconds between two progress events: a night's events still fit into a
 chart.
 """
 
-SAVE = 15.0
+SAVE_S = 15.0
 """Seconds between two saved states, at most."""
 
-AT_LEAST = 1.0
+MIN_SAVE_S = 1.0
 """Seconds between two saved states, at least, where reports come faster."""
 
-MEMORY = 0.6
+LOSS_DECAY = 0.6
 """The smoothed loss's decay per progress event."""
 
 
@@ -59,7 +59,7 @@ class Journal:
         self._reset()
         self._smooth_loss = self._smooth_characters = 0.0
         self._began, self._began_characters = time.monotonic(), trainer.characters
-        self._next, self._saved_at = self._began + PROGRESS, self._began
+        self._next, self._saved_at = self._began + PROGRESS_S, self._began
 
     def begin(self, about: dict[str, Any]) -> None:
         """Log the start, or the resumption at the trainer's step, with `about`."""
@@ -93,11 +93,11 @@ class Journal:
                 self._snapshot(keep=True)
             if now >= self._next or trainer.done:
                 self._progress()
-                threads.share(queue.training(self.folder))  # side by side, each run takes one thread
+                threads.share(queue.training_count(self.folder))  # side by side, each run takes one thread
                 # Not when a report is due: a run resumed here would repeat it.
-                if now - self._saved_at >= SAVE and not trainer.due and trainer.step_index > 1:
+                if now - self._saved_at >= SAVE_S and not trainer.due and trainer.step_index > 1:
                     self.save()
-                pause = PROGRESS if now - self._began < LONG else SLOW_PROGRESS
+                pause = PROGRESS_S if now - self._began < LONG_RUN_S else SLOW_PROGRESS_S
                 self._next = time.monotonic() + pause
 
     def report(self, report: StepReport) -> None:
@@ -110,7 +110,7 @@ class Journal:
             self._write("passed", step=report.step, characters=report.characters, seconds=report.seconds)
         if report.best:
             self._unsaved_best = copy.deepcopy(report.model)  # written with the next state
-        if time.monotonic() - self._saved_at >= AT_LEAST or self.trainer.done:
+        if time.monotonic() - self._saved_at >= MIN_SAVE_S or self.trainer.done:
             self.save()
 
     def save(self) -> None:
@@ -130,8 +130,8 @@ class Journal:
     def _progress(self) -> None:
         t, config = self.trainer, self.trainer.config
         t.check()
-        self._smooth_loss = MEMORY * self._smooth_loss + float(self._loss)
-        self._smooth_characters = MEMORY * self._smooth_characters + self._characters
+        self._smooth_loss = LOSS_DECAY * self._smooth_loss + float(self._loss)
+        self._smooth_characters = LOSS_DECAY * self._smooth_characters + self._characters
         took, done = time.monotonic() - self._began, t.characters - self._began_characters
         self._write(
             "progress",
@@ -139,7 +139,9 @@ class Journal:
             step=t.step_index,
             characters=t.characters,
             seconds=t.seconds,
-            train_perplexity=math.exp(min(LARGEST, self._smooth_loss / max(1.0, self._smooth_characters))),
+            train_perplexity=math.exp(
+                min(MAX_LOSS_NATS, self._smooth_loss / max(1.0, self._smooth_characters))
+            ),
             characters_per_second=self._characters / max(1e-9, t.seconds - self._at),
             gradient_norm=float(t.norm),
             clipped=float(self._clipped) / max(1, self._steps),

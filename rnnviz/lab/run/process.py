@@ -30,28 +30,28 @@ from rnnviz.networks import checkpoint
 
 Cause = Literal["disk", "memory", "gpu", ""]
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of a full disk or quota."""
 
-_MEMORY = re.compile(
+_MEMORY_MESSAGE = re.compile(
     r"out of memory|not enough memory|can.t allocate memory|cannot allocate memory|bad_alloc"
     r"|unable to allocate",
     re.I,
 )
-_GPU = re.compile(
+_GPU_MESSAGE = re.compile(
     r"CUDA error|CUDA driver|device-side assert|device.* unavailable|GPU is lost|fallen off the bus"
     r"|CUBLAS_STATUS|CUDNN_STATUS|no CUDA GPUs",
     re.I,
 )
 
 
-def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
+def explain_failure(error: BaseException) -> tuple[Cause, RnnvizError | None]:
     """The cause of a failure, which a page may word itself, and an error that says what to do; None for an
     unforeseen error, a bug in the program.
     """
     one: BaseException | None = error
     while one is not None:
-        if isinstance(one, OSError) and one.errno in FULL:
+        if isinstance(one, OSError) and one.errno in DISK_FULL_ERRNOS:
             return "disk", TrainingError(
                 "The disk is full: {strerror}. What was saved last is kept; free some space and resume the "
                 "run to go on from there",
@@ -61,13 +61,13 @@ def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
             isinstance(one, MemoryError)
             or type(one).__name__ == "OutOfMemoryError"
             or (isinstance(one, OSError) and one.errno == errno.ENOMEM)
-            or (isinstance(one, RuntimeError) and _MEMORY.search(str(one)))
+            or (isinstance(one, RuntimeError) and _MEMORY_MESSAGE.search(str(one)))
         ):
             return "memory", TrainingError(
                 "Memory ran out. What was saved last is kept; resume the run when other programs have "
                 "ended, or start a new one with a smaller batch, fewer steps or a smaller hidden size"
             )
-        if isinstance(one, RuntimeError) and _GPU.search(str(one)):
+        if isinstance(one, RuntimeError) and _GPU_MESSAGE.search(str(one)):
             return "gpu", TrainingError(
                 "The GPU was lost ({error}). What was saved last is kept; resume the run when the GPU works "
                 "again",
@@ -90,8 +90,8 @@ if TYPE_CHECKING:
     from rnnviz.lab.fit.trainer import StepReport, Trainer
     from rnnviz.text.corpora import Corpus
 
-TURN = 0.2  # seconds between two polls of the queue
-NICE = 10
+POLL_QUEUE_S = 0.2  # seconds between two polls of the queue
+QUEUED_NICENESS = 10
 """The niceness of a queued run, which gives way to others, the page among them; RNNVIZ_NICE in the
 environment, 0 to 19, replaces it.
 """
@@ -120,8 +120,8 @@ def run(
 
     Logs a failure, then raises it, as a TrainingError with advice where the cause is known.
     """
-    with _held(folder, lock):
-        request = StopRequest(folder, at_last=(lambda: _ended(folder, "stopped")) if queued else None)
+    with _open_lock(folder, lock):
+        request = StopRequest(folder, at_last=(lambda: _log_end(folder, "stopped")) if queued else None)
         if lock is None:  # else the app has done this
             folder.stop.unlink(missing_ok=True)
         try:
@@ -130,28 +130,28 @@ def run(
                 folder.keep_reserve()
                 if lock is None and (queued or folder.path.parent == home()):
                     queue.take_ticket(folder)
-                while queued and queue.ahead(folder) >= queue.limit(folder.path.parent):
-                    time.sleep(TURN)
+                while queued and queue.runs_ahead(folder) >= queue.limit(folder.path.parent):
+                    time.sleep(POLL_QUEUE_S)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
                 return _train(folder, request, show, corpus, measuring, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
-            _ended(folder, "stopped")
+            _log_end(folder, "stopped")
             if isinstance(stop, KeyboardInterrupt):
                 raise
             return None
         except Exception as error:
-            cause, words = explained(error)
+            cause, words = explain_failure(error)
             said = words or TrainingError(
                 "A mistake in rnnviz: {kind}: {error}; please report it",
                 kind=type(error).__name__,
                 error=error,
             )
-            _ended(folder, "failed", str(said), error=said.to_json(), cause=cause)
+            _log_end(folder, "failed", str(said), error=said.to_json(), cause=cause)
             if words is None or words is error:
                 raise
             raise words from error
         finally:
-            queue.leave(folder)
+            queue.leave_queue(folder)
 
 
 def _train(
@@ -174,10 +174,10 @@ def _train(
     trainer = _learn(folder, description, request, show, corpus, taken, queued=queued)
     event_log.append(folder.events, {"event": "measuring", "time": time.time()})
     measuring()
-    naming = unit_search.SECONDS if description.units else 0.0
+    naming = unit_search.SEARCH_S if description.units else 0.0
     path, card = finished_model.finish(folder, description, corpus, trainer.seconds, naming_seconds=naming)
     held_out = card.get("held_out", {}).get("perplexity")
-    _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
+    _log_end(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
     return path, card
 
 
@@ -199,13 +199,13 @@ def _learn(
     trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
     trainer.threads, trainer.model.engine = taken, description.engine
     training_state.restore(folder, trainer)
-    to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
+    to_beat = validation_baselines.read_baselines(folder) or validation_baselines.measure_baselines(
         trainer.text, trainer.validation, trainer.model.vocabulary
     )
     journal = Journal(folder, trainer, description.watch_text, to_beat)
     if queued:
-        make_way()  # not earlier: the user waits for the first step
-    journal.begin(_about(trainer))
+        lower_priority()  # not earlier: the user waits for the first step
+    journal.begin(_start_facts(trainer))
     request.gentle = trainer.stop
     with show(trainer) as (on_step, on_report):
 
@@ -260,7 +260,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     return settled, pace.threads
 
 
-def _about(trainer: Trainer) -> dict[str, Any]:
+def _start_facts(trainer: Trainer) -> dict[str, Any]:
     return {
         "pid": os.getpid(),
         **trainer.computing(),
@@ -273,7 +273,7 @@ def _about(trainer: Trainer) -> dict[str, Any]:
     }
 
 
-def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
+def _log_end(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
     """Log the end of the run, if at all possible."""
     if "path" not in values and folder.best.exists():
         values["path"] = str(folder.best)
@@ -286,7 +286,7 @@ def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> No
             event_log.append(folder.events, said)
 
 
-def _held(folder: RunFolder, lock: int | None) -> IO[bytes]:
+def _open_lock(folder: RunFolder, lock: int | None) -> IO[bytes]:
     """The run's lock: taken here, or inherited from the app."""
     if lock is None:
         return folder.take_lock()
@@ -297,10 +297,10 @@ def _held(folder: RunFolder, lock: int | None) -> IO[bytes]:
         raise TrainingError("--lock {lock} is for the app's own use; leave it out", lock=lock) from None
 
 
-def make_way() -> None:
+def lower_priority() -> None:
     """Give other programs priority on the processor, by NICE."""
     wish = os.environ.get("RNNVIZ_NICE", "")
-    nice = min(19, int(wish)) if wish.isdecimal() else NICE
+    nice = min(19, int(wish)) if wish.isdecimal() else QUEUED_NICENESS
     if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(nice)
@@ -310,10 +310,10 @@ def make_way() -> None:
             Path("/proc/self/autogroup").write_text(str(nice), "ascii")
 
 
-LOOK = 0.1
+POLL_STOP_S = 0.1
 """Seconds between two polls of the file."""
 
-PATIENCE = 1.6
+STOP_PATIENCE_S = 1.6
 """Seconds from the request until a queued run's process exits, saved or not."""
 
 EXIT_INTERRUPTED = 130
@@ -363,10 +363,10 @@ class StopRequest:
     def _watch(self, over: threading.Event) -> None:
         # In a second thread, because the main thread handles no signal during a long matrix product.
         while not (self.seen or self._folder.stop.exists()):
-            if over.wait(LOOK):
+            if over.wait(POLL_STOP_S):
                 return
         signal.raise_signal(signal.SIGTERM)  # one path for all requests, in the main thread
-        if self._at_last is not None and not over.wait(PATIENCE):
+        if self._at_last is not None and not over.wait(STOP_PATIENCE_S):
             with contextlib.suppress(OSError):
                 self._at_last()
             os._exit(EXIT_INTERRUPTED)  # at once: a hung step or disk would delay an orderly exit

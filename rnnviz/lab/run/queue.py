@@ -20,7 +20,7 @@ from rnnviz.text import files
 
 FOLDER = ".queue"
 
-MOST = 64
+MAX_RUNS = 64
 """The highest limit of runs at a time."""
 
 _TICKET = re.compile(r"(\d+)~(.+)")
@@ -29,7 +29,7 @@ _TICKET = re.compile(r"(\d+)~(.+)")
 def limit(home: Path) -> int:
     """The number of runs that may train at a time; 1 by default."""
     try:
-        return min(MOST, max(1, int(files.read(home / FOLDER / "limit", 100))))
+        return min(MAX_RUNS, max(1, int(files.read(home / FOLDER / "limit", 100))))
     except (OSError, ValueError):
         return 1
 
@@ -38,9 +38,11 @@ def set_limit(home: Path, n: int) -> None:
     """Let `n` runs train at a time; running ones go on. Raises ConfigError unless 1 ≤ n ≤ 64, and
     TrainingError where the limit can't be written.
     """
-    if type(n) is not int or not 1 <= n <= MOST:
+    if type(n) is not int or not 1 <= n <= MAX_RUNS:
         raise ConfigError(
-            "the limit of runs at a time is a whole number from 1 to {most}; received {n!r}", most=MOST, n=n
+            "the limit of runs at a time is a whole number from 1 to {most}; received {n!r}",
+            most=MAX_RUNS,
+            n=n,
         )
     folder = home / FOLDER
     with writing(home):
@@ -56,7 +58,7 @@ def take_ticket(folder: RunFolder) -> None:
     (queue / f"{max(time.time_ns(), last + 1)}~{folder.id}").touch()
 
 
-def leave(folder: RunFolder) -> None:
+def leave_queue(folder: RunFolder) -> None:
     """Remove the run's ticket, if any."""
     for _, name, path in _tickets(folder):
         if name == folder.id:
@@ -64,7 +66,7 @@ def leave(folder: RunFolder) -> None:
                 path.unlink()
 
 
-def ahead(folder: RunFolder) -> int:
+def runs_ahead(folder: RunFolder) -> int:
     """The number of living runs with an earlier ticket; 0 without a ticket. Deletes dead runs' tickets."""
     tickets = _tickets(folder)
     mine = max((place for place, (_, name, _) in enumerate(tickets) if name == folder.id), default=0)
@@ -78,7 +80,7 @@ def ahead(folder: RunFolder) -> int:
     return len(living - {folder.id})
 
 
-def training(folder: RunFolder) -> int:
+def training_count(folder: RunFolder) -> int:
     """The number of runs that train now, this one included."""
     home = folder.path.parent
     others = {name for _, name, _ in _tickets(folder)} - {folder.id}

@@ -27,16 +27,16 @@ from rnnviz.lab.run import event_log, runs, snapshots
 from rnnviz.lab.run.event_log import Event
 from rnnviz.lab.run.finished_model import text_of
 from rnnviz.lab.run.folder import Description, RunFolder
-from rnnviz.lab.run.snapshots import LEAST, Snapshot, opened, pack, unpack
+from rnnviz.lab.run.snapshots import MIN_LOG_PROB, Snapshot, opened, pack, unpack
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import TrainConfig
 
 SUFFIX = checkpoint.SNAPSHOTS
 
-CURVE = 300
+CURVE_POINTS = 300
 """Progress events kept, at most: more than a chart has pixels."""
 
-_KEPT = {
+_STORY_FIELDS = {
     "start": (
         "parameters", "vocabulary", "total_steps", "total_characters", "train_characters",
         "validation_characters", "uniform", "unigram", "ngram", "ngram_order",
@@ -55,7 +55,7 @@ _KEPT = {
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """A replay read from a file: `events` as `runs.follow` gives them, thinned, and the run's
+    """A replay read from a file: `events` as `runs.tail_log` gives them, thinned, and the run's
     `description`.
     """
 
@@ -110,7 +110,9 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
     }
     arrays: Arrays = {
         "hidden": np.round(hidden / unit).astype(np.int8),
-        "log_probs": np.stack([np.maximum(one.log_probs, LEAST) for one in moments]).astype(np.float16),
+        "log_probs": np.stack([np.maximum(one.log_probs, MIN_LOG_PROB) for one in moments]).astype(
+            np.float16
+        ),
         "nll": np.stack([one.nll for one in moments]),
     }
     modelfile.write_atomic(path, pack("story", moments[0], about, arrays))
@@ -126,7 +128,9 @@ def _with_lines(folder: RunFolder, described: Description, events: list[Event]) 
         return events
     split = text_of(folder, described).split()
     model = checkpoint.load_numpy(path)
-    found = validation_baselines.measured(split.train + split.validation, split.held_out, model.vocabulary)
+    found = validation_baselines.measure_baselines(
+        split.train + split.validation, split.held_out, model.vocabulary
+    )
     card = model.card.get("held_out", {})
     if described.ngram and "ngram" in card:  # the card's own comparison
         found["ngram"] = card["ngram"]
@@ -138,15 +142,18 @@ def thinned(events: list[Event]) -> list[Event]:
     """The events and fields that a chart needs; at most CURVE "progress" events, including the last."""
     progress = [n for n, e in enumerate(events) if e["event"] == "progress"]
     some = {
-        progress[i] for i in np.linspace(0, len(progress) - 1, min(CURVE, len(progress))).round().astype(int)
+        progress[i]
+        for i in np.linspace(0, len(progress) - 1, min(CURVE_POINTS, len(progress))).round().astype(int)
     }
     reports = [n for n, e in enumerate(events) if e["event"] == "report"]
     found = []
     for n, event in enumerate(events):
         kind = event["event"]
-        if kind not in _KEPT or (kind == "progress" and n not in some):
+        if kind not in _STORY_FIELDS or (kind == "progress" and n not in some):
             continue
-        fields = [k for k in _KEPT[kind] if event.get(k) is not None and (k != "sample" or n == reports[-1])]
+        fields = [
+            k for k in _STORY_FIELDS[kind] if event.get(k) is not None and (k != "sample" or n == reports[-1])
+        ]
         found.append({"event": kind, **{k: _short(event[k]) for k in fields}})
     return found
 
@@ -162,7 +169,7 @@ def read(path: str | Path) -> Replay:
         moments = list(zip(about["steps"], about["characters"], strict=True))
         if not moments or any(len(values) != len(moments) for values in arrays.values()):
             raise ValueError("its arrays don't belong together")
-        events = [e for e in about["events"] if event_log.sound(e)]
+        events = [e for e in about["events"] if event_log.is_sound(e)]
         description = dict(about["description"])
         TrainConfig(**description["config"])  # raises for an unfit recipe
         return Replay(

@@ -27,7 +27,7 @@ from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.lab.fit.process_settings import own_python
 from rnnviz.lab.run import event_log, queue
 from rnnviz.lab.run.folder import Description as Description
-from rnnviz.lab.run.folder import RunFolder, folder_of, folders, reason, writing
+from rnnviz.lab.run.folder import RunFolder, damage_reason, folders, run_folder, writing
 from rnnviz.lab.run.folder import home as home
 from rnnviz.lab.run.snapshots import Snapshot, read
 from rnnviz.networks import engines
@@ -143,7 +143,7 @@ def stop(id: str) -> None:
             folder.stop.touch()
         except OSError as error:
             raise TrainingError(
-                "the run {id!r} can't be told to stop: {reason}", id=id, reason=reason(error)
+                "the run {id!r} can't be told to stop: {reason}", id=id, reason=damage_reason(error)
             ) from None
 
 
@@ -159,7 +159,7 @@ def delete(id: str, *, created: float | None = None) -> None:
         raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id)
     hidden = folder.path.with_name(f".{folder.id}.{time.time_ns()}")
     with writing(home()):
-        queue.leave(folder)
+        queue.leave_queue(folder)
         folder.path.rename(hidden)  # hidden from every list at once, however long the removal takes
         shutil.rmtree(hidden)
 
@@ -172,7 +172,7 @@ def listed() -> list[Run]:
 
 def find(id: str) -> Run:
     """The run with this id. Raises TrainingError if there is none."""
-    folder = folder_of(id)
+    folder = run_folder(id)
     if folder is None or not os.path.exists(folder.description_file):  # False for too long a name, too
         raise TrainingError("there is no run {id!r} in {home}", id=id[:100], home=home())
     return _run(folder)
@@ -248,7 +248,7 @@ def _launch(folder: RunFolder, lock: IO[bytes]) -> None:
         with folder.log.open("ab") as log:
             process = subprocess.Popen(**call, **options, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     except OSError as error:
-        queue.leave(folder)
+        queue.leave_queue(folder)
         raise TrainingError(
             "the run's process can't be started: {strerror}", strerror=error.strerror or error
         ) from None

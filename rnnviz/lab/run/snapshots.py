@@ -19,7 +19,7 @@ import numpy as np
 
 from rnnviz.arrays import Arrays, Floats
 from rnnviz.errors import RnnvizError, TrainingError
-from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
+from rnnviz.lab.run.folder import DAMAGE_ERRORS, RunFolder, damage_reason
 from rnnviz.scoring.perplexity import running
 from rnnviz.text import files
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
 
 
-SHARE = 0.03
+MAX_TIME_SHARE = 0.03
 """The largest share of a run's time for snapshots."""
 
-FACTOR = 1.35
+STEP_FACTOR = 1.35
 """The ratio between the steps of two kept snapshots: 38 snapshots in a hundred thousand steps."""
 
-LEAST = -60_000
+MIN_LOG_PROB = -60_000
 """The lowest log probability kept, nats: float16 can hold it."""
 
 
@@ -67,7 +67,7 @@ class Snapshot:
             return running(self.nll).astype(np.float32)
 
 
-def of(read: Trace, *, step: int, characters: int) -> Snapshot:
+def take_snapshot(read: Trace, *, step: int, characters: int) -> Snapshot:
     """A trace as a snapshot, after `step` steps on `characters` characters."""
     return Snapshot(
         text=read.text,
@@ -86,7 +86,7 @@ def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
     kind = np.float16 if half else np.float32
     arrays: Arrays = {
         "hidden": snapshot.hidden.astype(kind),
-        "log_probs": np.maximum(snapshot.log_probs, LEAST).astype(kind),
+        "log_probs": np.maximum(snapshot.log_probs, MIN_LOG_PROB).astype(kind),
         "nll": snapshot.nll,
     }
     if snapshot.cell is not None:
@@ -107,7 +107,7 @@ class Watching:
     @property
     def due(self) -> bool:
         """Whether a further snapshot takes at most SHARE of the time."""
-        return self._cost <= SHARE * (time.monotonic() - self._taken_at)
+        return self._cost <= MAX_TIME_SHARE * (time.monotonic() - self._taken_at)
 
     def keeps(self, step: int) -> bool:
         """Whether the replay keeps the snapshot of this step: 0, 1, 2, 3, 5, … FACTOR apart."""
@@ -121,7 +121,7 @@ class Watching:
         if keep:
             self._keep_from = _next_kept(step)
         try:
-            found = of(read(), step=step, characters=characters)
+            found = take_snapshot(read(), step=step, characters=characters)
         except RnnvizError:  # weights have become NaN
             return
         paths = [self._folder.newest]
@@ -136,7 +136,7 @@ class Watching:
 
 
 def _next_kept(step: int) -> int:
-    return max(step + 1, math.ceil(step * FACTOR))
+    return max(step + 1, math.ceil(step * STEP_FACTOR))
 
 
 def read(path: Path) -> Snapshot:
@@ -169,11 +169,11 @@ def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
         raise TrainingError(
             "there is no snapshot at {path}: none was taken yet, or no sentence was watched", path=path
         ) from None
-    except (SafetensorError, *DAMAGED) as error:
+    except (SafetensorError, *DAMAGE_ERRORS) as error:
         raise TrainingError(
             "{path} is damaged ({error}); copy it again, or go on training to renew it",
             path=path,
-            error=reason(error),
+            error=damage_reason(error),
         ) from None
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rnnviz.errors import TrainingError
 from rnnviz.lab.fit.trainer import Trainer
-from rnnviz.lab.run.folder import DAMAGED, RunFolder, reason
+from rnnviz.lab.run.folder import DAMAGE_ERRORS, RunFolder, damage_reason
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import files
@@ -39,11 +39,11 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
         return False
     except TrainingError:
         raise
-    except (SafetensorError, RuntimeError, *DAMAGED) as error:  # RuntimeError is torch's own
+    except (SafetensorError, RuntimeError, *DAMAGE_ERRORS) as error:  # RuntimeError is torch's own
         raise TrainingError(
             "{path} is damaged ({error}); start a new run",
             path=folder.state,
-            error=reason(error),
+            error=damage_reason(error),
         ) from None
     return True
 

@@ -26,20 +26,20 @@ from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import Corpus, sha256
 
-SECONDS = 60.0
+SEARCH_S = 60.0
 """The time limit of a search, in seconds."""
 
 _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 """The mask that stands for a graded target: open brackets or none."""
 
-MOST, WEIGHTS = 40_000, 2_000_000
+MAX_CHARS_READ, SMALL_NETWORK_WEIGHTS = 40_000, 2_000_000
 """Characters read, MOST for a network with up to WEIGHTS weights; fewer for a larger one, down to
 MIN_VERDICT_CHARS. An LSTM of 512 units takes 24 seconds on one thread, one of 256 takes 12.
 """
 
 
-def found(
-    model: Network, corpus: Corpus, *, together: bool, command: str, seconds: float = SECONDS
+def search_units(
+    model: Network, corpus: Corpus, *, together: bool, command: str, seconds: float = SEARCH_S
 ) -> dict[str, Any]:
     """The entry of a card (`rnnviz.networks.model_card.KEY`) for a network trained on `corpus`, with the
     validation text if `together`, in at most `seconds`. The search reads text that training never read:
@@ -52,7 +52,10 @@ def found(
         if time.monotonic() > until:
             raise TimeoutError
 
-    most = max(MIN_VERDICT_CHARS, MOST * WEIGHTS // max(WEIGHTS, model.config.parameter_count))
+    most = max(
+        MIN_VERDICT_CHARS,
+        MAX_CHARS_READ * SMALL_NETWORK_WEIGHTS // max(SMALL_NETWORK_WEIGHTS, model.config.parameter_count),
+    )
     part: Part = "held-out"
     text = split.held_out
     if not together:
@@ -71,7 +74,7 @@ def found(
             searches = _search(model, text, varying, in_time)
         except (MemoryError, TimeoutError):
             why |= dict.fromkeys([one.name for one in varying], "costly")
-    return entry(command, searches, about, why)
+    return card_entry(command, searches, about, why)
 
 
 def _search(model: Network, text: str, targets: list[Target], progress: Progress) -> list[Search]:
@@ -113,7 +116,7 @@ def share_typed(
     return float(right), float(max(share, 1 - share))
 
 
-def recorded(search: Search, typed: tuple[float, float] | None = None) -> Recorded:
+def record_search(search: Search, typed: tuple[float, float] | None = None) -> Recorded:
     """The record of a search on a trace."""
     best, character = search.best, search.character
     assert character is not None  # it was on a trace
@@ -136,7 +139,7 @@ def recorded(search: Search, typed: tuple[float, float] | None = None) -> Record
     )
 
 
-def entry(
+def card_entry(
     command: str,
     searches: Sequence[Search],
     text: Mapping[str, Any] | None = None,
@@ -152,7 +155,9 @@ def entry(
     """
     shares = typed or [None] * len(searches)
     found = [
-        recorded(search, share) for search, share in zip(searches, shares, strict=True) if search.held_out
+        record_search(search, share)
+        for search, share in zip(searches, shares, strict=True)
+        if search.held_out
     ]
     return {
         "command": command,

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from rnnviz.lab.fit.estimate import COUNTED
+from rnnviz.lab.fit.estimate import MAX_COUNTED_CHARS
 from rnnviz.lab.run import event_log
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
 
-ORDER = 6
+NGRAM_ORDER = 6
 """The order of the n-gram."""
 
 NAMES = ("uniform", "unigram", "ngram", "ngram_order", "ngram_characters")
 """Fields of a start event that hold baselines."""
 
 
-def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, float | int | None]:
+def measure_baselines(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, float | int | None]:
     """The perplexities that a run's chart shows as lines, with `vocabulary`'s symbols.
 
     uniform           V
@@ -24,16 +24,16 @@ def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, f
     ngram_characters  characters of `train` they counted: limited, so that a run on a very large text can
                       start
     """
-    train = train[:COUNTED]
+    train = train[:MAX_COUNTED_CHARS]
     found: dict[str, float | int | None] = {"uniform": vocabulary.size, "unigram": None, "ngram": None}
     if validation:
-        for name, order in (("unigram", 1), ("ngram", ORDER)):
+        for name, order in (("unigram", 1), ("ngram", NGRAM_ORDER)):
             model = NgramModel.fit(train, order=order, vocabulary=vocabulary)
             found[name] = perplexity(model, text=validation).perplexity
-    return {**found, "ngram_order": ORDER, "ngram_characters": len(train)}
+    return {**found, "ngram_order": NGRAM_ORDER, "ngram_characters": len(train)}
 
 
-def of_earlier_start(folder: RunFolder) -> dict[str, Any] | None:
+def read_baselines(folder: RunFolder) -> dict[str, Any] | None:
     """The baselines that an earlier start of this run measured; None without one."""
     for event in reversed(event_log.read(folder.events)[0]):
         if event["event"] == "start" and all(name in event for name in NAMES):

@@ -16,7 +16,7 @@ import torch
 from rnnviz.lab.engines import compiled
 from rnnviz.lab.engines.torch_threads import TorchThreads
 from rnnviz.lab.fit import speed_trial
-from rnnviz.lab.fit.estimate import available_memory, estimate, measured, memory
+from rnnviz.lab.fit.estimate import available_memory, estimate, measure_speed, memory
 from rnnviz.lab.fit.trainer import Trainer
 from rnnviz.networks.config import Engine, TrainConfig
 from rnnviz.text import corpora
@@ -47,7 +47,7 @@ print(json.dumps([int(status["VmHWM"].split()[0]) * 1024, trainer.model.vocabula
 @pytest.fixture(autouse=True)
 def _without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling isn't waited for, and one candidate fewer is tried; no run here loads it."""
-    monkeypatch.setattr("rnnviz.lab.fit.estimate.NUMBA", 0)
+    monkeypatch.setattr("rnnviz.lab.fit.estimate.NUMBA_BYTES", 0)
     monkeypatch.setattr(compiled, "prepared", lambda _: False)
 
 
@@ -128,7 +128,7 @@ TINY = TrainConfig(cell="gru", hidden_size=8, embedding_size=4, batch=4, steps=8
 
 def test_only_what_numba_may_train_has_room_to_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.lab.fit.estimate.find_spec", lambda name: object())
-    monkeypatch.setattr("rnnviz.lab.fit.estimate.NUMBA", 7)
+    monkeypatch.setattr("rnnviz.lab.fit.estimate.NUMBA_BYTES", 7)
     toy = TrainConfig("rnn", hidden_size=8, batch=1)
     plain = memory(TrainConfig("mlp"), 30, 1000)["program"]
     assert memory(TrainConfig("rnn"), 30, 1000)["program"] == plain + 7
@@ -146,13 +146,13 @@ def test_speed_is_measured_in_a_process_that_takes_nothing_from_the_working_dire
 ) -> None:
     (tmp_path / "json.py").write_bytes(b"raise SystemExit('the json.py of the working directory was run')")
     monkeypatch.chdir(tmp_path)
-    assert measured(TINY, symbols, 1) > 100
+    assert measure_speed(TINY, symbols, 1) > 100
 
 
 def test_a_speed_that_nobody_wants_any_more_is_not_measured_to_the_end() -> None:
     check = Mock(side_effect=[None, None, KeyError("left")])
     with pytest.raises(KeyError, match="left"):  # after 0.4 s, in which torch isn't loaded yet
-        measured(TINY, 30, 1, check=check)
+        measure_speed(TINY, 30, 1, check=check)
 
 
 @pytest.mark.parametrize(

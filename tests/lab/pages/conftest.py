@@ -23,8 +23,8 @@ def started(
     kept_folder = tmp_path / "kept"
     kept_folder.mkdir()
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept_folder, only_tiny_models])
-    monkeypatch.setattr(estimate, "measured", lambda config, symbols, check: 20_000.0)
-    monkeypatch.setattr("rnnviz.lab.pages.train.forecast.QUIET", 0.0)
+    monkeypatch.setattr(estimate, "measure_speed", lambda config, symbols, check: 20_000.0)
+    monkeypatch.setattr("rnnviz.lab.pages.train.forecast.QUIET_S", 0.0)
     descriptions: list[runs.Description] = []
 
     def start(description: runs.Description) -> str:

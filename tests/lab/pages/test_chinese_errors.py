@@ -11,7 +11,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.run import event_log
 from rnnviz.lab.run.folder import RunFolder
-from rnnviz.lab.run.process import explained
+from rnnviz.lab.run.process import explain_failure
 from rnnviz.networks.config import TrainConfig
 from rnnviz.page.payload import unpack
 from tests.support.apptest import Open, components, run_until_settled
@@ -66,7 +66,7 @@ def test_settings_and_memory_that_refuse_a_run(open_app: Open, monkeypatch: pyte
 def test_a_run_that_failed(open_app: Open, fails: Callable[[], object], words: str) -> None:
     with pytest.raises((ConfigError, OSError)) as caught:
         fails()
-    _cause, said = explained(caught.value)
+    _cause, said = explain_failure(caught.value)
     folder = RunFolder(make_run("one", None))
     event_log.append(folder.events, {"event": "failed", "reason": str(said), "error": said.to_json()})
     line = stage_of(open_app("train", locale="zh-CN"))

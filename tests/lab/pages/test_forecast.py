@@ -9,7 +9,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import forecast
 from rnnviz.lab.pages.train.settings import Recipe
-from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import from_text
 from rnnviz.ui.jobs import pending
@@ -18,16 +18,16 @@ from tests.support.jobs import SOON
 from tests.support.waiting import until
 
 
-def small_recipe() -> tuple[Recipe, Chosen]:
+def small_recipe() -> tuple[Recipe, TrainingText]:
     config = TrainConfig(cell="rnn", hidden_size=8, embedding_size=8, batch=4, steps=8, characters=100_000)
-    text = Chosen(from_text("abc " * 2500, "own"), True, 5, (8_000, 1_000, 1_000))
+    text = TrainingText(from_text("abc " * 2500, "own"), True, 5, (8_000, 1_000, 1_000))
     return Recipe(config, None, "", "own", False), text
 
 
 def test_a_speed_that_was_not_measured_at_first_is_the_next_time(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(forecast, "QUIET", 0.0)
+    monkeypatch.setattr(forecast, "QUIET_S", 0.0)
     answers = iter([TrainingError("the processor was busy"), 5_000.0])
 
     def measured(config: TrainConfig, symbols: int, check: Callable[[], object]) -> float:
@@ -35,14 +35,14 @@ def test_a_speed_that_was_not_measured_at_first_is_the_next_time(
             raise answer
         return answer
 
-    monkeypatch.setattr(estimate, "measured", measured)
+    monkeypatch.setattr(estimate, "measure_speed", measured)
     recipe, text = small_recipe()
     for expected in (None, 5_000.0):
         jobs = Jobs()
         monkeypatch.setattr(pending, "_jobs", lambda jobs=jobs: jobs)
-        forecast.of(text, recipe, measure=True)
+        forecast.make_forecast(text, recipe, measure=True)
         until(lambda jobs=jobs: not jobs.busy())  # type: ignore[misc]
-        known = forecast.of(text, recipe, measure=True)
+        known = forecast.make_forecast(text, recipe, measure=True)
         assert (known.speed, known.job) == (expected, None)  # nothing more to wait for
     assert "the processor was busy" in caplog.text
 
@@ -56,13 +56,15 @@ def test_sessions_that_choose_the_same_recipe_share_one_trial(monkeypatch: pytes
         assert all_asked.wait(SOON)
         return 20_000.0
 
-    monkeypatch.setattr(estimate, "measured", counted)
+    monkeypatch.setattr(estimate, "measure_speed", counted)
     places = Slots(4, alone=("trial",))
     sessions = iter([Jobs(places=places) for n in range(4)])
     monkeypatch.setattr(pending, "_jobs", lambda: next(sessions))
     recipe, text = small_recipe()
-    jobs = [forecast.of(text, recipe, measure=True).job for _session in range(3)]
+    jobs = [forecast.make_forecast(text, recipe, measure=True).job for _session in range(3)]
     all_asked.set()
     assert all(job is not None and job.of.wait([job.key], 60) for job in jobs)
     assert len(trials) == 1
-    assert {job.result for job in jobs if job is not None} == {forecast.of(text, recipe, measure=True).speed}
+    assert {job.result for job in jobs if job is not None} == {
+        forecast.make_forecast(text, recipe, measure=True).speed
+    }

@@ -46,7 +46,7 @@ def test_new_field_is_an_option_a_control_and_an_entry_and_refuses_what_is_outsi
         WarmRecipe(warm_up=2.0)
     controls = list(settings.setting_controls(settings_of(WarmRecipe)))
     assert controls[controls.index("fresh_rows") + 1] == "warm_up"
-    assert forecast.shape(recipe, 70) != forecast.shape(WarmRecipe(), 70)
+    assert forecast.speed_key(recipe, 70) != forecast.speed_key(WarmRecipe(), 70)
 
 
 KINDS: list[Any] = [TrainConfig, Description]

@@ -310,7 +310,7 @@ def test_the_first_run_on_a_book_needs_no_network(
     ]
     pick_text(app, "timemachine")
     app.button(key="train-start").click().run()
-    assert (started[0].corpus, started[0].watch_text) == ("timemachine", settings.SENTENCES["timemachine"])
+    assert (started[0].corpus, started[0].watch_text) == ("timemachine", settings.WATCH_TEXTS["timemachine"])
 
 
 def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:

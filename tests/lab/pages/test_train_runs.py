@@ -202,7 +202,7 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
         asked.append(symbols)
         raise error
 
-    monkeypatch.setattr(estimate, "measured", measured)
+    monkeypatch.setattr(estimate, "measure_speed", measured)
     app = run_until_settled(pick_text(open_app("train"), "python-docs"), "train").run()
     assert len(asked) == 1
     assert "parameters" in page_words(app)
@@ -275,8 +275,8 @@ def test_a_run_that_can_not_be_is_said_not_to_be_there(open_app: Open, id: str) 
 
 def test_a_watch_of_very_many_events_reads_them_anew_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_view, "MAX_EVENTS", 20)
-    monkeypatch.setattr(event_log, "MANY", 4)
-    monkeypatch.setattr(event_log, "NEWEST", 2)
+    monkeypatch.setattr(event_log, "MAX_LINES_KIND", 4)
+    monkeypatch.setattr(event_log, "NEWEST_LINES", 2)
     folder = RunFolder(make_run("one", None))
     watch, most = run_view.RunMonitor(), 0
     for step in range(31, 91):

@@ -34,12 +34,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(folder: Path | None) -> list[card_check.Figure | str]:
+def found(folder: Path | None) -> list[card_check.CardFigure | str]:
     return list(card_check.check(checkpoint.available()[0], folder))
 
 
 def test_a_fresh_card_is_right_in_every_figure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = [one for one in found(folder) if isinstance(one, card_check.Figure)]
+    made = [one for one in found(folder) if isinstance(one, card_check.CardFigure)]
     assert {one.name for one in made if one.model == "counts"} == FIGURES
     assert {one.name for one in made if one.model == "net"} == FIGURES | {"ngram"}
     assert all(one.same for one in made)
@@ -54,7 +54,7 @@ def test_a_figure_that_does_not_come_out_again_is_told(
     _, meta, _ = modelfile.read_header(path)
     meta["card"]["held_out"]["perplexity"] *= 1.001
     modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
-    assert {one.name for one in found(folder) if isinstance(one, card_check.Figure) and not one.same} == {
+    assert {one.name for one in found(folder) if isinstance(one, card_check.CardFigure) and not one.same} == {
         "perplexity",
         "bits_per_character",
     }
@@ -71,9 +71,9 @@ def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path
     (parts / "end.txt").write_text(TRAVELLER[int(0.9 * len(TRAVELLER)) :], "utf-8")
     (parts / "no-text.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(60))
     made = found(parts)
-    assert all(isinstance(one, card_check.Figure) and one.same for one in made)
+    assert all(isinstance(one, card_check.CardFigure) and one.same for one in made)
     assert (
-        json.dumps([one.name for one in made if isinstance(one, card_check.Figure)]).count('"perplexity"')
+        json.dumps([one.name for one in made if isinstance(one, card_check.CardFigure)]).count('"perplexity"')
         == 2
     )
 

@@ -127,8 +127,8 @@ def test_the_newest_reads_the_end_alone(path: Path) -> None:
 def test_a_file_that_only_says_it_is_long_is_not_read_to_its_end(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = 8 * event_log.LONGEST
-    monkeypatch.setattr(event_log, "MOST", most)
+    most = 8 * event_log.MAX_LINE_BYTES
+    monkeypatch.setattr(event_log, "MAX_LOG_BYTES", most)
     write(path, [{"event": "start", "resumed_at": 0}, *progress(1)])
     with path.open("r+b") as file:
         file.truncate(3 * 10**9)
@@ -139,7 +139,7 @@ def test_a_file_that_only_says_it_is_long_is_not_read_to_its_end(
     tracemalloc.stop()
     assert steps(events) == [1]
     assert peak < most
-    assert most <= at < most + event_log.LONGEST
+    assert most <= at < most + event_log.MAX_LINE_BYTES
     assert read(path, at) == ([], at)
 
 
@@ -169,11 +169,14 @@ def test_of_very_many_of_a_kind_some_are_read_with_the_first_and_the_newest_and_
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(event_log, "json", type("Counted", (), {"loads": staticmethod(counted)}))
         events, at = read(path)
-    assert parsed < 3 * event_log.MANY
+    assert parsed < 3 * event_log.MAX_LINES_KIND
     assert at == path.stat().st_size
     found = steps(events)
-    assert (found[0], found[-event_log.NEWEST :]) == (0, list(range(60_000 - event_log.NEWEST, 60_000)))
-    assert event_log.MANY / 2 <= len(found) <= event_log.MANY + event_log.NEWEST
+    assert (found[0], found[-event_log.NEWEST_LINES :]) == (
+        0,
+        list(range(60_000 - event_log.NEWEST_LINES, 60_000)),
+    )
+    assert event_log.MAX_LINES_KIND / 2 <= len(found) <= event_log.MAX_LINES_KIND + event_log.NEWEST_LINES
     assert max(b - a for a, b in itertools.pairwise(found)) == 64
     assert [e["step"] for e in events if e["event"] in ("report", "passed")] == [*range(90, 100), 4]
     write(path, progress(60_000))
@@ -191,7 +194,7 @@ def test_very_many_starts_are_told_apart_in_one_pass() -> None:
 def test_a_call_takes_a_number_of_lines_and_the_next_goes_on(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_log, "LINES", 3)
+    monkeypatch.setattr(event_log, "MAX_LINES", 3)
     write(path, progress(1, 2, 3, 4))
     events, at = read(path)
     assert (steps(events), steps(read(path, at)[0])) == ([1, 2, 3], [4])

@@ -33,7 +33,9 @@ def told(id: str, kind: str) -> list[dict[str, Any]]:
 
 
 def test_what_was_logged_stands_in_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(external_run, "PROGRESS", 1e9)  # events at the start, where asked for, and at the end
+    monkeypatch.setattr(
+        external_run, "PROGRESS_S", 1e9
+    )  # events at the start, where asked for, and at the end
     with rnnviz.follow("mine", text="timemachine", total=10) as run:
         assert runs.find("mine").state == "running"
         assert [r.id for r in runs.listed()] == [run.id] == ["mine"]
@@ -123,9 +125,9 @@ def test_a_kept_model_goes_into_the_users_data_folder(
 def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(external_run, "PROGRESS", 0.0)
+    monkeypatch.setattr(external_run, "PROGRESS_S", 0.0)
     for share, seen in ((1e9, [1, 2, 3, 4]), (-1.0, [1, 2, 3, 3])):  # kept steps are read in any case
-        monkeypatch.setattr(snapshots, "SHARE", share)
+        monkeypatch.setattr(snapshots, "MAX_TIME_SHARE", share)
         with rnnviz.follow("live", tiny_torch("gru"), watch_text="cab") as run:
             shown = []
             for step in (1, 2, 3, 4):

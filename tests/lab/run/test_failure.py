@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rnnviz.errors import CheckpointError, TrainingError
-from rnnviz.lab.run.process import explained
+from rnnviz.lab.run.process import explain_failure
 
 
 def raised(outer: Exception, inner: Exception) -> Exception:
@@ -59,7 +59,7 @@ MEMORY = ("Memory ran out", "smaller batch", "memory")
     ],
 )
 def test_what_ran_out_or_was_lost_is_said(error: Exception, begins: str, advice: str, of: str) -> None:
-    cause, words = explained(error)
+    cause, words = explain_failure(error)
     assert str(words).startswith(begins)
     assert advice in str(words)
     assert cause == of
@@ -67,9 +67,9 @@ def test_what_ran_out_or_was_lost_is_said(error: Exception, begins: str, advice:
 
 def test_our_own_errors_speak_for_themselves_and_mistakes_have_no_words(tmp_path: Path) -> None:
     diverged = TrainingError("the loss is no longer a number")
-    assert explained(diverged) == ("", diverged)
-    assert explained(ZeroDivisionError("division by zero")) == ("", None)
-    assert explained(RuntimeError("shapes (3,) and (4,) differ")) == ("", None)
+    assert explain_failure(diverged) == ("", diverged)
+    assert explain_failure(ZeroDivisionError("division by zero")) == ("", None)
+    assert explain_failure(RuntimeError("shapes (3,) and (4,) differ")) == ("", None)
     with pytest.raises(OSError, match="directory") as caught:
         (tmp_path / "none" / "x").write_text("", "utf-8")
-    assert str(explained(caught.value)[1]).startswith("The system refused")
+    assert str(explain_failure(caught.value)[1]).startswith("The system refused")

@@ -21,7 +21,7 @@ def test_a_file_that_may_not_grow_ends_the_run_in_words_and_it_goes_on_later(
 ) -> None:
     """The promise of `--resume`: an interruption changes no number of a run, on a CPU."""
     folder = begin_run(home)
-    train_to_its_end(folder, status=1, SAVE=0.0, PROGRESS=0.01, file_limit=20_000)
+    train_to_its_end(folder, status=1, SAVE_S=0.0, PROGRESS_S=0.01, file_limit=20_000)
     run = runs.find("run")
     assert run.state == "failed"
     assert run.reason.startswith("The disk is full")

@@ -31,14 +31,14 @@ def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one
 ) -> None:
     first, killed, third = (start() for _ in range(3))
     assert [state(id) for id in (first, killed, third)] == ["waiting"] * 3
-    assert [queue.ahead(RunFolder(runs.find(id).path)) for id in (first, killed, third)] == [1, 2, 3]
+    assert [queue.runs_ahead(RunFolder(runs.find(id).path)) for id in (first, killed, third)] == [1, 2, 3]
     kill(RunFolder(runs.find(killed).path))
     until(lambda: state(killed) == "died")
     assert "without a word" in runs.find(killed).reason
     folder = RunFolder(runs.find(third).path)
-    assert queue.ahead(folder) == 2  # and the dead one's ticket is gone
+    assert queue.runs_ahead(folder) == 2  # and the dead one's ticket is gone
     queue.take_ticket(folder)
-    assert queue.ahead(folder) == 2  # a run that was killed and resumed doesn't wait for itself
+    assert queue.runs_ahead(folder) == 2  # a run that was killed and resumed doesn't wait for itself
     busy.close()
     until(lambda: state(first) != "waiting")
     assert state(third) == "waiting"
@@ -85,7 +85,7 @@ def test_starts_at_the_same_instant_are_different_runs_with_different_places(
         ids = list(pool.map(starter, range(4)))
     assert sorted(ids) == ["toy", "toy-2", "toy-3", "toy-4"]
     assert {state(id) for id in ids} == {"waiting"}
-    assert sorted(queue.ahead(RunFolder(home / id)) for id in ids) == [1, 2, 3, 4]
+    assert sorted(queue.runs_ahead(RunFolder(home / id)) for id in ids) == [1, 2, 3, 4]
 
 
 @pytest.mark.skipif(not hasattr(psutil.Process, "memory_maps"), reason="a Mac lists no process's libraries")
@@ -105,8 +105,8 @@ def test_a_clock_that_is_set_back_lets_nobody_past(
     hour = 3600 * 10**9
     monkeypatch.setattr(queue.time, "time_ns", lambda: 10**18 - hour)
     first = start()
-    assert (state(first), queue.ahead(RunFolder(home / first))) == ("waiting", 1)
+    assert (state(first), queue.runs_ahead(RunFolder(home / first))) == ("waiting", 1)
     monkeypatch.setattr(queue.time, "time_ns", lambda: 0)
     second = start()
-    places = [queue.ahead(RunFolder(home / name)) for name in ("busy", first, second)]
+    places = [queue.runs_ahead(RunFolder(home / name)) for name in ("busy", first, second)]
     assert places == [0, 1, 2], "in the order of their starts"

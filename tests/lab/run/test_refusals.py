@@ -147,7 +147,7 @@ REFUSED: Refusals = {
         f"{do.__name__}: a long id, of which the beginning is quoted": (
             lambda do=do: do("x" * 5_000), TrainingError, "^there is no run 'x{100}' in ",
         )
-        for do in (runs.find, runs.follow, runs.stop, runs.resume, runs.delete, runs.snapshot)
+        for do in (runs.find, runs.tail_log, runs.stop, runs.resume, runs.delete, runs.snapshot)
     },
     "a folder: a long path, without its middle": (
         lambda: RunFolder("x" * 5_000).description(), TrainingError, "^there is no run in .{80}…x{40}; ",
@@ -229,9 +229,11 @@ REFUSED: Refusals = {
         "already holds a run",
     ),
     "speed: no time": (
-        lambda: estimate.measured(TINY, 30, 1, timeout=0.01), TrainingError, "after 0.01 s",
+        lambda: estimate.measure_speed(TINY, 30, 1, timeout=0.01), TrainingError, "after 0.01 s",
     ),
-    "speed: threads": (lambda: estimate.measured(TINY, 30, -1), TrainingError, "could not be measured ("),
+    "speed: threads": (
+        lambda: estimate.measure_speed(TINY, 30, -1), TrainingError, "could not be measured (",
+    ),
     "preset: a name": (
         lambda: preset("ten-minutes", 1000, 2),
         ConfigError,

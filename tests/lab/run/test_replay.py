@@ -37,7 +37,7 @@ def test_many_events_are_thinned_and_the_last_one_stays() -> None:
     events += [{"event": "report", "step": n, "sample": "x"} for n in range(2)]
     kept = run_replay.thinned(events)
     progress = [e for e in kept if e["event"] == "progress"]
-    assert len(progress) == run_replay.CURVE
+    assert len(progress) == run_replay.CURVE_POINTS
     assert progress[-1] == {"event": "progress", "step": 4999, "characters": 4999}
     assert [e.get("sample") for e in kept[-2:]] == [None, "x"]
 

@@ -187,7 +187,7 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
     killed = 0
     while True:
         told = folder.events.stat().st_size if folder.events.exists() else 0
-        process = train(folder.path, SAVE=0.0, PROGRESS=0.01, AT_LEAST=0.0)
+        process = train(folder.path, SAVE_S=0.0, PROGRESS_S=0.01, MIN_SAVE_S=0.0)
         if chance.random() < 0.7:  # most get somewhere, the others die while they start
             until(lambda p=process, told=told: p.exitcode is not None or progressed(folder, told))
         process.join(chance.uniform(0.0, 0.1) if killed < 5 else None)
@@ -205,7 +205,7 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
 @pytest.mark.slow
 def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
     folder = begin_run(home)
-    process = train(folder.path, queued=True, step_seconds=60, SAVE=0.0, PROGRESS=0.0)
+    process = train(folder.path, queued=True, step_seconds=60, SAVE_S=0.0, PROGRESS_S=0.0)
     until(lambda: len(events(folder, "progress")) >= 3)
     runs.stop("run")
     process.join(50)
@@ -217,7 +217,7 @@ def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
 @pytest.mark.slow
 def test_minutes_are_measured_once(home: Path) -> None:
     folder = begin_run(home, minutes=0.03)
-    process = train(folder.path, PROGRESS=0.05, SAVE=0.05)
+    process = train(folder.path, PROGRESS_S=0.05, SAVE_S=0.05)
     until(lambda: events(folder, "progress"))
     process.kill()
     process.join()
@@ -266,7 +266,7 @@ def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: py
 def test_a_diverged_run_says_so_and_keeps_a_state_of_numbers(home: Path) -> None:
     wild = replace(INTERRUPTIBLE, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
     folder = begin_run(home, replace(wild, truncation="regular", dropout_output=0.0))
-    train_to_its_end(folder, status=1, SAVE=0.0, PROGRESS=0.0)
+    train_to_its_end(folder, status=1, SAVE_S=0.0, PROGRESS_S=0.0)
     run = runs.find("run")
     assert run.state == "failed"
     assert "the run diverged. Lower learning_rate" in run.reason
@@ -325,7 +325,7 @@ def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
 ) -> None:
     """A run that writes more down, or resumes, has the same numbers to the bit."""
     folder = begin_run(home, half=True)
-    train_to_its_end(folder, PROGRESS=0.0, SAVE=0.0, SHARE=1.0)
+    train_to_its_end(folder, PROGRESS_S=0.0, SAVE_S=0.0, MAX_TIME_SHARE=1.0)
     assert same_tensors(final_weights(folder), whole)
 
     # The lines to beat: counted on the training text, scored on the validation text.

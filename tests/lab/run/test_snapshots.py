@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rnnviz.lab.run.folder import RunFolder
-from rnnviz.lab.run.snapshots import Watching, of, read, to_bytes
+from rnnviz.lab.run.snapshots import Watching, read, take_snapshot, to_bytes
 from rnnviz.networks.cells import CELLS
 from rnnviz.scoring.tracer import trace
 from tests.support.models import tiny
@@ -19,7 +19,9 @@ def test_it_is_the_trace_of_the_text_and_half_the_size_is_near_enough(tmp_path: 
     model, text = tiny(cell, layers=2), "The lever – half of us…\n"
     expected = trace(model, text)
     for half, least in ((False, 1e-6), (True, 1e-3)):
-        (tmp_path / "7.safetensors").write_bytes(to_bytes(of(expected, step=7, characters=99), half=half))
+        (tmp_path / "7.safetensors").write_bytes(
+            to_bytes(take_snapshot(expected, step=7, characters=99), half=half)
+        )
         found = read(tmp_path / "7.safetensors")
         assert (found.text, found.step, found.characters) == (text, 7, 99)
         np.testing.assert_allclose(found.hidden, expected.hidden, atol=least)

@@ -26,7 +26,9 @@ UNREAD = PLANTED.split().validation + PLANTED.split().held_out
 
 def kept(text: corpora.Corpus, model: Any = None, *, together: bool = False, seconds: float = 60.0) -> Any:
     """The card of a network, by default that whose units are known, as a run would leave it."""
-    said = unit_search.found(model or built(), text, together=together, command="train it", seconds=seconds)
+    said = unit_search.search_units(
+        model or built(), text, together=together, command="train it", seconds=seconds
+    )
     return {model_card.UNITS_KEY: said}
 
 
@@ -72,7 +74,7 @@ def test_what_was_trained_on_confirms_nothing() -> None:
 def test_of_an_lstm_the_cell_state_is_looked_at_and_of_a_long_text_the_validation_part_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unit_search, "MOST", MIN_VERDICT_CHARS)
+    monkeypatch.setattr(unit_search, "MAX_CHARS_READ", MIN_VERDICT_CHARS)
     card = kept(corpora.from_text(quoted(410_000), "long"), tiny_torch("lstm"))
     found = [*model_card.unit_findings(card), *model_card.other_searches(card)]
     assert {one.quantity for one in found} == {"cell"}

@@ -11,7 +11,7 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train.selected_run import RUN, SelectedRun, called
+from rnnviz.lab.pages.train.selected_run import RUN, SelectedRun, run_name
 from rnnviz.lab.run import runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.networks import checkpoint, modelfile
@@ -36,23 +36,23 @@ def show(shown: SelectedRun, explore: Any) -> None:
         plain(str(shown.description.get("title") or ""), files.MAX_NAME_CHARS),
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
-        st.markdown(f"## {plain(called(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
+        st.markdown(f"## {plain(run_name(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
         if run is None:
-            _explore(explore, lambda: called(shown.id))
+            _explore(explore, lambda: run_name(shown.id))
         elif run.alive:
-            _stopping(run, stopping)
+            _stop_button(run, stopping)
         else:
-            _over(run, explore)
-    if said := _found(shown):
+            _ended_buttons(run, explore)
+    if said := _unit_sentence(shown):
         st.markdown(said)
     if (error := st.session_state.pop(_TROUBLE, None)) is not None:
         error_messages.show_error(error)
 
 
-def _found(shown: SelectedRun) -> str:
+def _unit_sentence(shown: SelectedRun) -> str:
     """The sentence on the finished model's named units, or on the reason why it has none; "" before that."""
     try:
-        path = checkpoint.find(called(shown.id)) if shown.run is None else file_of(shown.run)
+        path = checkpoint.find(run_name(shown.id)) if shown.run is None else file_of(shown.run)
         card = checkpoint.read_info(path).card if path is not None else {}
     except RnnvizError:  # a damaged or missing file: the buttons show the error once they are pressed
         return ""
@@ -71,7 +71,7 @@ def _explore(explore: Any, name: Callable[[], str | None], help: str | None = No
         st.switch_page(explore, query_params={"model": model})
 
 
-def _stopping(run: runs.Run, stopping: bool) -> None:
+def _stop_button(run: runs.Run, stopping: bool) -> None:
     if run.logged:
         help = _("Asks the program that trains it to stop: its loop looks at run.stopping.")
     else:
@@ -87,9 +87,11 @@ def _stopping(run: runs.Run, stopping: bool) -> None:
     )
 
 
-def _over(run: runs.Run, explore: Any) -> None:
+def _ended_buttons(run: runs.Run, explore: Any) -> None:
     if (model := file_of(run)) is not None:
-        _explore(explore, partial(_kept, run), _("Saves the model under its name, and opens it for typing."))
+        _explore(
+            explore, partial(_saved_name, run), _("Saves the model under its name, and opens it for typing.")
+        )
         st.download_button(
             _("Download"),
             model.read_bytes,
@@ -112,7 +114,7 @@ def _over(run: runs.Run, explore: Any) -> None:
     mine = f"{run.id}.{run.created}"
     with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
         st.markdown(
-            _("Delete **{name}**? It can't be restored.").format(name=plain(called(run.id)))
+            _("Delete **{name}**? It can't be restored.").format(name=plain(run_name(run.id)))
             + " "
             + _("A saved model stays.")
         )
@@ -125,11 +127,11 @@ def _over(run: runs.Run, explore: Any) -> None:
         )
 
 
-def _kept(run: runs.Run) -> str | None:
+def _saved_name(run: runs.Run) -> str | None:
     """The name of the run's saved model, saved now if it isn't yet. Shows an error and returns None if that
     fails.
     """
-    if (saved := _saved(run)) is not None:
+    if (saved := _current_save(run)) is not None:
         return saved
     taken = {info.path.stem for info in checkpoint.available()[0]}
     free = next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
@@ -144,7 +146,7 @@ def _kept(run: runs.Run) -> str | None:
     return free
 
 
-def _saved(run: runs.Run) -> str | None:
+def _current_save(run: runs.Run) -> str | None:
     """The name of the run's saved model, if it was saved at the run's present step; else None."""
     with contextlib.suppress(OSError, ValueError, RnnvizError):
         name, step = files.read(run.path / "kept", 1000).decode().split()

@@ -14,7 +14,7 @@ from rnnviz.i18n import _
 from rnnviz.lab.fit import estimate
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.settings import Recipe
-from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.progress import Progress, Share
 from rnnviz.networks.settings import settings_of
@@ -26,7 +26,7 @@ from rnnviz.ui.jobs.worker import OVER, Job
 
 log = logging.getLogger("rnnviz")
 
-QUIET = 1.5  # seconds that a recipe must stay unchanged before its speed is measured
+QUIET_S = 1.5  # seconds that a recipe must stay unchanged before its speed is measured
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Forecast:
     job: Job | None
 
 
-def of(text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
+def make_forecast(text: TrainingText, recipe: Recipe, *, measure: bool) -> Forecast:
     """The forecast so far; `measure`: whether to measure the speed if it is unknown."""
-    config, key = recipe.config, Key("speed", rest=shape(recipe.config, text.symbols))
+    config, key = recipe.config, Key("speed", rest=speed_key(recipe.config, text.symbols))
     fast = store.shared().get(key)
     found = estimate.estimate(config, text.symbols, text.corpus.characters)
     if fast or found.refusal or not measure or text.toy:
@@ -55,7 +55,7 @@ def of(text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     return Forecast(found, trial.value, trial.job if trial.waits else None)
 
 
-def shape(config: TrainConfig, symbols: int) -> Hashable:
+def speed_key(config: TrainConfig, symbols: int) -> Hashable:
     """The settings that the speed depends on, as a key."""
     recipe_type: Any = type(config)
     speed_settings = [
@@ -69,29 +69,29 @@ def shape(config: TrainConfig, symbols: int) -> Hashable:
 
 def _measure(config: TrainConfig, symbols: int, progress: Progress) -> float:
     check = partial(progress, Share(0.0))
-    until = time.monotonic() + QUIET
+    until = time.monotonic() + QUIET_S
     while time.monotonic() < until:
         time.sleep(0.05)
         check()
     try:
-        return float(estimate.measured(config, symbols, check=check))
+        return float(estimate.measure_speed(config, symbols, check=check))
     except RnnvizError as error:  # the page then shows the forecast without a speed
         log.warning("the speed could not be measured: %s", error)
         raise
 
 
-def show(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+def show(text: TrainingText, recipe: Recipe, forecast: Forecast) -> None:
     """Draw the forecast in one line, refreshed while the speed is being measured."""
     every = 0.5 if forecast.job is not None else None
     st.fragment(_line, run_every=every, key="train-forecast")(text, recipe, forecast)
 
 
-def _line(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+def _line(text: TrainingText, recipe: Recipe, forecast: Forecast) -> None:
     found, fast, config = forecast.found, forecast.speed, recipe.config
     parts = [
         say.kind(config.to_json()),
         _("{n} parameters").format(n=f"{found.parameters:,}"),
-        _("about {size} of memory").format(size=roughly(found.bytes)),
+        _("about {size} of memory").format(size=rough_size(found.bytes)),
     ]
     if fast is not None:
         parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{fast:.2g}'):,.0f}"))
@@ -112,7 +112,7 @@ def _line(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     st.caption(" · ".join(parts))
 
 
-def roughly(count: int) -> str:
+def rough_size(count: int) -> str:
     """A number of bytes in MB or GB, to two digits: an estimate has no more."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{float(f'{count / 1e6:.2g}'):.0f} MB"
 

@@ -5,31 +5,31 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.lab.pages.train import run_words as say
-from rnnviz.lab.pages.train.selected_run import RUN, SHIPPED, called, replays
+from rnnviz.lab.pages.train.selected_run import RUN, SHIPPED, replays, run_name
 from rnnviz.lab.run import queue, runs
 from rnnviz.lab.run.folder import RunFolder
 from rnnviz.page.formatting import rounded
 from rnnviz.ui.shell import error_messages
 from rnnviz.ui.shell.error_messages import plain
 
-EVERY = 2.0  # seconds between two refreshes
-FEW = 8  # ended runs that are listed, until the reader asks for all
+POLL_S = 2.0  # seconds between two refreshes
+LISTED_RUNS = 8  # ended runs that are listed, until the reader asks for all
 REPLAY = "\u2060"  # an invisible character that makes a replay's label differ from a run's of the same name
 
 
-def chosen() -> str | None:
+def choose_run() -> str | None:
     """The id of the run to show: the picked one, else `usual`; None before the first run."""
     found, held = runs.listed(), RUN.get()
-    names = {id: called(id) for id in (*(run.id for run in found), *replays())}
-    return RUN.resolve(names, held if held in names else usual(found), why=_missing)
+    names = {id: run_name(id) for id in (*(run.id for run in found), *replays())}
+    return RUN.resolve(names, held if held in names else default_run(found), why=_missing)
 
 
 def _missing(id: str) -> str:
     said = _("There is no run called **{asked}** here; it may have been deleted.")
-    return said.format(asked=plain(called(id), 100))
+    return said.format(asked=plain(run_name(id), 100))
 
 
-def usual(found: list[runs.Run]) -> str | None:
+def default_run(found: list[runs.Run]) -> str | None:
     """The default choice: a run that trains, else the newest with events, else the newest.
     A replay is never the default.
     """
@@ -38,12 +38,12 @@ def usual(found: list[runs.Run]) -> str | None:
     return next(iter([*training, *watchable, *(run.id for run in found)]), None)
 
 
-@st.fragment(run_every=EVERY, key="train-listing")
+@st.fragment(run_every=POLL_S, key="train-listing")
 def show(chosen: str | None) -> None:
     """Draw the list, refreshed every EVERY seconds. A choice other than `chosen` reruns the page."""
     found = runs.listed()
     over = [run for run in found if not run.alive]
-    hidden = [] if st.session_state.get("train-all") else over[FEW:]
+    hidden = [] if st.session_state.get("train-all") else over[LISTED_RUNS:]
     by_id: dict[str, runs.Run | None] = {run.id: run for run in found if run not in hidden}
     if (current := RUN.get()) is not None:
         by_id.setdefault(current, next((run for run in found if run.id == current), None))
@@ -61,7 +61,7 @@ def show(chosen: str | None) -> None:
         )
     else:
         st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
-    if len(over) > FEW:
+    if len(over) > LISTED_RUNS:
         st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
     if found:
         limit()
@@ -74,7 +74,7 @@ def limit() -> None:
     st.number_input(
         _("Runs at a time"),
         1,
-        queue.MOST,
+        queue.MAX_RUNS,
         value=runs.limit(),
         key="train-limit",
         on_change=_set_limit,
@@ -91,7 +91,7 @@ def _set_limit() -> None:
 
 def label(id: str) -> str:
     """A run's label. It is constant and unique, because the browser identifies the choice by it."""
-    name = plain(called(id))
+    name = plain(run_name(id))
     return name + REPLAY if id.startswith(SHIPPED) else name
 
 
@@ -102,7 +102,7 @@ def caption(run: runs.Run | None) -> str:
     if run is None:
         return words
     if state == "waiting":
-        return f"{say.ICONS[state]} {say.place(queue.ahead(RunFolder(run.path)))}"
+        return f"{say.ICONS[state]} {say.place(queue.runs_ahead(RunFolder(run.path)))}"
     last, report = run.last or {}, run.report or {}
     if state == "running" and (share := say.share(last, run.total)) is not None:
         words += f" · {100 * share:.0f} %"

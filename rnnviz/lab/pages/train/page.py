@@ -18,9 +18,9 @@ from rnnviz.lab.pages.train import (
     settings,
     training_text,
 )
-from rnnviz.lab.pages.train.selected_run import choose_replay, find, show_next, started
+from rnnviz.lab.pages.train.selected_run import choose_replay, find, show_next, start_number
 from rnnviz.lab.pages.train.settings import Recipe
-from rnnviz.lab.pages.train.training_text import Chosen, file_name
+from rnnviz.lab.pages.train.training_text import TrainingText, file_name
 from rnnviz.lab.run import runs
 from rnnviz.networks import checkpoint, engines, modelfile
 from rnnviz.ui.browser.component import presenting_style
@@ -32,7 +32,7 @@ from rnnviz.ui.shell.error_messages import describe, plain
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
     st.html(f"<style>{_STYLE}{sidebar.HEADER_CSS}{presenting_style(run_view.KEY)}</style>")
-    chosen = listing.chosen()
+    chosen = listing.choose_run()
     with slot:
         listing.show(chosen)
     st.title(_("Train your own"))
@@ -47,7 +47,7 @@ def page(slot: Any, explore: Any) -> None:
         st.divider()
         with st.container():
             actions.show(shown, explore)
-        run_view.show(shown, started=started(chosen))
+        run_view.show(shown, started=start_number(chosen))
     elif text is not None and text.toy and not text.own:
         with st.container(key="train-toy"):
             st.divider()
@@ -60,7 +60,7 @@ def page(slot: Any, explore: Any) -> None:
         add_model()
 
 
-def new() -> Chosen | None:
+def new() -> TrainingText | None:
     """Draw the choice of a text and a recipe, and Start. Returns the text; None if there is none yet."""
     which, how = st.columns([5, 6], vertical_alignment="top", gap="medium")
     with which:
@@ -70,7 +70,7 @@ def new() -> Chosen | None:
     if text is None:
         st.caption(_("Choose a text, then press Start."))
         return None
-    settings.decide(text, key)
+    settings.resolve_fields(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
         settings.watch_text_field()
@@ -81,7 +81,7 @@ def new() -> Chosen | None:
     if opened is not None:
         with st.container(border=True, key=f"train-more-{opened}"):
             if opened == "settings":
-                settings.expert()
+                settings.draw_settings()
             else:
                 training_text.facts(text)
     with place:
@@ -100,7 +100,7 @@ def new() -> Chosen | None:
     return text
 
 
-def _possible(text: Chosen, key: str) -> Recipe | None:
+def _possible(text: TrainingText, key: str) -> Recipe | None:
     """Draw the recipe's forecast and return the recipe; if it can't be started, draw the reason and return
     None.
     """
@@ -108,7 +108,7 @@ def _possible(text: Chosen, key: str) -> Recipe | None:
         engines.require_torch()
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
-        seen = forecast.of(text, recipe, measure=not busy)
+        seen = forecast.make_forecast(text, recipe, measure=not busy)
         if seen.found.refusal is not None:
             raise seen.found.refusal
     except TorchMissingError as error:
@@ -133,7 +133,7 @@ def _opened() -> str | None:
     )
 
 
-def start(text: Chosen, recipe: Recipe) -> None:
+def start(text: TrainingText, recipe: Recipe) -> None:
     """Queue a run and show it, or show the error that prevents it."""
     corpus = text.corpus
     counted = (

@@ -28,7 +28,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     """Draw the choice among comparable runs, their curves, and the table. `shown` is the id of the run in
     view.
     """
-    by_id = {run.id: run for run in alike(found, shown)}
+    by_id = {run.id: run for run in comparable(found, shown)}
     if len(by_id) < 2:
         st.caption(_("When two runs have trained on the same text, you can compare their curves here."))
         return
@@ -47,7 +47,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
         key="train-compare-chart",
         config={"displayModeBar": False},
     )
-    if finding := lowest(curves):
+    if finding := lowest_sentence(curves):
         st.caption(finding)
     if all(np.isfinite(one.validation).any() for one in curves.values()):
         st.caption(_("Validation perplexity: lower is better. It compares runs on the same text only."))
@@ -59,7 +59,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     download.button(_("Download as CSV"), lambda: export.csv_text(rows).encode(), "runs.csv", "text/csv")
 
 
-def lowest(curves: Mapping[str, training.Curves]) -> str:
+def lowest_sentence(curves: Mapping[str, training.Curves]) -> str:
     """The sentence on the run with the lowest validation perplexity; "" for fewer than two such curves."""
     reached = {
         id: float(np.nanmin(one.validation))
@@ -72,7 +72,7 @@ def lowest(curves: Mapping[str, training.Curves]) -> str:
     return _("{run} has reached the lowest perplexity, {p}.").format(run=id, p=rounded(reached[id]))
 
 
-def alike(found: Sequence[runs.Run], shown: str | None) -> list[runs.Run]:
+def comparable(found: Sequence[runs.Run], shown: str | None) -> list[runs.Run]:
     """The runs with events that share their text and unit of counting with the run `shown`, else with the
     newest.
     """

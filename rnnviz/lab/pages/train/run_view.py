@@ -252,7 +252,7 @@ class RunPicture:
         read, seconds, eta = (say.number(last.get(name)) for name in ("characters", "seconds", "eta"))
         if state == "waiting" and run is not None:
             return _("Waiting: {place}. It starts by itself.").format(
-                place=say.place(queue.ahead(RunFolder(run.path)))
+                place=say.place(queue.runs_ahead(RunFolder(run.path)))
             )
         if state == "starting" or (state == "running" and read is None):
             return _("Starting: it reads the text and counts its sequences …")

@@ -84,7 +84,7 @@ def find(id: str) -> SelectedRun | None:
     return SelectedRun(id, run.description, run.state, run.alive, run.created, run)
 
 
-def called(id: str) -> str:
+def run_name(id: str) -> str:
     """The name of a run or replay: its id without the prefix."""
     return id.removeprefix(SHIPPED)
 
@@ -111,7 +111,7 @@ def choose_replay() -> None:
     with which:
         id = REPLAY.choose(
             _("How shipped models learnt"),
-            {id: known.get(called(id), called(id)) for id in ids},
+            {id: known.get(run_name(id), run_name(id)) for id in ids},
             ids[0],
             draw=st.selectbox,
             help=_("Its training, from random weights to the model that comes with the app."),
@@ -132,7 +132,7 @@ def show_next(id: str) -> None:
     st.session_state[_STARTED] = id, next(_starts)
 
 
-def started(id: str) -> int:
+def start_number(id: str) -> int:
     """The number of the newest start if it was this id's, else 0."""
     last, number = st.session_state.get(_STARTED, ("", 0))
     return int(number) if last == id else 0

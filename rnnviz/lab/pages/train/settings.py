@@ -12,7 +12,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.i18n import N_, _
 from rnnviz.lab.fit import presets
 from rnnviz.lab.fit.estimate import cores
-from rnnviz.lab.pages.train.training_text import Chosen
+from rnnviz.lab.pages.train.training_text import TrainingText
 from rnnviz.lab.run.folder import Description
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.settings import (
@@ -26,7 +26,7 @@ from rnnviz.networks.settings import (
 )
 from rnnviz.ui.shell.fields import Field
 
-LONGEST_WATCHED = 80
+MAX_WATCH_CHARS = 80
 
 MAX_SHARE = 0.7
 """The largest share that a slider offers: a network that loses more of itself hardly learns."""
@@ -34,7 +34,7 @@ MAX_SHARE = 0.7
 MAX_SEGMENTS = 4
 """Words of a choice that stand side by side, at most; more are a list to open."""
 
-SENTENCES = {
+WATCH_TEXTS = {
     "python-source": "def average(self, values):",
     "python-docs": "The value of the expression is a list.",
     "timemachine": "the time traveller smiled at the machine",
@@ -91,7 +91,7 @@ class Recipe:
     changed: bool
 
 
-def preset(text: Chosen | None) -> str:
+def preset(text: TrainingText | None) -> str:
     """Draw the choice among presets that fit the text; returns the preset's key."""
     words = {
         "toy": _("A few seconds"),
@@ -117,22 +117,22 @@ def preset(text: Chosen | None) -> str:
     )
 
 
-def usual_sentence(text: Chosen) -> str:
+def default_watch_text(text: TrainingText) -> str:
     """The default sentence to watch: one in the text's style, or from its validation part, which the presets'
     networks never read.
     """
     corpus = text.corpus
     if text.toy:
-        return corpus.text[:LONGEST_WATCHED]
-    if not text.own and corpus.name in SENTENCES:
-        return SENTENCES[corpus.name]
+        return corpus.text[:MAX_WATCH_CHARS]
+    if not text.own and corpus.name in WATCH_TEXTS:
+        return WATCH_TEXTS[corpus.name]
     after, end = text.parts[0], sum(text.parts[:2])
     piece = corpus.text[after : min(end, after + 200)]
     whole = [piece, *piece.split(maxsplit=1)][-1]  # the piece probably begins inside a word
     return shorten(whole, 44, placeholder="") or whole[:44]
 
 
-def decide(text: Chosen, key: str) -> None:
+def resolve_fields(text: TrainingText, key: str) -> None:
     """Decide every field: the reader's value for this text and preset, else the preset's."""
     corpus = text.corpus
     config, minutes = presets.preset(key, corpus.characters, cores())
@@ -144,14 +144,14 @@ def decide(text: Chosen, key: str) -> None:
     for name, value in usual.items():
         FIELDS[name].resolve(usual=value, subject=(corpus.sha256, key))
     FIELDS["name"].resolve(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], subject=corpus.sha256)
-    FIELDS["watch_text"].resolve(usual=usual_sentence(text), subject=corpus.sha256)
+    FIELDS["watch_text"].resolve(usual=default_watch_text(text), subject=corpus.sha256)
 
 
 def watch_text_field() -> None:
     """Draw the field of the sentence to watch."""
     st.text_input(
         _("3 · Sentence to watch"),
-        max_chars=LONGEST_WATCHED,
+        max_chars=MAX_WATCH_CHARS,
         help=_(
             "While it learns, it reads this sentence twice a second. You see what surprises it, and its "
             "hidden states."
@@ -160,7 +160,7 @@ def watch_text_field() -> None:
     )
 
 
-def expert() -> None:
+def draw_settings() -> None:
     """Draw every setting, in columns."""
     for column, groups in zip(st.columns(3, gap="medium"), COLUMNS, strict=True):
         with column:
@@ -208,7 +208,7 @@ def _idle() -> dict[str, Any]:
     return {name: getattr(TrainConfig, name) for name in RECIPE if not SETTINGS[name].applies(chosen)}
 
 
-def recipe(text: Chosen, key: str) -> Recipe:
+def recipe(text: TrainingText, key: str) -> Recipe:
     """The recipe of the form's values. Raises ConfigError for settings that don't go together."""
     config, minutes = presets.preset(key, text.corpus.characters, cores())
     values = {name: FIELDS[name].get() for name in RECIPE} | _idle()

@@ -33,11 +33,11 @@ FIRST = (TOY, "timemachine")
 """The first texts of the list: the toy, then a book."""
 
 KEY = "train-text"
-_KEPT = "train.own"  # a key of st.session_state: the reader's file, decoded; it outlives its upload field
+_UPLOAD = "train.own"  # a key of st.session_state: the reader's file, decoded; it outlives its upload field
 
 
 @dataclass(frozen=True)
-class Chosen:
+class TrainingText:
     """A text to train on.
 
     own      whether it is the reader's own
@@ -58,7 +58,7 @@ class Chosen:
         return not self.parts[1]
 
 
-def choose() -> Chosen | None:
+def choose() -> TrainingText | None:
     """Draw the choice of a text, and its fields. Returns the text; None if there is none yet."""
     toy, word = TOYS[language()]
     about = {name: corpora.describe(name) for name in dict.fromkeys((*FIRST, *corpora.names()))}
@@ -83,14 +83,16 @@ def choose() -> Chosen | None:
             if picked == PASTE:
                 return _pasted()
             if picked == TOY != toy:
-                return _split(corpora.from_text(word, toy, title=f"“{word}”", language=language()), own=False)
+                return _split_text(
+                    corpora.from_text(word, toy, title=f"“{word}”", language=language()), own=False
+                )
             return _fetched(about[picked])
         except RnnvizError as error:
             st.error(describe(error), icon=":material/error:")
             return None
 
 
-def _fetched(info: corpora.CorpusInfo) -> Chosen | None:
+def _fetched(info: corpora.CorpusInfo) -> TrainingText | None:
     if info.needs_download:
         st.caption(
             _("**{title}**: {size} from {source}, licence: {licence}.").format(
@@ -102,56 +104,56 @@ def _fetched(info: corpora.CorpusInfo) -> Chosen | None:
         )
         if not shared.fetched(info):
             return None
-    return _named(info.name)
+    return _corpus_text(info.name)
 
 
-def _uploaded() -> Chosen | None:
+def _uploaded() -> TrainingText | None:
     state, key = st.session_state, clear_data.fresh("train-file")
     file = st.file_uploader(
         _("A text file"),
         key=key,
         help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
     )
-    if file is not None and state.get(_KEPT, ("",))[0] != file.file_id:
+    if file is not None and state.get(_UPLOAD, ("",))[0] != file.file_id:
         source: Any = io.BytesIO(file.getvalue())
         source.name = printable(file.name, MAX_NAME_CHARS)
-        state[_KEPT] = file.file_id, source.name, "".join(open_text(source))
-    if _KEPT not in state:
+        state[_UPLOAD] = file.file_id, source.name, "".join(open_text(source))
+    if _UPLOAD not in state:
         if state.get(key) is not None:  # the browser's field still lists the file, as after a restart
             said = _("The app was restarted, so your files are no longer here. Upload them again.")
             st.warning(said, icon=":material/upload_file:")
         return None
-    _id, name, text = state[_KEPT]
+    _id, name, text = state[_UPLOAD]
     if file is None:
         st.caption(_("Still here: **{name}**").format(name=plain(name)))
-    return _own(text, name)
+    return _reader_text(text, name)
 
 
-def _pasted() -> Chosen | None:
+def _pasted() -> TrainingText | None:
     text = fields.paste_field(
         "train-paste",
         height=120,
         placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),
     )
-    return _own(text, _("pasted text")) if text else None
+    return _reader_text(text, _("pasted text")) if text else None
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _named(name: str) -> Chosen:
-    return _split(corpora.read(name), own=False)
+def _corpus_text(name: str) -> TrainingText:
+    return _split_text(corpora.read(name), own=False)
 
 
 @st.cache_data(max_entries=2, show_spinner=False, scope="session")
-def _own(text: str, title: str) -> Chosen:
-    return _split(corpora.from_text(text, file_name(title.rsplit(".", 1)[0]), title=title), own=True)
+def _reader_text(text: str, title: str) -> TrainingText:
+    return _split_text(corpora.from_text(text, file_name(title.rsplit(".", 1)[0]), title=title), own=True)
 
 
-def _split(corpus: Corpus, *, own: bool) -> Chosen:
+def _split_text(corpus: Corpus, *, own: bool) -> TrainingText:
     split = corpus.split()
     counts, rarest = Counter(split.train), usual_min_count(len(split.train))
     rare = sum(n < rarest for n in counts.values())
     parts = len(split.train), len(split.validation), len(split.held_out)
-    return Chosen(corpus, own, 1 + len(counts) - rare, parts, rare)
+    return TrainingText(corpus, own, 1 + len(counts) - rare, parts, rare)
 
 
 def file_name(title: str) -> str:
@@ -160,7 +162,7 @@ def file_name(title: str) -> str:
     return re.sub(r"--+", "-", kept).strip("-_")[:40].lower() or "own-text"
 
 
-def facts(text: Chosen) -> None:
+def facts(text: TrainingText) -> None:
     """Draw a text's length, its split, and its beginning."""
     corpus = text.corpus
     st.markdown(
