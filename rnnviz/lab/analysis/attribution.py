@@ -49,10 +49,10 @@ Instead = Literal["average", "zero", "unknown", "out"]
 MAX_ATTRIBUTED_CHARS = 1_000
 """Attributed characters in one call, at most."""
 
-STEPS, MOST = 32, 256
+FIRST_POINTS, MAX_POINTS = 32, 256
 """Points of the path at first, doubled until the sum is near enough; and at most."""
 
-SHORTEST = 10
+FIRST_PATH_CHARS = 10
 """Characters of the shortest path; each further path is twice as long."""
 
 MAX_RELATIVE_GAP = 0.01
@@ -62,10 +62,10 @@ MAX_GAP_NATS = 1e-3
 """Nats by which a sum may be off, however small |y - y'| is."""
 
 
-ROWS = 128
+MAX_TEXTS_ABREAST = 128
 """Texts that are read side by side, at most."""
 
-NUMBERS = 1 << 24
+MAX_KEPT_NUMBERS = 1 << 24
 """Numbers that one part of the network keeps for a backward pass, at most."""
 
 
@@ -204,27 +204,27 @@ def attribute(
     _check(method, instead, last)
     report = Reporter(progress)
     reading = read(model, text, stop=at)
-    asked = _ask(reading, character, against, method, instead, last)
+    request = _make_request(reading, character, against, method, instead, last)
     if method == "occlusion":
-        attribution = _occluded(reading, asked, report)
+        attribution = _occluded(reading, request, report)
     elif last is not None:
-        attribution = _integrated(reading, asked, report)
+        attribution = _integrated(reading, request, report)
     else:
-        attribution = _integrated_as_far_as_right(reading, asked, report)
+        attribution = _integrated_as_far_as_right(reading, request, report)
     report.end()
     return attribution
 
 
-def _integrated_as_far_as_right(reading: Reading, asked: Attribution, report: Reporter) -> Attribution:
+def _integrated_as_far_as_right(reading: Reading, request: Attribution, report: Reporter) -> Attribution:
     """Integrated gradients of the last 10, 20, 40 … characters, as many as add up."""
-    best, reach = None, SHORTEST
+    best, reach = None, FIRST_PATH_CHARS
     while True:
-        shorter = replace(asked, first=max(asked.first, len(asked) - reach))
-        found = _integrated(reading, shorter, report)
-        if best is not None and not found.adds_up:
-            return replace(best, beyond=found.error)
-        best = found
-        if shorter.first == asked.first or not found.adds_up:
+        shorter = replace(request, first=max(request.first, len(request) - reach))
+        attribution = _integrated(reading, shorter, report)
+        if best is not None and not attribution.adds_up:
+            return replace(best, beyond=attribution.error)
+        best = attribution
+        if shorter.first == request.first or not attribution.adds_up:
             return best
         reach *= 2
 
@@ -243,14 +243,14 @@ def contributions(
     """`attribute` by both methods, beside the gradient. Where `instead` is "out", integrated gradients take
     the average. Arguments and errors as in `attribute`.
     """
-    asked = partial(attribute, model, text, at=at, character=character, against=against, last=last)
+    attribute_again = partial(attribute, model, text, at=at, character=character, against=against, last=last)
     path = "average" if instead == "out" else instead
-    integrated = asked(instead=path, progress=part(progress, 0.0, 0.5))
-    occluded = asked(instead=instead, method="occlusion", progress=part(progress, 0.5, 1.0))
+    integrated = attribute_again(instead=path, progress=part(progress, 0.0, 0.5))
+    occluded = attribute_again(instead=instead, method="occlusion", progress=part(progress, 0.5, 1.0))
     row = connectivity_row(model, text, at=at, character=character)
     symbol = model.vocabulary.symbol
-    than = None if integrated.against is None else symbol(integrated.against)
-    return Contributions(symbol(integrated.target), than, integrated, occluded, row)
+    against_symbol = None if integrated.against is None else symbol(integrated.against)
+    return Contributions(symbol(integrated.target), against_symbol, integrated, occluded, row)
 
 
 def _check(method: str, instead: str, last: int | None) -> None:
@@ -271,7 +271,7 @@ def _check(method: str, instead: str, last: int | None) -> None:
         raise ConfigError("last is at least 1 character; received {last}", last=last)
 
 
-def _ask(
+def _make_request(
     reading: Reading,
     character: str | None,
     against: str | None,
@@ -289,9 +289,11 @@ def _ask(
             limit=MAX_ATTRIBUTED_CHARS,
         )
     target = int(reading.targets(character)[-1])
-    than = None if against is None else reading.symbol(against, "against")
-    whole = float(scores(reading.weights, reading.top[-1:], target, than)[0])
-    return Attribution(reading.text, target, than, first, np.zeros(t), whole, math.nan, method, instead, 0)
+    against_symbol = None if against is None else reading.symbol(against, "against")
+    whole = float(scores(reading.weights, reading.top[-1:], target, against_symbol)[0])
+    return Attribution(
+        reading.text, target, against_symbol, first, np.zeros(t), whole, math.nan, method, instead, 0
+    )
 
 
 def _baseline(reading: Reading, instead: Instead) -> Floats:
@@ -305,29 +307,29 @@ def _baseline(reading: Reading, instead: Instead) -> Floats:
     return np.asarray(rows.mean(axis=0, dtype=np.float64), np.float32)
 
 
-def _integrated(reading: Reading, asked: Attribution, report: Reporter) -> Attribution:
+def _integrated(reading: Reading, request: Attribution, report: Reporter) -> Attribution:
     """Gauss–Legendre quadrature along the path, with twice as many points until the sum is near enough."""
-    weights, baseline = reading.weights, _baseline(reading, asked.instead)
-    n = len(asked) - asked.first
-    away = weights.rows(0, reading.inputs[asked.first + 1 :], reading.hidden) - baseline  # (n, G·H)
-    hidden, cell = reading.before(asked.first + 1)
+    weights, baseline = reading.weights, _baseline(reading, request.instead)
+    n = len(request) - request.first
+    away = weights.rows(0, reading.inputs[request.first + 1 :], reading.hidden) - baseline  # (n, G·H)
+    hidden, cell = reading.before(request.first + 1)
     state = hidden[:, None], None if cell is None else cell[:, None]  # (L, 1, H), to broadcast
     tops = driven(weights, state, np.broadcast_to(baseline, (n, 1, len(baseline))))[0][-1, -1]
-    without = float(scores(weights, tops, asked.target, asked.against)[0])
-    most = int(np.clip(NUMBERS // (away.size * len(weights.layers)), 1, ROWS))
-    points = STEPS
+    without = float(scores(weights, tops, request.target, request.against)[0])
+    points_at_once = int(np.clip(MAX_KEPT_NUMBERS // (away.size * len(weights.layers)), 1, MAX_TEXTS_ABREAST))
+    points = FIRST_POINTS
     while True:
         places, shares = np.polynomial.legendre.leggauss(points)
-        values = np.zeros(len(asked))
-        for begin in range(0, points, most):
-            here = slice(begin, begin + most)
-            along = ((places[here, None] + 1) / 2).astype(np.float32)
+        values = np.zeros(len(request))
+        for begin in range(0, points, points_at_once):
+            some = slice(begin, begin + points_at_once)
+            along = ((places[some, None] + 1) / 2).astype(np.float32)
             rows = baseline + away[:, None] * along  # (n, B, G·H)
-            values[asked.first :] += _along(weights, state, rows, away, asked) @ shares[here] / 2
-            report(n / len(asked))
-        found = replace(asked, values=read_only(values), without=without, steps=points)
-        if found.adds_up or points >= MOST:
-            return found
+            values[request.first :] += _along(weights, state, rows, away, request) @ shares[some] / 2
+            report(n / len(request))
+        attribution = replace(request, values=read_only(values), without=without, steps=points)
+        if attribution.adds_up or points >= MAX_POINTS:
+            return attribution
         points *= 2
 
 
@@ -364,16 +366,16 @@ def _along(
     return gradients
 
 
-def _occluded(reading: Reading, asked: Attribution, report: Reporter) -> Attribution:
+def _occluded(reading: Reading, request: Attribution, report: Reporter) -> Attribution:
     """Texts with one character each replaced, read side by side from that character on."""
-    t = len(asked)
-    row = None if asked.instead == "out" else _baseline(reading, asked.instead)
+    t = len(request)
+    row = None if request.instead == "out" else _baseline(reading, request.instead)
     values = np.zeros(t)
-    for begin in range(asked.first, t, ROWS):
-        some = range(begin, min(begin + ROWS, t))
+    for begin in range(request.first, t, MAX_TEXTS_ABREAST):
+        some = range(begin, min(begin + MAX_TEXTS_ABREAST, t))
         before = [reading.before(s + 1) for s in some]
         tops = without_each(reading.weights, reading.inputs[begin + 1 :], before, row)
-        left = scores(reading.weights, tops, asked.target, asked.against)
-        values[some.start : some.stop] = asked.whole - left
-        report((some.stop - asked.first) / (t - asked.first))
-    return replace(asked, values=read_only(values))
+        without = scores(reading.weights, tops, request.target, request.against)
+        values[some.start : some.stop] = request.whole - without
+        report((some.stop - request.first) / (t - request.first))
+    return replace(request, values=read_only(values))

@@ -16,7 +16,7 @@ from rnnviz.checks import checked
 from rnnviz.errors import ConfigError
 from rnnviz.lab.analysis.evidence import needs_fits, weigh
 from rnnviz.lab.analysis.search_result import Replication, Search, holm, min_shifts
-from rnnviz.lab.analysis.searching import SHIFTS, Searcher
+from rnnviz.lab.analysis.searching import DEFAULT_SHIFTS, Searcher
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.lab.analysis.targets import target as labels
 from rnnviz.lab.engines import untrained as networks
@@ -28,11 +28,11 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.decoding import TextOrPath, text_of
 
-What = str | Target | Array
-W = TypeVar("W", bound=What)
+Sought = str | Target | Array
+W = TypeVar("W", bound=Sought)
 
 
-READING, ECHOES = 0.2, 0.7
+READING_SHARE, COPIES_SHARE = 0.2, 0.7
 """The share of the work that reading takes; and the share of the rest that the copies take."""
 
 
@@ -74,13 +74,13 @@ def echoes(
     `text` is normalised, as `Trace.text` is, and as long as the targets. Graded targets ignore `edges`;
     `fresh` is that of `untrained`. Raises the errors of `Searcher.search`.
     """
-    found = []
+    by_copy = []
     for number, copy in enumerate(untrained(model, copies, fresh=fresh)):
         traced = trace_long_text(copy, text, part(progress, number / copies, (number + 1) / copies))
         searcher = Searcher(traced, layer=layer, quantity=quantity)
-        columns = [searcher.best_column(one, 0 if one.graded else edges) for one in targets]
-        found.append([column.astype(np.float32) for column in columns])
-    return list(zip(*found, strict=True)) if found else [() for _ in targets]
+        columns = [searcher.best_column(target, 0 if target.graded else edges) for target in targets]
+        by_copy.append([column.astype(np.float32) for column in columns])
+    return list(zip(*by_copy, strict=True)) if by_copy else [() for _ in targets]
 
 
 def controlled(
@@ -91,7 +91,7 @@ def controlled(
     layer: int | None = None,
     quantity: str = "hidden",
     edges: int = 0,
-    shifts: int = SHIFTS,
+    shifts: int = DEFAULT_SHIFTS,
     seed: int = 0,
     copies: int = UNTRAINED_COPIES,
     fresh: Fresh | None = None,
@@ -105,9 +105,9 @@ def controlled(
     searcher = Searcher(traced, layer=layer, quantity=quantity, seed=seed)
     varying = [target for target in targets if target.varies or not len(target)]
     near = [0 if target.graded else edges for target in varying]
-    found = []
+    searches = []
     for one, e in zip(varying, near, strict=True):
-        found.append(searcher.search(one, edges=e, shifts=shifts))
+        searches.append(searcher.search(one, edges=e, shifts=shifts))
         report(0.0)
     columns = echoes(
         model,
@@ -118,14 +118,14 @@ def controlled(
         edges=edges,
         copies=copies,
         fresh=fresh,
-        progress=part(progress, 0.0, ECHOES),
+        progress=part(progress, 0.0, COPIES_SHARE),
     )
     weighed = []
-    for one, search, e, each in zip(varying, found, near, columns, strict=True):
-        weighed.append(weigh(searcher, search, one, each, edges=e))
-        report(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
-    left = iter(weighed)
-    return [next(left) if target.varies or not len(target) else None for target in targets]
+    for one, search, e, copy_values in zip(varying, searches, near, columns, strict=True):
+        weighed.append(weigh(searcher, search, one, copy_values, edges=e))
+        report(COPIES_SHARE + (1 - COPIES_SHARE) * len(weighed) / len(varying))
+    remaining = iter(weighed)
+    return [next(remaining) if target.varies or not len(target) else None for target in targets]
 
 
 class _Options(TypedDict, total=False):
@@ -140,12 +140,17 @@ class _Options(TypedDict, total=False):
 
 
 @overload
-def find(model: Network, text: TextOrPath, target: What, **options: Unpack[_Options]) -> Search: ...
+def find(model: Network, text: TextOrPath, target: Sought, **options: Unpack[_Options]) -> Search: ...
 @overload
 def find(model: Network, text: TextOrPath, target: list[W], **options: Unpack[_Options]) -> list[Search]: ...
 @overload
 def find(
-    model: Network, text: TextOrPath, target: What, *, models: Sequence[Network], **options: Unpack[_Options]
+    model: Network,
+    text: TextOrPath,
+    target: Sought,
+    *,
+    models: Sequence[Network],
+    **options: Unpack[_Options],
 ) -> Replication: ...
 @overload
 def find(
@@ -160,7 +165,7 @@ def find(
 def find(
     model: Network,
     text: TextOrPath,
-    target: What | list[W],
+    target: Sought | list[W],
     *,
     models: Sequence[Network] | None = None,
     layer: int | None = None,
@@ -214,40 +219,40 @@ def find(
     >>> [search.verdict for search in again.searches], again.remember
     (['short', 'short'], 0)
     """
-    every = target if isinstance(target, list) else [target]
-    if not every:
+    targets = target if isinstance(target, list) else [target]
+    if not targets:
         raise ConfigError("no target was given: name at least one, such as ['quotes']")
-    given = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
+    options = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
     networks, searched = [model, *(() if models is None else models)], []
     weights_of(model)  # refuses what is no network
     text = text_of(text, model.vocabulary.characters)
-    for number, one in enumerate(networks):
+    for number, network in enumerate(networks):
         share = part(progress, number / len(networks), (number + 1) / len(networks))
-        found = _find(one, text, every, shifts=shifts, fresh=fresh, progress=share, **given)
-        searched.append(holm(found) if isinstance(target, list) else found)
+        searches = _find(network, text, targets, shifts=shifts, fresh=fresh, progress=share, **options)
+        searched.append(holm(searches) if isinstance(target, list) else searches)
     if models is None:
         return searched[0] if isinstance(target, list) else searched[0][0]
-    names = tuple(one.name for one in networks)
-    replicated = [Replication(names, each) for each in zip(*searched, strict=True)]
+    names = tuple(network.name for network in networks)
+    replicated = [Replication(names, same_target) for same_target in zip(*searched, strict=True)]
     return replicated if isinstance(target, list) else replicated[0]
 
 
 def _find(
     model: Network,
     text: str,
-    what: Sequence[What],
+    sought_names: Sequence[Sought],
     *,
     shifts: int | None,
     progress: Progress | None,
-    **given: Any,
+    **options: Any,
 ) -> list[Search]:
     """A search for each target, with its evidence; `given` are arguments of `controlled`."""
-    traced = trace_long_text(model, text, part(progress, 0.0, READING))
-    sought = [labels(one, traced.text) for one in what]
-    for one in sought:
-        one.check(len(traced))
-    enough = max(SHIFTS, min_shifts(len(sought))) if shifts is None else shifts
-    searching = part(progress, READING, 1.0)
-    searches = controlled(model, traced, sought, shifts=enough, progress=searching, **given)
+    traced = trace_long_text(model, text, part(progress, 0.0, READING_SHARE))
+    sought = [labels(target, traced.text) for target in sought_names]
+    for target in sought:
+        target.check(len(traced))
+    enough = max(DEFAULT_SHIFTS, min_shifts(len(sought))) if shifts is None else shifts
+    searching = part(progress, READING_SHARE, 1.0)
+    searches = controlled(model, traced, sought, shifts=enough, progress=searching, **options)
     Reporter(progress).end()
     return [search for search in searches if search is not None]

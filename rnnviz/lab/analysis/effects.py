@@ -46,7 +46,7 @@ from rnnviz.text.characters import normalise
 CONTROL_QUANTILE = 0.95
 """The share of random changes that must cost less before an intervention is said to matter."""
 
-CONTROLS = 16
+DEFAULT_CONTROLS = 16
 """Random units, and as many random directions, beside an intervention."""
 
 
@@ -127,7 +127,7 @@ def effect(
     change: Intervention,
     *,
     target: str | Target | Mask | None = None,
-    controls: int = CONTROLS,
+    controls: int = DEFAULT_CONTROLS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Effect:
@@ -153,29 +153,29 @@ def effect(
     weights = weights_of(model)
     text = normalise(text, model.normaliser)
     inside = holding(text, target)
-    every = (change, *_others(change, weights.layers[0].units, controls, seed))
-    for one in every:
-        one.changes(weights)  # raises for an absent unit
+    changes = (change, *_draw_controls(change, weights.layers[0].units, controls, seed))
+    for intervention in changes:
+        intervention.changes(weights)  # raises for an absent unit
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
-    extra = np.empty((len(ids), len(every)))
-    report, layer, B = Reporter(progress), change.layer, len(every)
+    extra = np.empty((len(ids), len(changes)))
+    report, layer, B = Reporter(progress), change.layer, len(changes)
     unchanged = stretches(NetworkReader(weights, texts=1), inputs, layer, B)
-    changed = stretches(NetworkReader(weights, texts=B, changes=side_by_side(every)), inputs, layer, B)
+    changed = stretches(NetworkReader(weights, texts=B, changes=side_by_side(changes)), inputs, layer, B)
     for (start, top, _), (_, plain, _) in zip(changed, unchanged, strict=True):
-        here = slice(start, start + len(top))
-        extra[here] = costs(weights, top, ids[here]) - costs(weights, plain, ids[here])
-        report(here.stop / len(ids))
+        rows = slice(start, start + len(top))
+        extra[rows] = costs(weights, top, ids[rows]) - costs(weights, plain, ids[rows])
+        report(rows.stop / len(ids))
     report.end()
     sums, counts = by_passage(extra, passage_of(len(ids)), inside)
     # The change alone determines the bootstrap's blocks: one slowly drifting control would make them so long
     # that no interval remains.
-    own = slice(0, 1)
-    apart = within(None if inside is None else inside.name, sums, counts, own)
-    return Effect(change, every[1:], whole(sums, counts, own), apart, len(ids))
+    first_column = slice(0, 1)
+    apart = within(None if inside is None else inside.name, sums, counts, first_column)
+    return Effect(change, changes[1:], whole(sums, counts, first_column), apart, len(ids))
 
 
-def _others(change: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
+def _draw_controls(change: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
     """The controls: the same action on as many random units, then directions."""
     if count < 1:
         raise ConfigError("an effect stands beside at least 1 control; received {count}", count=count)

@@ -51,7 +51,7 @@ from rnnviz.errors import ConfigError, install
 from rnnviz.lab.analysis import ranking
 from rnnviz.lab.analysis.bootstrap import block_length, draw_starts, resampled_means
 from rnnviz.lab.analysis.search_result import Search
-from rnnviz.lab.analysis.searching import SHIFTS, Searcher, Split
+from rnnviz.lab.analysis.searching import DEFAULT_SHIFTS, Searcher, Split
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.threads import worth_trying_alone
@@ -62,10 +62,10 @@ from rnnviz.scoring.trace import Trace
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-CANDIDATES = 32
+STABILITY_UNITS = 32
 """Units resampled for the stability: no other is likely to rank first."""
 
-STABILITY = 200
+STABILITY_SAMPLES = 200
 """Resampled texts in which the units are ranked again."""
 
 SCORE_SPREAD, LEAD_SPREAD = (-0.6, 0.2), (-0.7, 0.2)
@@ -76,7 +76,7 @@ In a lead, the text's effect on both scores cancels.
 MIN_RUNS = 20
 """Runs of a target, inside and outside, below which a text is too short for an interval."""
 
-LENGTHS = (2, 4, 8)
+CONTEXT_LENGTHS = (2, 4, 8)
 """The context lengths k of the linear rival; `ranking.predict_by_symbol` counts the case of one
 character.
 """
@@ -103,7 +103,7 @@ def weigh(
     untrained: Sequence[Array] = (),
     *,
     edges: int = 0,
-    resamples: int = STABILITY,
+    resamples: int = STABILITY_SAMPLES,
     progress: Progress | None = None,
 ) -> Search:
     """`search`, which `searcher` found for `target`, with its evidence.
@@ -134,21 +134,21 @@ def weigh(
     named: list[tuple[Simpler, int]] = []
     parts = [half for half in (split.second, split.third) if half is not None]
     if searcher.ids is not None:
-        named += [("character", 1), *(("context", k) for k in LENGTHS)]
-        told = [partial(ranking.predict_by_symbol, searcher.ids, target.values)]
-        told += [partial(predicted, searcher.ids, target.values, k) for k in LENGTHS]
+        named += [("character", 1), *(("context", k) for k in CONTEXT_LENGTHS)]
+        predictors = [partial(ranking.predict_by_symbol, searcher.ids, target.values)]
+        predictors += [partial(predicted, searcher.ids, target.values, k) for k in CONTEXT_LENGTHS]
         with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
-            fits = [[pool.submit(one, ~part) for part in parts] for one in told]
+            fits = [[pool.submit(predict, ~part) for part in parts] for predict in predictors]
             for place, halves in enumerate(fits):
-                report(place / (len(LENGTHS) + 2))
+                report(place / (len(CONTEXT_LENGTHS) + 2))
                 series.append(halves[0].result())
                 for part, fit in zip(parts[1:], halves[1:], strict=True):
                     series[-1][part] = fit.result()[part]  # each part is predicted by a fit on the rest
-    report(1 - 1 / (len(LENGTHS) + 2))
+    report(1 - 1 / (len(CONTEXT_LENGTHS) + 2))
     named += [("untrained", seed) for seed in range(len(untrained))]
     series += untrained
     scores = [_scores(series, target, split, part) for part in parts]
-    leading = _scores(list(searcher.columns(search, CANDIDATES).T), target, split, split.first)
+    leading = _scores(list(searcher.columns(search, STABILITY_UNITS).T), target, split, split.first)
     return replace(
         search,
         evidence=_evidence(scores, leading, named, resamples),
@@ -167,7 +167,7 @@ def search(
     layer: int | None = None,
     quantity: str = "hidden",
     edges: int = 0,
-    shifts: int = SHIFTS,
+    shifts: int = DEFAULT_SHIFTS,
     seed: int = 0,
     untrained: Iterable[Trace] = (),
 ) -> Search:
@@ -253,24 +253,24 @@ class Scores:
                 # not near, the others scaled up so that the mean over all n stays the same.
                 parts = np.where(fewer < values, spread, parts)
                 values = np.minimum(fewer, values)
-        sure = count_runs(target) >= MIN_RUNS and len(target) >= 2 << OCTAVES
-        return cls(values, parts, sure, -1.0 if graded else 0.0)
+        has_intervals = count_runs(target) >= MIN_RUNS and len(target) >= 2 << OCTAVES
+        return cls(values, parts, has_intervals, -1.0 if graded else 0.0)
 
-    def interval(self, which: int = 0) -> tuple[float, float]:
+    def interval(self, column: int = 0) -> tuple[float, float]:
         """The 95 % interval of a score over all text of the same kind."""
-        half = all_text(self.parts[:, which], SCORE_SPREAD).half_width()
-        value = float(self.values[which])
+        half = all_text(self.parts[:, column], SCORE_SPREAD).half_width()
+        value = float(self.values[column])
         return max(self.lowest, value - half), min(1.0, value + half)
 
-    def rival(self, which: int, kind: Simpler, number: int) -> Rival:
+    def rival(self, column: int, kind: Simpler, number: int) -> Rival:
         """A series as a rival of the first, with the interval of the first's lead where `sure`."""
-        value = float(self.values[which])
+        value = float(self.values[column])
         if not self.sure:
             return Rival(kind, number, value, None, None, 1.0)
         lead = float(self.values[0] - value)
         # The difference character by character: what the text does to both scores cancels, so a lead's
         # interval is narrower than the two scores' together.
-        spread = all_text(self.parts[:, 0] - self.parts[:, which], LEAD_SPREAD)
+        spread = all_text(self.parts[:, 0] - self.parts[:, column], LEAD_SPREAD)
         half = spread.half_width()
         return Rival(kind, number, value, lead - half, lead + half, spread.beyond(lead) if lead > 0 else 1.0)
 

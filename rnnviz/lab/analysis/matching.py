@@ -41,13 +41,13 @@ from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace_long_text
 
-THRESHOLD = 0.5
+DEFAULT_THRESHOLD = 0.5
 """The default distance from 0 at which a unit is on."""
 
 MIN_OCCURRENCES = 100
 """Occurrences of an ending that a comparison needs."""
 
-BEGINNING = 30_000
+CONTROL_CHARS = 30_000
 """Characters of the searched text that untrained copies read."""
 
 CHARS_BEFORE, CHARS_AFTER = 60, 30
@@ -73,7 +73,7 @@ class Pattern(Brief):
 
     units: tuple[Unit, ...]
     signs: tuple[int, ...]
-    threshold: float = THRESHOLD
+    threshold: float = DEFAULT_THRESHOLD
     length: int = 1
 
     def __post_init__(self) -> None:
@@ -251,7 +251,7 @@ def pattern(
     start: int,
     stop: int,
     *,
-    threshold: float = THRESHOLD,
+    threshold: float = DEFAULT_THRESHOLD,
     edges: int = 0,
     layer: int | None = None,
 ) -> Pattern:
@@ -364,7 +364,7 @@ class _Places(NamedTuple):
     sets: Mask
 
 
-def _best_apart(places: _Places, most: int, until: int) -> _Places:
+def _best_apart(places: _Places, count: int, until: int) -> _Places:
     """The places that don't overlap a better one, best first, `most` of them; and those in doubt, because a
     better one may come yet.
 
@@ -378,7 +378,7 @@ def _best_apart(places: _Places, most: int, until: int) -> _Places:
     starts, stops = starts[order], stops[order]
     free, doubtful = np.ones(len(order), np.bool_), np.zeros(len(order), np.bool_)
     chosen, certain = list[int](), 0
-    while certain < most and free.any():
+    while certain < count and free.any():
         best = int(free.argmax())
         chosen.append(best)
         free[best] = False
@@ -496,9 +496,9 @@ def untrained_copies(
     """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
     same; `fresh` is that of `rnnviz.units.untrained`.
     """
-    text, found = text[:BEGINNING], []
+    text, read_copies = text[:CONTROL_CHARS], []
     for number, copy in enumerate(controls.untrained(model, count, fresh=fresh)):
         read = trace_long_text(copy, text, part(progress, number / count, (number + 1) / count))
         flat = read.hidden.reshape(len(read), -1)
-        found.append(Copy(copy, np.ascontiguousarray(flat.astype(np.float16).T)))
-    return tuple(found)
+        read_copies.append(Copy(copy, np.ascontiguousarray(flat.astype(np.float16).T)))
+    return tuple(read_copies)

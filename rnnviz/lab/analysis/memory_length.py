@@ -26,7 +26,7 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.reprs import Pictured
 
-LAGS = 100
+DEFAULT_LAGS = 100
 """The default number of lags: characters whose gradient a prediction counts."""
 
 INTERVAL_SAMPLES = 1000
@@ -75,7 +75,7 @@ class Reach(Pictured, Reported):
         }
 
 
-def square_reach(square: Connectivity, lags: int = LAGS) -> Reach:
+def square_reach(square: Connectivity, lags: int = DEFAULT_LAGS) -> Reach:
     """The Reach of a whole connectivity, over its predictions with `lags` characters before them.
 
     Raises ConfigError if no prediction has so many, or for `lags` below 2.
@@ -98,7 +98,7 @@ def memory_length(
     model: Network,
     text: str,
     *,
-    lags: int = LAGS,
+    lags: int = DEFAULT_LAGS,
     character: str | None = None,
     progress: Progress | None = None,
 ) -> Reach:
@@ -124,13 +124,13 @@ def memory_length(
     T = len(reading.text)
     _check(T, lags)
     targets, report = reading.targets(character), Reporter(progress)
-    found = np.zeros((T + 1 - lags, lags))
+    lengths = np.zeros((T + 1 - lags, lags))
     for begin in range(lags, T + 1, lags):
         end = min(begin + lags, T + 1)
-        _back(reading, targets, begin, end, found[begin - lags : end - lags])
-        report((end - lags) / len(found))
+        _back(reading, targets, begin, end, lengths[begin - lags : end - lags])
+        report((end - lags) / len(lengths))
     report.end()
-    return _reach(found)
+    return _reach(lengths)
 
 
 def _back(reading: Reading, targets: Integers, begin: int, end: int, out: Doubles) -> None:

@@ -17,8 +17,8 @@ from rnnviz.lab.analysis.activations import activations
 from rnnviz.lab.analysis.matching import (
     CHARS_AFTER,
     CHARS_BEFORE,
+    DEFAULT_THRESHOLD,
     MIN_OCCURRENCES,
-    THRESHOLD,
     Compared,
     Copy,
     Ending,
@@ -48,11 +48,11 @@ PIECE_CHARS = 2048
 MAX_KEPT_BYTES = 1 << 27
 """Bytes of a text's states that are kept in memory, at most: 260,000 characters of 256 units."""
 
-READING, SEARCHING = 0.95, 0.9
+READING_SHARE, SEARCHING_SHARE = 0.95, 0.9
 """Shares of the work: of a search, the reading, before the matches' context; of a match, the search, before
 the untrained copies'."""
 
-LOWEST = 1e-4
+MIN_COPY_THRESHOLD = 1e-4
 """The lowest threshold for an untrained copy: above 0."""
 
 
@@ -90,11 +90,11 @@ class SearchedText:
         while n not in self._before:
             self.states(len(self._before) - 1)
         reader = NetworkReader(self._weights, self._before[n])
-        found = _as_float16(reader.states(self._ids[n * PIECE_CHARS : (n + 1) * PIECE_CHARS])[0][1:])
+        piece_states = _as_float16(reader.states(self._ids[n * PIECE_CHARS : (n + 1) * PIECE_CHARS])[0][1:])
         self._before[n + 1] = _reader_state(reader)
         if self.bytes <= MAX_KEPT_BYTES:
-            self._kept[n] = found
-        return found
+            self._kept[n] = piece_states
+        return piece_states
 
     def between(self, start: int, stop: int) -> Iterator[Halves]:
         """The states after characters start .. stop - 1, piece by piece."""
@@ -107,12 +107,12 @@ class SearchedText:
         stop: int | None = None,
         *,
         progress: Progress | None = None,
-        **asked: Any,
+        **options: Any,
     ) -> Matches:
         """The matches of a pattern in characters 0 .. stop - 1, without their context; `asked` are those of
         `rnnviz.lab.analysis.matching.find`.
         """
-        finder, report, done = Finder(self._H, pattern, **asked), Reporter(progress), 0
+        finder, report, done = Finder(self._H, pattern, **options), Reporter(progress), 0
         stop = len(self.text) if stop is None else stop
         for piece in self.between(0, stop):
             finder.add(piece)
@@ -126,11 +126,11 @@ class SearchedText:
         start: int,
         stop: int,
         *,
-        threshold: float = THRESHOLD,
+        threshold: float = DEFAULT_THRESHOLD,
         edges: int = 0,
         layer: int | None = None,
         progress: Progress | None = None,
-        **asked: Any,
+        **options: Any,
     ) -> Matches:
         """The matches of characters start .. stop - 1 of `read`, with their context.
 
@@ -144,18 +144,18 @@ class SearchedText:
         (2, [4, 25])
         """
         shape = pattern(read, start, stop, threshold=threshold, edges=edges, layer=layer)
-        found = self.search(shape, progress=part(progress, 0.0, READING), **asked)
+        matches = self.search(shape, progress=part(progress, 0.0, READING_SHARE), **options)
         placed, report = list[Match](), Reporter(progress)
-        for match in found.found:
+        for match in matches.found:
             placed.append(self._context(shape, match))
-            report(READING + (1 - READING) * len(placed) / len(found.found))
-        passage, ends = read.text[start:stop], _match_ends(found)
+            report(READING_SHARE + (1 - READING_SHARE) * len(placed) / len(matches.found))
+        passage, ends = read.text[start:stop], _match_ends(matches)
         whole, last = (
             Ending(text, _count_among(ends, places), len(ends), len(places) / len(self.text))
             for text, places in ((passage, self.ends_with(passage)), self._ending(passage))
         )
         return replace(
-            found,
+            matches,
             found=tuple(placed),
             characters=len(self.text),
             edges=edges,
@@ -165,7 +165,7 @@ class SearchedText:
 
     def beside(
         self,
-        found: Matches,
+        matches: Matches,
         read: Trace,
         start: int,
         stop: int,
@@ -185,28 +185,32 @@ class SearchedText:
         >>> searched.beside(found, read, 4, 8, untrained_copies(model, text)).untrained.shares[0]
         Compared(name='time', own=2, untrained=6)
         """
-        assert found.passage
-        assert found.ending
-        asked: dict[str, Any] = {"share": share, "least": found.least, "most": most}
-        characters, threshold = copies[0].states.shape[1], found.pattern.threshold
+        assert matches.passage
+        assert matches.ending
+        options: dict[str, Any] = {"share": share, "least": matches.least, "most": most}
+        characters, threshold = copies[0].states.shape[1], matches.pattern.threshold
         on = float((abs(activations(read, layer=layer)) >= threshold).mean())
-        own = _match_ends(self.search(found.pattern, characters, **asked))
-        thresholds, units, theirs = [], [], []
+        network_ends = _match_ends(self.search(matches.pattern, characters, **options))
+        thresholds, units, copy_ends = [], [], []
         for copy in copies:
-            there = trace(copy.model, read.text)
-            states = abs(activations(there, layer=layer))
-            as_many = max(LOWEST, float(np.quantile(states, 1 - on)))
-            same = pattern(there, start, stop, threshold=as_many, edges=found.edges, layer=layer)
+            copy_trace = trace(copy.model, read.text)
+            states = abs(activations(copy_trace, layer=layer))
+            as_many = max(MIN_COPY_THRESHOLD, float(np.quantile(states, 1 - on)))
+            same = pattern(copy_trace, start, stop, threshold=as_many, edges=matches.edges, layer=layer)
             thresholds.append(as_many)
             units.append(len(same))
             if len(same):
-                theirs += _match_ends(find(copy.states, self._H, same, **asked))
-        held = []
-        for text in (found.passage.text, found.ending.text):
+                copy_ends += _match_ends(find(copy.states, self._H, same, **options))
+        compared = []
+        for text in (matches.passage.text, matches.ending.text):
             places = self.ends_with(text)
-            held.append(Compared(text, _count_among(own, places), _count_among(theirs, places)))
-        beside = Untrained(characters, tuple(units), tuple(thresholds), len(own), len(theirs), tuple(held))
-        return replace(found, untrained=beside)
+            compared.append(
+                Compared(text, _count_among(network_ends, places), _count_among(copy_ends, places))
+            )
+        beside = Untrained(
+            characters, tuple(units), tuple(thresholds), len(network_ends), len(copy_ends), tuple(compared)
+        )
+        return replace(matches, untrained=beside)
 
     def _context(self, pattern: Pattern, match: Match) -> Match:
         """A match with its context."""
@@ -279,7 +283,7 @@ def match(
     stop: int,
     corpus: str,
     *,
-    threshold: float = THRESHOLD,
+    threshold: float = DEFAULT_THRESHOLD,
     edges: int = 0,
     layer: int | None = None,
     share: float = 0.75,
@@ -318,7 +322,7 @@ def match(
     if folder is not None:
         raise ConfigError("folder is gone: states stay in memory, and a longer text is read anew each time")
     read, searched = trace(model, text), SearchedText(model, corpus)
-    found = searched.elsewhere(
+    matches = searched.elsewhere(
         read,
         start,
         stop,
@@ -328,11 +332,11 @@ def match(
         share=share,
         least=least,
         most=most,
-        progress=part(progress, 0.0, SEARCHING),
+        progress=part(progress, 0.0, SEARCHING_SHARE),
     )
-    if copies and found.found:
-        reading = part(progress, SEARCHING, 1.0)
+    if copies and matches.found:
+        reading = part(progress, SEARCHING_SHARE, 1.0)
         beside = untrained_copies(model, searched.text, copies, fresh=fresh, progress=reading)
-        found = searched.beside(found, read, start, stop, beside, layer=layer, share=share, most=most)
+        matches = searched.beside(matches, read, start, stop, beside, layer=layer, share=share, most=most)
     Reporter(progress).end()
-    return found
+    return matches

@@ -53,13 +53,13 @@ SUBSET_STRENGTH = 10.0
 
 Interval = tuple[float, float]
 
-FEW = (1, 2, 4, 8)
+SUBSET_SIZES = (1, 2, 4, 8)
 """Numbers of units whose probes stand beside the probe of all units."""
 
 HOLDING_SHARE = 0.95
 """Units hold a target if they reach this share of the whole probe's score above chance."""
 
-CONTROLS = 5
+DEFAULT_CONTROLS = 5
 """Draws of the control task."""
 
 Verdict = Literal[
@@ -256,7 +256,7 @@ def probe(
     layer: int | None = None,
     quantity: str = "hidden",
     untrained: Iterable[Trace | Array] = (),
-    controls: int = CONTROLS,
+    controls: int = DEFAULT_CONTROLS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Probe:
@@ -293,9 +293,9 @@ def probe(
         )
     target = targets.target(target, source.text if isinstance(source, Trace) else "")
     copies = (Searcher(copy, layer=layer, quantity=quantity) for copy in untrained)
-    many = len(untrained) if isinstance(untrained, Sized) else 0
+    copy_count = len(untrained) if isinstance(untrained, Sized) else 0
     return probe_units(
-        searcher, target, untrained=copies, controls=controls, seed=seed, copies=many, progress=progress
+        searcher, target, untrained=copies, controls=controls, seed=seed, copies=copy_count, progress=progress
     )
 
 
@@ -304,7 +304,7 @@ def probe_units(
     target: Target,
     *,
     untrained: Iterable[Searcher] = (),
-    controls: int = CONTROLS,
+    controls: int = DEFAULT_CONTROLS,
     seed: int = 0,
     copies: int = 0,
     progress: Progress | None = None,
@@ -318,8 +318,8 @@ def probe_units(
         )
     evidence.needs_fits()
     report = Reporter(progress)
-    before = 4 + FEW[-1] + controls  # steps before the contexts
-    total = 1 + before + len(evidence.LENGTHS) + 2 * copies
+    before = 4 + SUBSET_SIZES[-1] + controls  # steps before the contexts
+    total = 1 + before + len(evidence.CONTEXT_LENGTHS) + 2 * copies
     search = searcher.search(target, shifts=0)
     report(1 / total)
     values = target.values
@@ -328,28 +328,28 @@ def probe_units(
     parts = Parts(searcher.values, first, second)
     line = parts.line(values)
     report(3 / total)
-    few = []
-    for one in _few(searcher, search.best, parts, values):
-        few.append(one)
-        report((3 + len(one.units)) / total)
+    subsets = []
+    for subset in _probe_subsets(searcher, search.best, parts, values):
+        subsets.append(subset)
+        report((3 + len(subset.units)) / total)
     control = []
     for number in range(controls):
         control += _control(parts, values, np.random.default_rng((seed, number)))
-        report((4 + FEW[-1] + number) / total)
+        report((4 + SUBSET_SIZES[-1] + number) / total)
     around: list[Doubles] = []
-    for k in evidence.LENGTHS if split.blocks else ():
+    for k in evidence.CONTEXT_LENGTHS if split.blocks else ():
         report((before + len(around)) / total)
         if searcher.ids is not None:
             around.append(evidence.predicted(searcher.ids, values, k, first)[second])
     columns = [parts.measured(line), *around]
     for number, copy in enumerate(untrained):
-        report((before + len(evidence.LENGTHS) + 2 * number) / total)
+        report((before + len(evidence.CONTEXT_LENGTHS) + 2 * number) / total)
         theirs = Parts(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
     report(1 - 2 / total)
     scores = Scores.of(np.column_stack(columns), values[second])
     scores = scores if split.blocks else replace(scores, sure=False)
-    context, reached, lead = _beside(scores, len(around))
+    context, reached, lead = _closest_rivals(scores, len(around))
     report.end()
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
     return Probe(
@@ -358,7 +358,7 @@ def probe_units(
         quantity=searcher.quantity,
         layers=layers,
         score=parts.score(line, values),
-        few=tuple(few),
+        few=tuple(subsets),
         control=tuple(control),
         untrained=reached,
         character=search.character,
@@ -372,25 +372,25 @@ def probe_units(
     )
 
 
-def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Iterator[Few]:
+def _probe_subsets(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Iterator[Few]:
     """The scores of FEW units, beginning with the `best`, as far as there are units."""
     units = searcher.units
     chosen = [units.index(best.unit)]
     line = parts.few(values, chosen)
-    for count in range(1, min(FEW[-1], len(units)) + 1):
+    for count in range(1, min(SUBSET_SIZES[-1], len(units)) + 1):
         if count > 1:
             chosen.append(parts.next(values, line))
             line = parts.few(values, chosen)
-        if count in FEW:
+        if count in SUBSET_SIZES:
             score = best.score if count == 1 else parts.score(line, values)
             yield Few(tuple(units[u] for u in chosen), score)
 
 
-def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
+def _closest_rivals(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
     """The closest rival of the `k` contexts that follow the probe; the scores of the untrained copies after
     these; and the interval of the lead over the closest copy.
     """
-    contexted = [scores.rival(n, "context", evidence.LENGTHS[n - 1]) for n in range(1, 1 + k)]
+    contexted = [scores.rival(n, "context", evidence.CONTEXT_LENGTHS[n - 1]) for n in range(1, 1 + k)]
     copies = [scores.rival(n, "untrained", n - 1 - k) for n in range(1 + k, len(scores.values))]
     context, copy = (
         min(rivals, key=lambda rival: (rival.low or 0.0, -rival.score), default=None)
@@ -448,7 +448,9 @@ class Parts:
         strength = STRENGTHS[-1]
         if varies(labels[:cut]) and varies(labels[cut:]):
             tried = [_fit(self._fitted[:cut], labels[:cut], columns, s) for s in STRENGTHS]
-            scores = [ranking.score(one.values(self._fitted[cut:]), labels[cut:]) for one in tried]
+            scores = [
+                ranking.score(candidate.values(self._fitted[cut:]), labels[cut:]) for candidate in tried
+            ]
             strength = STRENGTHS[int(np.argmax(scores))]
         return _fit(self._fitted, labels, columns, strength)
 

@@ -27,16 +27,16 @@ from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
 
-PIECE = 2048
+PIECE_CHARS = 2048
 """Characters read at a time."""
 
-READING = 0.9
+READING_SHARE = 0.9
 """The share of the work that reading takes."""
 
-MOVES, PUSHES = 10, 5
+MAX_MOVES, MAX_PUSHES = 10, 5
 """Characters named for a unit: those that move it most, and those that it raises or lowers most."""
 
-EXPLODED = np.float32(1e18)
+MAX_STATE = np.float32(1e18)
 """The largest value kept; larger values are clipped."""
 
 
@@ -186,32 +186,32 @@ def scan(
     _check_sizes(contexts, before, after, bins)
     source = SourceText(path, text, encoding, None, model.normaliser, model.vocabulary.characters)
     warn_of_guess(source.name, source.encoding, source.certainty)
-    text = "".join(source.pieces(PIECE))
+    text = "".join(source.pieces(PIECE_CHARS))
     if not text:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
     inputs = np.append(model.vocabulary.start, model.vocabulary.encode(text))
     values = np.empty((len(inputs), len(columns)), np.float32)  # (T + 1, U), after each input
     reader, report = NetworkReader(weights), Reporter(progress)
-    for begin in range(0, len(inputs), PIECE):
-        here = slice(begin, begin + PIECE)
-        table = reader.values(inputs[here], quantity)
-        values[here] = (table.reshape(len(table), -1) if layer is None else table[:, layer])[:, columns]
-        report(READING * min(1.0, here.stop / len(inputs)))
+    for begin in range(0, len(inputs), PIECE_CHARS):
+        rows = slice(begin, begin + PIECE_CHARS)
+        table = reader.values(inputs[rows], quantity)
+        values[rows] = (table.reshape(len(table), -1) if layer is None else table[:, layer])[:, columns]
+        report(READING_SHARE * min(1.0, rows.stop / len(inputs)))
     # A relu network may explode; clipping keeps the statistics finite.
-    np.clip(np.nan_to_num(values, copy=False), -EXPLODED, EXPLODED, out=values)
-    found = []
+    np.clip(np.nan_to_num(values, copy=False), -MAX_STATE, MAX_STATE, out=values)
+    cards = []
     for number, column in enumerate(columns.tolist()):
         unit = unit_at_column(column, weights.layers[0].units, layer)
         series = values[:, number].copy()
         extremes = (_extremes(series[1:], sign, text, contexts, (before, after)) for sign in (1, -1))
-        one = _report(unit, series, inputs[1:], model.vocabulary, bins, *extremes)
+        card = _report(unit, series, inputs[1:], model.vocabulary, bins, *extremes)
         if quantity == "hidden" and unit.layer == len(weights.layers) - 1 and weights.readout.shape[1]:
-            raises, lowers = pushes(model, unit, k=PUSHES)
-            one = replace(one, raises=raises, lowers=lowers)
-        found.append(one)
-        report(READING + (1 - READING) * len(found) / len(columns))
+            raises, lowers = pushes(model, unit, k=MAX_PUSHES)
+            card = replace(card, raises=raises, lowers=lowers)
+        cards.append(card)
+        report(READING_SHARE + (1 - READING_SHARE) * len(cards) / len(columns))
     report.end()
-    return ScanReport(len(text), found)
+    return ScanReport(len(text), cards)
 
 
 def _extremes(
@@ -263,7 +263,7 @@ def _report(
     )
     moves = [
         Move(vocabulary.symbol(int(often[k])), float(amount[k]), float(change[k]), int(times[often[k]]))
-        for k in np.argsort(-amount, kind="stable")[:MOVES].tolist()
+        for k in np.argsort(-amount, kind="stable")[:MAX_MOVES].tolist()
     ]
     mean, variance = float(values.mean(dtype=np.float64)), float(values.var(dtype=np.float64))
     lowest, highest = float(values.min()), float(values.max())

@@ -34,7 +34,7 @@ from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, SIGNIFICANCE_LEVEL
 from rnnviz.scoring.trace import Trace
 
-SHIFTS = 1_000
+DEFAULT_SHIFTS = 1_000
 """The default number of shifts: enough for a family of 50 searches, and a small share of the time."""
 
 MIN_PART_BLOCKS = 5
@@ -103,7 +103,7 @@ class Searcher:
     def __len__(self) -> int:
         return len(self.values)
 
-    def search(self, target: Target, *, edges: int = 0, shifts: int = SHIFTS) -> Search:
+    def search(self, target: Target, *, edges: int = 0, shifts: int = DEFAULT_SHIFTS) -> Search:
         """Rank all units by how well they separate `target` (T,), or follow a graded one.
 
         With `edges` k > 0 a unit must also be off within k characters before and after each span. Its score
@@ -184,12 +184,12 @@ class Searcher:
             raise ConfigError("shifts is a number from 0 to 10,000; received {shifts}", shifts=shifts)
         target.check(len(self))
 
-    def _ranks(self, split: Split, which: int) -> Doubles:
+    def _ranks(self, split: Split, part: int) -> Doubles:
         """The ranks (n, U) within the part that ranks (0) or confirms (1); either may be the whole text."""
         # Sorting is most of a search's time, and targets with the same split share its ranks.
-        key = split.blocks, which if split.blocks else 0  # so many blocks are of two parts, or of three
+        key = split.blocks, part if split.blocks else 0  # so many blocks are of two parts, or of three
         if key not in self._ranked:
-            self._ranked[key] = ranking.ranks(self.values[split[1 + which]])
+            self._ranked[key] = ranking.ranks(self.values[split[1 + part]])
         return self._ranked[key]
 
     def _score(

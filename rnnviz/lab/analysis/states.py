@@ -20,7 +20,7 @@ from rnnviz.text import files
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
 from rnnviz.text.vocabulary import Vocabulary
 
-PIECE = 2048
+PIECE_CHARS = 2048
 """Characters that are read at a time."""
 
 
@@ -69,8 +69,8 @@ def states(
     warn_of_guess(source.name, source.encoding, source.certainty)
     with files.replacing(output) as file:
         _write(file, weights, model.vocabulary, source, layer, quantity, Reporter(progress))
-    found: npt.NDArray[np.float32] = np.load(output, mmap_mode="r")
-    return found
+    written: npt.NDArray[np.float32] = np.load(output, mmap_mode="r")
+    return written
 
 
 def _write(
@@ -87,7 +87,7 @@ def _write(
     described = {"descr": "<f4", "fortran_order": False, "shape": (0, L, H) if layer is None else (0, H)}
     write_array_header_1_0(file, described)
     reader.states(np.array([vocabulary.start]))
-    for piece in source.pieces(PIECE):
+    for piece in source.pieces(PIECE_CHARS):
         values = reader.values(vocabulary.encode(piece), quantity)
         file.write(np.ascontiguousarray(values if layer is None else values[:, layer], "<f4").data)
         T += len(piece)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rnnviz.findings import Bars, Number, Panel, Sentence, Table, make_sentences, one_row, words
-from rnnviz.lab.analysis.probing import FEW, HOLDING_SHARE, Probe
+from rnnviz.lab.analysis.probing import HOLDING_SHARE, SUBSET_SIZES, Probe
 from rnnviz.networks.verdicts import MIN_VERDICT_CHARS, measured
 
 
@@ -20,7 +20,7 @@ def table(probe: Probe) -> Table:
         (words("head.target"), probe.target),
         (words("head.measure"), measured(probe.measure)),
         (words("head.all-units"), Number(probe.score)),
-        *((words("head.best", n=n), Number(reached.get(n))) for n in FEW),
+        *((words("head.best", n=n), Number(reached.get(n))) for n in SUBSET_SIZES),
         (words("head.control"), Number(_control(probe))),
         (words("head.character"), Number(probe.character)),
         (words("head.context"), Number(context.score if context else None)),

@@ -77,7 +77,7 @@ def test_integrated_gradients_add_up_within_1_percent(cell: str, options: dict[s
 def test_occlusion_equals_reading_the_other_texts(
     cell: str, options: dict[str, Any], instead: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attribution, "ROWS", 7)
+    monkeypatch.setattr(attribution, "MAX_TEXTS_ABREAST", 7)
     model = tiny_torch(cell, **options)
     at, symbol = 25, int(model.vocabulary.encode("s")[0])
     occluded = gradients.attribute(

@@ -222,7 +222,7 @@ def test_match_has_its_context_and_the_next_characters(quotations: SearchedText)
 
 @pytest.mark.parametrize("layer", [None, 1])
 def test_untrained_copies_matches_are_counted(layer: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "BEGINNING", 400)
+    monkeypatch.setattr(matching, "CONTROL_CHARS", 400)
     model = tiny_torch("gru", layers=2)
     options: dict[str, Any] = {"share": 0.6, "most": 7}
     searched = SearchedText(model, TEXT)

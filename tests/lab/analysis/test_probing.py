@@ -148,7 +148,7 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
         k: ranking.score(
             evidence.predicted(read().ids, target.values, k, first)[second], target.values[second]
         )
-        for k in evidence.LENGTHS
+        for k in evidence.CONTEXT_LENGTHS
     }
     rival = result.context
     assert rival.score == pytest.approx(scores[rival.number]) == pytest.approx(max(scores.values()))

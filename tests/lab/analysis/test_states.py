@@ -9,16 +9,16 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import ConfigError, EmptyTextError, ExportError, TextError
-from rnnviz.lab.analysis.states import PIECE
+from rnnviz.lab.analysis.states import PIECE_CHARS
 from rnnviz.networks.cells import CELLS
 from tests.support import needs
 from tests.support.closeness import assert_states
 from tests.support.traces import TEXT, spread_network
 
-LONG = (TEXT * 200)[: 2 * PIECE + 77]
+LONG = (TEXT * 200)[: 2 * PIECE_CHARS + 77]
 
 
-@pytest.mark.parametrize("text", [TEXT, LONG[:PIECE], LONG])
+@pytest.mark.parametrize("text", [TEXT, LONG[:PIECE_CHARS], LONG])
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_states_on_disk_are_those_of_a_trace(cell: str, text: str, tmp_path: Path) -> None:
     model = spread_network(cell)

@@ -131,8 +131,10 @@ def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() 
     assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
     assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
     predictions = [ranking.predict_by_symbol(searcher.ids, target.values, ~beside)]
-    predictions += [evidence.predicted(searcher.ids, target.values, k, ~beside) for k in evidence.LENGTHS]
-    named = [("character", 1), *(("context", k) for k in evidence.LENGTHS), ("untrained", 0)]
+    predictions += [
+        evidence.predicted(searcher.ids, target.values, k, ~beside) for k in evidence.CONTEXT_LENGTHS
+    ]
+    named = [("character", 1), *(("context", k) for k in evidence.CONTEXT_LENGTHS), ("untrained", 0)]
     assert [(rival.kind, rival.number) for rival in report.rivals] == named
     for rival, series in zip(report.rivals, [*predictions, copy], strict=True):
         assert rival.score == pytest.approx(roc_auc_score(target.values[beside], series[beside]))

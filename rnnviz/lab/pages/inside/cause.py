@@ -175,7 +175,7 @@ class ChangeUnits(ChangeWay):
         button = StartButton(
             _("Measure it on a longer text"),
             ":material/straighten:",
-            cost.format(n=f"{LONGER.max_chars:,}", controls=2 * effects.CONTROLS),
+            cost.format(n=f"{LONGER.max_chars:,}", controls=2 * effects.DEFAULT_CONTROLS),
         )
         effect = LONGER.render(view, source, button, change=change, target=target, unclosed=view.unclosed)
         if effect is not None:

@@ -280,7 +280,7 @@ class MatchSearch:
             "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
             "seconds, or more for a large network."
         )
-        read_chars = f"{min(len(self.searched.text), matching.BEGINNING):,}"
+        read_chars = f"{min(len(self.searched.text), matching.CONTROL_CHARS):,}"
         computation = Computation[Sequence[matching.Copy]](
             "match-copies",
             lambda: _("Reading the text with {n} untrained copies of the network").format(n=UNTRAINED_COPIES),

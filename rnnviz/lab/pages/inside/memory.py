@@ -16,7 +16,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.lab.analysis.gating import Gates
-from rnnviz.lab.analysis.memory_length import LAGS, Reach, memory_length, square_reach
+from rnnviz.lab.analysis.memory_length import DEFAULT_LAGS, Reach, memory_length, square_reach
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
 from rnnviz.lab.analysis.state_contributions import remaining
 from rnnviz.lab.pages.inside.computation import Computation, StartButton
@@ -88,7 +88,7 @@ def _measure_connectivity(
         progress(Share(number / len(networks.value)))
         square = connectivity(network, text[:PICTURE_CHARS], character=target)
         # Only predictions with so many characters before them count: two thirds of the text are left.
-        lags = min(LAGS, len(square) // 3)
+        lags = min(DEFAULT_LAGS, len(square) // 3)
         reach = square_reach(square, lags) if lags >= 2 else None
         gradients[name] = NetworkGradients(square, reach, Rows(network, text))
     return gradients
@@ -99,7 +99,7 @@ def _measure_reach(model: Any, text: str, networks: IdentifiedValue, progress: P
     for number, (name, network) in enumerate(networks.value.items()):
         count = len(networks.value)
         share = part(progress, number / count, (number + 1) / count)
-        reaches[name] = memory_length(network, text, lags=min(LAGS, len(text) // 3), progress=share)
+        reaches[name] = memory_length(network, text, lags=min(DEFAULT_LAGS, len(text) // 3), progress=share)
     return reaches
 
 

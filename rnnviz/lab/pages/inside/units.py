@@ -17,7 +17,7 @@ from rnnviz.findings import Number, Panel, Sentence, words
 from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis import controls, directions, probing, search_result, targets
 from rnnviz.lab.analysis.probing import Probe
-from rnnviz.lab.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes
+from rnnviz.lab.analysis.scanning import MAX_PUSHES, Context, ScanReport, UnitReport, pushes
 from rnnviz.lab.analysis.search_result import Search, holm
 from rnnviz.lab.analysis.searching import Searcher
 from rnnviz.lab.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
@@ -675,7 +675,7 @@ class UnitCard:
             state = self.view.trace.hidden[at, -1]
             value = float(state[pushing] if isinstance(pushing, int) else pushing.along(state))
         title = words("unit.pushes" if at is None else "unit.pushes-at", name=name, v=Number(value, digits=2))
-        return pushes_panel(title, *pushes(self.view.model, pushing, value, k=PUSHES))
+        return pushes_panel(title, *pushes(self.view.model, pushing, value, k=MAX_PUSHES))
 
     def _render_places(self, report: UnitReport) -> None:
         sides = {"highest": report.top, "lowest": report.bottom}
