@@ -220,7 +220,7 @@ def test_marked_passage_shows_its_perplexity(page: Page, url: str) -> None:
     ]
     for mark, start, stop in marks:
         mark()
-        cost = rnnviz.perplexity(tiny("gru"), text=text[start:stop], given=text[:start]).perplexity
+        cost = rnnviz.perplexity(tiny("gru"), text=text[start:stop], context=text[:start]).perplexity
         before = f"Marked: {stop - start} characters. Given the {start} before them, their perplexity is "
         expect(sentence).to_contain_text(before + f"{cost:.1f}"[:3])
         expect_highlighted(pane, "passage", [text[start:stop]])

@@ -87,8 +87,8 @@ def test_a_long_text_costs_what_it_costs_here(
 @pytest.mark.slow
 def test_every_character_has_its_cost_rank_and_entropy(connected: Cluster) -> None:
     model, text = tiny_torch("gru", name="tiny"), LONG[-530_000:]
-    local = pieces(model, text, given="The ")
-    afar = pieces(connected.model(model), text, given="The ")
+    local = pieces(model, text, context="The ")
+    afar = pieces(connected.model(model), text, context="The ")
     for column, tolerance in (("nll", 1e-5), ("entropy", 1e-5), ("rank", 0)):
         ours, theirs = (np.concatenate([getattr(p, column) for p in scored]) for scored in (local, afar))
         same = np.isclose(ours, theirs, rtol=tolerance, atol=tolerance)
