@@ -106,7 +106,8 @@ def _takes_rows(function: F) -> F:
             )
         if each is not None:
             raise ConfigError("each=… is called with rows, and goes with column=…; received a text")
-        return function(model, text, path=path, **named)
+        result: Score = function(model, text, path=path, **named)
+        return result
 
     return call  # type: ignore[return-value]
 
