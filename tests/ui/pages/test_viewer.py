@@ -155,10 +155,9 @@ def test_an_ask_of_anything_is_valid(value: object) -> None:
 def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
     assert len(Ask.from_json({"chunks": list(range(999))}).chunks) == MOST
     header, arrays = told(ViewerSession(keep("time"), {}), chunks=[7], at=10**9, place=10**9)
-    assert header["spans"] == []
+    assert {"spans": [], "place": 3}.items() <= header.items()
     assert "told" not in header
     assert len(arrays["codes"]) == 0
-    assert header["place"] == 3
 
 
 @pytest.mark.parametrize("cell", CELLS)
