@@ -114,7 +114,7 @@ def test_readings_go_on_from_state_to_state(connected: Cluster) -> None:
     model, text = tiny_torch("lstm", name="tiny"), LONG[:3000]
     afar = connected.model(model)
     for precise in (True, False):  # the text goes on where its context ends
-        how: Any = {"text": text, "given": TEXT[:50], "precise": precise}
+        how: Any = {"text": text, "context": TEXT[:50], "precise": precise}
         check_same(perplexity(afar, **how), perplexity(model, **how))
 
 
