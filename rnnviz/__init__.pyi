@@ -81,6 +81,7 @@ from .scoring.compression import decompress as decompress
 from .scoring.perplexity import (
     perplexity as perplexity,
 )
+from .scoring.rows import perplexity_of_rows as perplexity_of_rows
 from .scoring.sampling import (
     sample as sample,
 )

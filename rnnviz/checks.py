@@ -57,7 +57,7 @@ TEXT_PARAMETERS = {
     "corpus",
     "held_out",
     "prompt",
-    "given",
+    "context",
     "source",
     "into",
     "watch_text",

@@ -17,16 +17,17 @@ network magnify rounding with every step: one letter repeated for ever, say, or 
 """
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import BinaryIO
+from functools import partial, wraps
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Mask
-from rnnviz.checks import checked, text_or_file
+from rnnviz.checks import F, checked, renamed, text_or_file
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.numpy_engine import StateChange, combined
@@ -36,12 +37,12 @@ from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.language_model import PIECE, advanced, scorer_of
 from rnnviz.scoring.language_model import LanguageModel as LanguageModel
 from rnnviz.scoring.language_model import UniformModel as UniformModel
-from rnnviz.scoring.rows import RowScore, Scored, score_rows
+from rnnviz.scoring.rows import RowScore, perplexity_of_rows
 from rnnviz.scoring.score import Score
 from rnnviz.scoring.totals import Rewriting, Totals, costs
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText, warn_of_guess
-from rnnviz.text.row_files import is_packed_rows, open_rows
+from rnnviz.text.row_files import is_packed_rows
 from rnnviz.text.vocabulary import UNKNOWN_ID
 
 
@@ -70,6 +71,49 @@ def running(nll: npt.ArrayLike) -> Doubles:
         return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
 
 
+def _takes_rows(function: F) -> F:
+    """`perplexity` as of 2.0.0, which read files of rows, too: it hands them to `perplexity_of_rows` and says
+    so. To be removed after one version, with the errors for arguments that don't go together.
+    """
+
+    @wraps(function)
+    def call(
+        model: LanguageModel,
+        text: Any = None,
+        *,
+        path: Any = None,
+        column: str | None = None,
+        each: Callable[[RowScore], None] | None = None,
+        **named: Any,
+    ) -> Score:
+        text, path = text_or_file(text, path)
+        if path is None and column is not None:
+            raise ConfigError("column=… names a column of a file of rows; received a text")
+        if path is not None and (column is not None or is_packed_rows(path, named.get("name"))):
+            if named.pop("costs", None) is not None:
+                raise ConfigError("costs are those of one text's characters; rows have none in order")
+            if named.pop("change", None) is not None:
+                raise ConfigError("change= goes with one text; rows are read without")
+            warnings.warn(
+                "perplexity reads one text now: for a file of rows write "
+                "perplexity_of_rows(model, file, column=…, on_row=…)",
+                DeprecationWarning,
+                stacklevel=3,  # past `renamed`, to the caller's line
+            )
+            context = named.pop("context", None) or None
+            return perplexity_of_rows(
+                model, path, column=column or None, context=context, on_row=each, **named
+            )
+        if each is not None:
+            raise ConfigError("each=… is called with rows, and goes with column=…; received a text")
+        result: Score = function(model, text, path=path, **named)
+        return result
+
+    return call  # type: ignore[return-value]
+
+
+@renamed(given="context")
+@_takes_rows
 @checked
 def perplexity(
     model: LanguageModel,
@@ -81,12 +125,10 @@ def perplexity(
     name: str | None = None,
     precise: bool = False,
     costs: Callable[[Doubles], None] | None = None,
-    given: str = "",
-    column: str | None = None,
-    each: Callable[[RowScore], None] | None = None,
+    context: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> Score:
-    """The perplexity of a text, a file, or the rows of a file under `model`, as a Score.
+    """The perplexity of a text or a file under `model`, as a Score. Rows have `perplexity_of_rows`.
 
     text      a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
     path      a file in place of `text`; here a str is a path, too
@@ -96,51 +138,23 @@ def perplexity(
     name      the text's name in the score
     precise   read in sequence, in float64 throughout, with the weights as they are stored: many times slower
     costs     called with the nats of the characters, (k,) at a time, in order
-    given     a context, read first and not counted: the score is of log P(text | given)
+    context   read first and not counted: the score is of log P(text | context)
     change    changes a network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list of changes
 
-    column    the file has rows (.jsonl, .csv, .parquet, also .jsonl.gz and so on), each a text that is read
-              from its beginning. `column` names the column of the texts ("": the only one with texts), and
-              `given` the column of their contexts. The score is of all rows together. Parquet and packed
-              files are always read so
-    each      called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
-              or a `fault`
-
     Raises TextError for a file that can't be read; DecodingError for a file that is no text; EmptyTextError
-    for no characters; ConfigError for arguments that don't go together, and with `precise` for a model of
-    your own without a `precise_scorer`.
+    for no characters; ConfigError for a text and a file, and with `precise` for a model of your own without a
+    `precise_scorer`.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
     >>> score = rnnviz.perplexity(model, "The Time Traveller smiled.")
     >>> score.characters, score.unknown, round(score.perplexity, 1)
     (26, 0, 2.3)
-    >>> traveller = rnnviz.perplexity(model, "Traveller", given="The Time ")
+    >>> traveller = rnnviz.perplexity(model, "Traveller", context="The Time ")
     >>> traveller.given_characters, round(traveller.perplexity, 2)
     (9, 1.09)
-    >>> import io
-    >>> rows, found = io.BytesIO(b'{"said": "It is late."}\\n{"said": "Good night."}'), []
-    >>> score = rnnviz.perplexity(model, rows, name="rows.jsonl", column="said", each=found.append)
-    >>> score.characters, [round(row.perplexity, 1) for row in found]
-    (22, [9.5, 7.3])
     """
     text, path = text_or_file(text, path)
-    if path is None and column is not None:
-        raise ConfigError("column=… names a column of a file of rows; received a text")
-    if path is not None and (column is not None or is_packed_rows(path, name)):
-        file = open_rows(path, column=column or None, context=given or None, encoding=encoding, name=name)
-        if costs is not None:
-            raise ConfigError("costs are those of one text's characters; rows have none in order")
-        if change is not None:
-            raise ConfigError("change= goes with one text; rows are read without")
-        on_batch = each and partial(_each_row, each)
-        rows = score_rows(model, file, precise=precise, on_batch=on_batch, progress=progress)
-        warn_of_guess(rows.file, rows.encoding, rows.certainty)
-        if rows.damage is not None:
-            raise rows.damage
-        return rows
-    if each is not None:
-        raise ConfigError("each=… is called with rows, and goes with column=…; received a text")
     found = score(
         model,
         path,
@@ -149,17 +163,12 @@ def perplexity(
         name=name,
         precise=precise,
         costs=costs,
-        given=given,
+        context=context,
         change=change,
         progress=progress,
     )
     warn_of_guess(found.file, found.encoding, found.certainty)
     return found
-
-
-def _each_row(each: Callable[[RowScore], None], batch: Scored) -> None:
-    for row in batch.scores:
-        each(row)
 
 
 def score(
@@ -173,7 +182,7 @@ def score(
     on_piece: Callable[[Piece], None] | None = None,
     precise: bool = False,
     costs: Callable[[Doubles], None] | None = None,
-    given: str = "",
+    context: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
     enough: Callable[[int], bool] | None = None,
     progress: Progress | None = None,
@@ -190,9 +199,9 @@ def score(
     else:
         scorer = _changed(model, change, precise)
     known = model.vocabulary.characters
-    source = SourceText(path, text, encoding, name, model.normaliser, known, given)
+    source = SourceText(path, text, encoding, name, model.normaliser, known, context)
     totals, rewritings, report = Totals(source), Rewriting(model.vocabulary), Reporter(progress)
-    totals.given = _read(model, scorer, given)
+    totals.given = _read(model, scorer, context)
     for part in _pieces(model, scorer, source, totals, piece, report, details=on_piece is not None):
         if on_piece is not None:
             on_piece(part)

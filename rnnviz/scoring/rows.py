@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
-from rnnviz.checks import received
+from rnnviz.checks import checked, received
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.scoring.interval import Interval
@@ -28,7 +28,8 @@ from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
 from rnnviz.scoring.score import RowsScore
 from rnnviz.scoring.totals import Totals, WordCount, of_sum
 from rnnviz.text.characters import Normaliser, after, normalise
-from rnnviz.text.row_files import Fault, RowFile, Rows
+from rnnviz.text.decoding import Source, warn_of_guess
+from rnnviz.text.row_files import Fault, RowFile, Rows, open_rows
 from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 
 EXAMPLES = 5  # rows left out that a score names
@@ -103,6 +104,55 @@ class Scored:
     scores: list[RowScore]
     texts: list[str]
     own: Any
+
+
+@checked
+def perplexity_of_rows(
+    model: LanguageModel,
+    file: Source,
+    *,
+    column: str | None = None,
+    context: str | None = None,
+    on_row: Callable[[RowScore], None] | None = None,
+    encoding: str | None = None,
+    progress: Progress | None = None,
+    name: str | None = None,
+    precise: bool = False,
+) -> RowsScore:
+    """The perplexity of the rows of a file (.jsonl, .csv, .parquet, also .jsonl.gz and so on) under `model`.
+
+    Each row is a text that is read from its beginning; the score is of all rows together.
+
+    file      a path, or a seekable binary file, whose `name` then tells its format
+    column    the column of the texts; None: the only one with texts
+    context   the column of their contexts, which are read first and not counted
+    on_row    called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
+              or a `fault`
+    encoding, progress, name and precise are those of `rnnviz.perplexity`
+
+    Raises TextError for a file that can't be read or a column that isn't there; EmptyTextError for no
+    characters; ConfigError with `precise` for a model of your own without a `precise_scorer`.
+
+    >>> import io
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> file, rows = io.BytesIO(b'{"said": "It is late."}\\n{"said": "Good night."}'), []
+    >>> score = rnnviz.perplexity_of_rows(model, file, name="rows.jsonl", on_row=rows.append)
+    >>> score.characters, [round(row.perplexity, 1) for row in rows]
+    (22, [9.5, 7.3])
+    """
+    opened = open_rows(file, column=column, context=context, encoding=encoding, name=name)
+    on_batch = on_row and partial(_call_with_rows, on_row)
+    rows = score_rows(model, opened, precise=precise, on_batch=on_batch, progress=progress)
+    warn_of_guess(rows.file, rows.encoding, rows.certainty)
+    if rows.damage is not None:
+        raise rows.damage
+    return rows
+
+
+def _call_with_rows(on_row: Callable[[RowScore], None], batch: Scored) -> None:
+    for row in batch.scores:
+        on_row(row)
 
 
 def score_rows(

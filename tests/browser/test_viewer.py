@@ -72,11 +72,6 @@ st.text(f"runs: {st.session_state.runs}")
 """
 
 
-def keep(model: Any, text: str, folder: Path) -> None:
-    kept_record = record(model, None, folder, text=text, name=folder.name)
-    folder.with_suffix(".json").write_text(json.dumps(kept_record.score.to_json()), "utf-8")
-
-
 def repeat(source: Path, target: Path, length: int) -> None:
     """A record of a long text: a short one's columns again and again."""
     target.mkdir()
@@ -96,11 +91,16 @@ def url(tmp_path_factory: pytest.TempPathFactory, tab: Page) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("viewer")
     (folder / "app.py").write_text(APP, "utf-8")
     (folder / "script.py").write_text(SCRIPT, "utf-8")
-    models = {"gru": tiny("gru", name="gru"), "3gram": NgramModel.fit(TEXT, order=3, name="3gram")}
+    models: dict[str, Any] = {
+        "gru": tiny("gru", name="gru"),
+        "3gram": NgramModel.fit(TEXT, order=3, name="3gram"),
+    }
     for name, model in models.items():
         rnnviz.save(model, folder / f"{name}.safetensors")
         for text, content in TEXTS.items():
-            keep(model, content, folder / f"{text}-{name}")
+            path = folder / f"{text}-{name}"
+            score = record(model, None, path, text=content, name=path.name).score
+            path.with_suffix(".json").write_text(json.dumps(score.to_json()), "utf-8")
     repeat(folder / "plain-gru", folder / "huge-gru", HUGE)
     with serve(folder / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as address:
         yield address
@@ -220,7 +220,7 @@ def test_marked_passage_shows_its_perplexity(page: Page, url: str) -> None:
     ]
     for mark, start, stop in marks:
         mark()
-        cost = rnnviz.perplexity(tiny("gru"), text=text[start:stop], given=text[:start]).perplexity
+        cost = rnnviz.perplexity(tiny("gru"), text=text[start:stop], context=text[:start]).perplexity
         before = f"Marked: {stop - start} characters. Given the {start} before them, their perplexity is "
         expect(sentence).to_contain_text(before + f"{cost:.1f}"[:3])
         expect_highlighted(pane, "passage", [text[start:stop]])

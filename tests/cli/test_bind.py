@@ -143,12 +143,15 @@ def test_help_has_docstring_and_annotations(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main("look --help")
     text = capsys.readouterr().out
-    assert "Look for something." in text
     assert "examples:\n  look 100 %" in text
-    assert "a corpus, 100 % of it" in text
     flat = " ".join(text.split())
-    assert "how many (default: 1,000)" in flat
-    assert "recipe: --size SIZE how large (default: 1,000) --rate RATE how fast (default: 0.003)" in flat
-    assert "--no-bias without a bias --rule" in flat
-    assert "--made" not in text, "no setting"
-    assert "--value" not in text
+    for part in (
+        "Look for something.",
+        "a corpus, 100 % of it",
+        "how many (default: 1,000)",
+        "recipe: --size SIZE how large (default: 1,000) --rate RATE how fast (default: 0.003)",
+        "--no-bias without a bias --rule",
+    ):
+        assert part in flat
+    for option in ("--made", "--value"):  # no setting, and a removed one
+        assert option not in text

@@ -1,7 +1,10 @@
 """Arguments and options by their names in 2.0.0 work for one version, and say what to write."""
 
+import gzip
+import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,3 +62,50 @@ def test_old_option_does_as_the_new_one_and_warns(run_beside_text: Run) -> None:
     assert code == 0
     assert "rnnviz: --probe is called --watch now: write --watch SENTENCE\n" in err
     assert json.loads(Path("run/run.json").read_text())["probe"] == "chin"
+
+
+OLD_PERPLEXITY: Any = rnnviz.perplexity  # with the arguments of 2.0.0
+ROWS = b'{"before": "The ", "text": "machine"}\n{"before": "", "text": "traveller"}\n'
+
+
+def figures(score: rnnviz.Score) -> tuple[Any, ...]:
+    """What was read, and its cost, to the last bits of float32."""
+    return (score.characters, score.given_characters, round(score.nll, 4))
+
+
+def test_perplexity_given_warns_and_scores_as_context_does() -> None:
+    model = tiny("gru")
+    with pytest.warns(DeprecationWarning, match=r"write perplexity\(…, context=…\)") as warned:
+        score = OLD_PERPLEXITY(model, "machine", given="The ")
+    assert warned[0].filename == __file__
+    assert figures(score) == figures(rnnviz.perplexity(model, "machine", context="The "))
+    assert score.given_characters == 4
+
+
+def test_perplexity_of_a_column_warns_and_scores_as_rows_do() -> None:
+    model = tiny("gru")
+    old_rows: list[Any] = []
+    rows: list[Any] = []
+    with (
+        pytest.warns(DeprecationWarning, match=r"write perplexity\(…, context=…\)"),
+        pytest.warns(DeprecationWarning, match=r"write perplexity_of_rows\(model, .*on_row") as warned,
+    ):
+        old_score = OLD_PERPLEXITY(
+            model, io.BytesIO(ROWS), name="a.jsonl", column="text", given="before", each=old_rows.append
+        )
+    assert {warning.filename for warning in warned} == {__file__}
+    score = rnnviz.perplexity_of_rows(
+        model, io.BytesIO(ROWS), name="a.jsonl", column="text", context="before", on_row=rows.append
+    )
+    assert figures(old_score) == figures(score)
+    assert [(row.row, row.characters) for row in old_rows] == [(0, 7), (1, 9)]
+    assert [row.nll for row in old_rows] == pytest.approx([row.nll for row in rows], rel=1e-6)
+
+
+def test_perplexity_of_a_packed_file_warns_and_scores_its_rows() -> None:
+    model = tiny("gru")
+    packed = gzip.compress(b'{"text": "machine"}\n')
+    with pytest.warns(DeprecationWarning, match="write perplexity_of_rows"):
+        old_score = OLD_PERPLEXITY(model, io.BytesIO(packed), name="a.jsonl.gz")
+    score = rnnviz.perplexity_of_rows(model, io.BytesIO(packed), name="a.jsonl.gz")
+    assert figures(old_score) == figures(score)

@@ -16,7 +16,7 @@ def test_costs_equal_the_packages_perplexity() -> None:
     model, end = rnnviz.load("timemachine-lstm"), " on the river"
     picture, notice = scene.rain("lstm", end)[:2]
     measured = [
-        rnnviz.perplexity(model, text=ending, given="It is raining").perplexity
+        rnnviz.perplexity(model, text=ending, context="It is raining").perplexity
         for ending in (*scene.ENDINGS["en"], end)
     ]
     numbers = [bars["rows"][0][2] for bars in nodes_of(picture, "bars")]

@@ -29,12 +29,8 @@ def packed(page: str, name: str) -> bytes:
 def written(tmp_path: Path, info: ModelInfo, *options: str) -> str:
     """The page of a network, as the command writes it."""
     target = tmp_path / "page.html"
-    assert (
-        cli.main(
-            ["page", "-m", str(info.path), "--output", str(target), *options], more_commands=[command.page]
-        )
-        == 0
-    )
+    arguments = ["page", "-m", str(info.path), "--output", str(target), *options]
+    assert cli.main(arguments, more_commands=[command.page]) == 0
     return target.read_text("utf-8")
 
 

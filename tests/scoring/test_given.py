@@ -11,6 +11,7 @@ import pytest
 from rnnviz.errors import EmptyTextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import UniformModel, perplexity
+from rnnviz.scoring.rows import perplexity_of_rows
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 from tests.support.models import TEXT
@@ -31,7 +32,7 @@ def nats(model: Any, text: str, **options: Any) -> float:
 @pytest.mark.parametrize("precise", [False, True])
 def test_a_context_and_its_part_cost_what_the_whole_costs(model: Any, precise: bool) -> None:
     whole, before = nats(model, CONTEXT + PART, precise=precise), nats(model, CONTEXT, precise=precise)
-    part = nats(model, PART, given=CONTEXT, precise=precise)
+    part = nats(model, PART, context=CONTEXT, precise=precise)
     assert part == pytest.approx(whole - before, rel=1e-6)
     assert abs(part - nats(model, PART, precise=precise)) > 1e-3, "the context tells"
 
@@ -49,7 +50,7 @@ def test_a_text_may_be_cut_anywhere_even_inside_a_line_end(
     for cut in range(1, len(WINDOWS)):
         x, y = WINDOWS[:cut], WINDOWS[cut:]
         before = perplexity(model, text=x, precise=precise)
-        part = perplexity(model, text=y, given=x, precise=precise)
+        part = perplexity(model, text=y, context=x, precise=precise)
         assert before.nll + part.nll == pytest.approx(whole.nll, rel=1e-6)
         assert before.characters + part.characters == whole.characters
         assert part.given_characters == before.characters
@@ -62,7 +63,7 @@ def test_a_text_may_be_cut_anywhere_even_inside_a_line_end(
 def in_a_file(model: Any, context: str, text: str) -> Any:
     """The score of a text in a file of rows after its context."""
     row = json.dumps({"before": context, "text": text}).encode()
-    return perplexity(model, io.BytesIO(row), name="a.jsonl", column="text", given="before")
+    return perplexity_of_rows(model, io.BytesIO(row), name="a.jsonl", column="text", context="before")
 
 
 def test_rows_are_cut_inside_a_line_end_as_texts_are(model: Any) -> None:
@@ -74,12 +75,12 @@ def test_rows_are_cut_inside_a_line_end_as_texts_are(model: Any) -> None:
 
 def test_half_a_line_end_alone_has_no_perplexity(model: Any) -> None:
     with pytest.raises(EmptyTextError, match="second half of its context's last line end"):
-        perplexity(model, text="\n", given="one\r")
-    assert perplexity(model, text="\n", given="one\n").characters == 1
+        perplexity(model, text="\n", context="one\r")
+    assert perplexity(model, text="\n", context="one\n").characters == 1
 
 
 def test_the_context_is_counted_apart(model: Any) -> None:
-    score = perplexity(model, text="part\r\n", given="con\r\ntext")
+    score = perplexity(model, text="part\r\n", context="con\r\ntext")
     assert (score.characters, score.given_characters) == (5, 8)
     assert perplexity(model, text="part").given_characters == 0
 
@@ -87,7 +88,7 @@ def test_the_context_is_counted_apart(model: Any) -> None:
 def test_a_long_context_is_read_too(models_folder: Path) -> None:
     gru = load(models_folder / "tiny-gru.safetensors")
     context = TEXT * 20  # so long that it is read as stretches side by side
-    assert nats(gru, PART, given=context) == pytest.approx(
+    assert nats(gru, PART, context=context) == pytest.approx(
         nats(gru, context + PART) - nats(gru, context), rel=1e-4
     )
 

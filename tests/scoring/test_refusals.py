@@ -27,6 +27,7 @@ from tests.support.traces import spread_network
 GRU, LSTM, PAIRS = tiny("gru", name="gru"), tiny("lstm"), NgramModel.fit(TEXT, order=2, name="pairs")
 THREES = NgramModel.fit(TEXT, order=3)
 UNIFORM = UniformModel(Vocabulary(("a",)))
+OLD_PERPLEXITY: Any = perplexity  # with the arguments of 2.0.0, for rows
 READ = trace(spread_network(), "abc")
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"length": -1}, r"^length counts characters and is at least 0; received -1$"),
@@ -91,8 +92,12 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         for data in (b"", b"\xef\xbb\xbf", b"\xff\xfe")
     },
     "no text": (lambda _: perplexity(AB, text=""), EmptyTextError, "this text has no characters"),
-    "a context alone": (lambda _: perplexity(GRU, text="", given="con"), EmptyTextError, "no characters"),
-    "half a context": (lambda _: perplexity(GRU, text="a", given="\ud800"), TextError, "half of a surrogate"),
+    "a context alone": (lambda _: perplexity(GRU, text="", context="con"), EmptyTextError, "no characters"),
+    "half a context": (
+        lambda _: perplexity(GRU, text="a", context="\ud800"),
+        TextError,
+        "half of a surrogate",
+    ),
     "no such file": (lambda tmp: perplexity(AB, tmp / "absent.txt"), TextError, "there is no file"),
     "a folder": (lambda tmp: perplexity(AB, tmp), TextError, "is a folder"),
     "no ASCII": (
@@ -118,22 +123,22 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "^a piece is at least 1 character; received 0$",
     ),
     "a text's column": (
-        lambda _: rnnviz.perplexity(UNIFORM, text="a", column="b"),
+        lambda _: OLD_PERPLEXITY(UNIFORM, text="a", column="b"),
         ConfigError,
         "^column=… names a column of a file of rows; received a text$",
     ),
     "a text's rows": (
-        lambda _: rnnviz.perplexity(UNIFORM, "ab", each=print),
+        lambda _: OLD_PERPLEXITY(UNIFORM, "ab", each=print),
         ConfigError,
         "each=… is called with rows, and goes with column=…; received a text",
     ),
     "costs of rows": (
-        lambda _: perplexity(UNIFORM, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", costs=print),
+        lambda _: OLD_PERPLEXITY(UNIFORM, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", costs=print),
         ConfigError,
         "^costs are those of one text's characters; rows have none in order$",
     ),
     "rows under a change": (
-        lambda _: perplexity(GRU, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", change=[]),
+        lambda _: OLD_PERPLEXITY(GRU, io.BytesIO(b"a\nb\n"), name="a.csv", column="a", change=[]),
         ConfigError,
         "^change= goes with one text; rows are read without$",
     ),

@@ -39,7 +39,7 @@ def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise:
     rows = pairs(70)
     found, score = score_file_rows(model, row_file(rows, context=given), precise=precise)
     alone = [
-        perplexity(model, text=row["text"], given=row["before"] if given else "", precise=precise)
+        perplexity(model, text=row["text"], context=row["before"] if given else "", precise=precise)
         for row in rows
     ]
     for n, (one, expected) in enumerate(zip(found, alone, strict=True)):
@@ -118,11 +118,11 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
 def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
     uniform = UniformModel(Vocabulary((" ", "a", "b")))
     (tmp_path / "a.csv").write_text("id,text\n1,ab ba\n2,\n")
-    score = rnnviz.perplexity(uniform, tmp_path / "a.csv", column="", precise=True)
+    score = rnnviz.perplexity_of_rows(uniform, tmp_path / "a.csv", precise=True)
     assert score.precise
     assert (score.column, score.rows, score.characters) == ("text", 2, 5)
     assert score.perplexity == pytest.approx(4.0)
-    each: list[RowScore] = []
-    rnnviz.perplexity(uniform, tmp_path / "a.csv", column="text", each=each.append)
-    assert [(row.row, row.characters, row.fault is None) for row in each] == [(0, 5, True), (1, 0, False)]
+    rows: list[RowScore] = []
+    rnnviz.perplexity_of_rows(uniform, tmp_path / "a.csv", column="text", on_row=rows.append)
+    assert [(row.row, row.characters, row.fault is None) for row in rows] == [(0, 5, True), (1, 0, False)]
     assert rnnviz.perplexity(uniform, tmp_path / "a.csv").characters == 19, "without a column it is one text"

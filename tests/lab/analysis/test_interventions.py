@@ -135,7 +135,7 @@ def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None
     score = rnnviz.perplexity(model, text=SHORT, change=change)
     assert score.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
     assert score.perplexity != pytest.approx(rnnviz.perplexity(model, text=SHORT).perplexity, rel=1e-4)
-    after_context = rnnviz.perplexity(model, text=SHORT[20:], given=SHORT[:20], change=change)
+    after_context = rnnviz.perplexity(model, text=SHORT[20:], context=SHORT[:20], change=change)
     assert after_context.perplexity == pytest.approx(np.exp(read.nll[20:].mean()), rel=1e-5)
     late = [rnnviz.sample(model, SHORT, 30, seed=1, change=units.Clamp(3, 1.0, start=n)) for n in (0, 55, 99)]
     assert late[1][:15] == rnnviz.sample(model, SHORT, 30, seed=1)[:15] != late[0][:15]

@@ -18,7 +18,6 @@ from rnnviz.findings import Finding, stacked
 from rnnviz.lab.analysis import ablation, directions
 from rnnviz.lab.analysis.attribution import contributions
 from rnnviz.lab.analysis.search_result import Unanswered
-from rnnviz.networks import progress
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring import sampling
 from rnnviz.sentences import describe
@@ -93,9 +92,7 @@ CASES = {
     "attribute": Case(
         "attribute -m deep.safetensors machine --at 5 --character e --against a --instead out --last 3",
         lambda: [
-            progress.run(
-                contributions(DEEP, "machine", at=5, character="e", against="a", instead="out", last=3)
-            )
+            contributions(DEEP, "machine", at=5, character="e", against="a", instead="out", last=3)
         ],
     ),
     "ablate": Case(
@@ -147,32 +144,26 @@ def look(run: Run) -> Run:
     return run
 
 
-def check(look: Run, command: str, findings: Sequence[Finding], **fixed: Any) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_command_prints_findings_of_functions(name: str, look: Run) -> None:
     """With --json the facts; without, for some, a row for each row of the table."""
+    command, findings = CASES[name].command, CASES[name].make()
     results = look(command, "--json")
     assert results.code == 0, results.err
-    model = command.split()[2]
-    assert len(results.objects) == len(findings)
+    program, _, model, *_ = command.split()
     for item, finding in zip(results.objects, findings, strict=True):
-        facts = json.loads(json_line({"model": model, **fixed, **finding.facts()}))
+        facts = json.loads(json_line({"model": model, **CASES[name].fixed, **finding.facts()}))
         assert close({key: item[key] for key in facts}, facts, rel=1e-3, least=1e-5)
         heads, rows = finding.table().columns, finding.table().rows
         assert (list(finding.frame()), len(finding.frame())) == (
             [describe(item, "en") for item in heads],
             len(rows),
         )
-    if command.split()[0] not in ("units", "connectivity", "perturb"):
-        return
-    lines = [line.split() for line in look(command).out.splitlines()]
-    for row in stacked([item.table() for item in findings]).rows:
-        assert " ".join(map(terminal_text, row)).split() in lines
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
-def test_command_prints_findings_of_functions(name: str, look: Run) -> None:
-    case = CASES[name]
-    check(look, case.command, case.make(), **case.fixed)
+    if program in ("units", "connectivity", "perturb"):
+        lines = [line.split() for line in look(command).out.splitlines()]
+        for row in stacked([item.table() for item in findings]).rows:
+            assert " ".join(map(terminal_text, row)).split() in lines
 
 
 def test_patch_prints_continuations(look: Run) -> None:

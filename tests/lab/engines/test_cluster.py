@@ -87,8 +87,8 @@ def test_a_long_text_costs_what_it_costs_here(
 @pytest.mark.slow
 def test_every_character_has_its_cost_rank_and_entropy(connected: Cluster) -> None:
     model, text = tiny_torch("gru", name="tiny"), LONG[-530_000:]
-    local = pieces(model, text, given="The ")
-    afar = pieces(connected.model(model), text, given="The ")
+    local = pieces(model, text, context="The ")
+    afar = pieces(connected.model(model), text, context="The ")
     for column, tolerance in (("nll", 1e-5), ("entropy", 1e-5), ("rank", 0)):
         ours, theirs = (np.concatenate([getattr(p, column) for p in scored]) for scored in (local, afar))
         same = np.isclose(ours, theirs, rtol=tolerance, atol=tolerance)
@@ -114,7 +114,7 @@ def test_readings_go_on_from_state_to_state(connected: Cluster) -> None:
     model, text = tiny_torch("lstm", name="tiny"), LONG[:3000]
     afar = connected.model(model)
     for precise in (True, False):  # the text goes on where its context ends
-        how: Any = {"text": text, "given": TEXT[:50], "precise": precise}
+        how: Any = {"text": text, "context": TEXT[:50], "precise": precise}
         check_same(perplexity(afar, **how), perplexity(model, **how))
 
 

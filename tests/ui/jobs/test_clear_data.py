@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import ConfigError
 from rnnviz.ui.jobs import store
@@ -58,18 +57,15 @@ def tell(words: str) -> list[str]:
     return [path.name for path in files() if path.is_file() and coded in path.read_bytes()]
 
 
-def origins(app: AppTest) -> list[str]:
-    """Where the session keeps texts with their files open."""
-    return [name for name in app.session_state if name.startswith("origin.") and name.count(".") == 1]
-
-
 def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="tiny-lstm"), ("mine.txt", "A lever of brass. " * 9))
     assert tell("A lever") == ["codes.u4"]
     paste(app, "The secret machine. " * 9)
     assert "Perplexity of pasted text" in [metric.label for metric in app.metric]
     assert tell("The secret") == ["codes.u4"]
-    shown = [app.session_state[name] for name in origins(app)]
+    # Where the session keeps texts with their files open.
+    origins = [name for name in app.session_state if name.startswith("origin.") and name.count(".") == 1]
+    shown = [app.session_state[name] for name in origins]
     assert [one.record.read("codes").size > 0 for one in shown]
     app.button(key="forget-texts").click().run()
     assert tell("The secret") == tell("A lever") == []
@@ -105,4 +101,5 @@ def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: p
     assert [key.what for key in theirs if kept.get(key) is not None] == []
     run_until_settled(app, "perplexity")
     gc.collect()
-    assert not [one for one in gc.get_objects() if isinstance(one, Text) and one.name == "mine.txt"]
+    # isinstance() would wake torch's deprecated names among the objects.
+    assert not [item for item in gc.get_objects() if type(item) is Text and item.name == "mine.txt"]

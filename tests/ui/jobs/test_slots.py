@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -181,36 +179,28 @@ def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_dow
     assert sorted(log) == sorted(held.name for held in helds)
 
 
-@contextmanager
-def busy_places() -> Iterator[list[Jobs]]:
-    """The server's places, each taken by a job of another session."""
+def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: Open) -> None:
     others = []
-    for _ in range(worker.shared().places):
+    for _ in range(worker.shared().places):  # each taken by a job of another session
         endless = Endless()
         others.append(Jobs(places=worker.shared()))
         others[-1].ask("theirs", "theirs", endless)
         assert endless.started.wait(SOON)
-    yield others
+    newcomer = Jobs(places=worker.shared())
+    job = newcomer.ask("another", "another", job_of(1, []))
+    assert worker.shared().before(job) == 0
+    app = open_app("perplexity", model="tiny-gru")
+    [bar] = app.get("progress")
+    assert "waiting for its turn" in bar.proto.text
+    assert "1 before yours" in bar.proto.text
+    newcomer.cancel(["another"])
+    until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
+    next(b for b in app.button if b.label == "Cancel").click().run()
+    app.run()
+    assert "cancelled" in page_words(app)
     for jobs in others:
-        jobs.cancel(["theirs", "another"])
+        jobs.cancel(["theirs"])
         assert jobs.stopped(SOON)
-
-
-def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: Open) -> None:
-    with busy_places() as others:
-        newcomer = Jobs(places=worker.shared())
-        others.append(newcomer)
-        job = newcomer.ask("another", "another", job_of(1, []))
-        assert worker.shared().before(job) == 0
-        app = open_app("perplexity", model="tiny-gru")
-        [bar] = app.get("progress")
-        assert "waiting for its turn" in bar.proto.text
-        assert "1 before yours" in bar.proto.text
-        newcomer.cancel(["another"])
-        until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
-        next(b for b in app.button if b.label == "Cancel").click().run()
-        app.run()
-        assert "cancelled" in page_words(app)
     next(b for b in app.button if b.label == "Start again").click().run()
     until(lambda: bool(app.run().metric))
 

@@ -38,11 +38,6 @@ def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     return read_info(path)
 
 
-def left() -> list[str]:
-    """What lies in the store's folder."""
-    return [path.name for path in store.shared().folder().parent.iterdir()]
-
-
 def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
     looks = 0
 
@@ -59,7 +54,7 @@ def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
             scoring_jobs.score_text(info, LATIN, Event(), progress)
         except Cancelled:
             ended += 1
-            assert left() == [".lock"]
+            assert [path.name for path in store.shared().folder().parent.iterdir()] == [".lock"]
             assert store.shared().get(scoring_jobs.full_key(info, LATIN)) is None
     assert ended == looks > 40, "while the encoding is found, what is unknown is counted, the overlap is"
 

@@ -155,10 +155,9 @@ def test_an_ask_of_anything_is_valid(value: object) -> None:
 def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
     assert len(Ask.from_json({"chunks": list(range(999))}).chunks) == MOST
     header, arrays = told(ViewerSession(keep("time"), {}), chunks=[7], at=10**9, place=10**9)
-    assert header["spans"] == []
+    assert {"spans": [], "place": 3}.items() <= header.items()
     assert "told" not in header
     assert len(arrays["codes"]) == 0
-    assert header["place"] == 3
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -217,7 +216,7 @@ def test_a_passage_costs_what_a_part_costs_given_the_text_before(keep: Keep) -> 
         part = told(session, part=[start, stop])[0]["part"]
         assert part["at"] == [start, stop]
         for model, nats in zip((GRU, NGRAM), part["nats"], strict=True):
-            given_all = rnnviz.perplexity(model, text=TEXT[start:stop], given=TEXT[:start])
+            given_all = rnnviz.perplexity(model, text=TEXT[start:stop], context=TEXT[:start])
             assert np.exp(nats) == pytest.approx(given_all.perplexity, rel=1e-5)
     assert "part" not in told(session)[0]
     nonsense = ([3, 3], [5, 2], [0, len(TEXT) + 1], [0], [-1, 4], "part", [0.0, 4], None)

@@ -44,10 +44,6 @@ def info(only_tiny_models: Path) -> ModelInfo:
     return checkpoint.read_info(only_tiny_models / "tiny-gru.safetensors")
 
 
-def on_phone(opened: OpenRoom) -> Phone:
-    return Phone(opened.listener.port)
-
-
 @pytest.fixture
 def stage() -> Iterator[TestClient]:
     """The lecturer's browser at the app's own port."""
@@ -73,7 +69,7 @@ def test_room_opens_once_and_close_frees_port(stage: TestClient) -> None:
     assert classroom.open_room("zh") is opened
     opened.stage_question(COLOURS)
     assert poll(stage)["question"]["key"] == "colour"
-    phone = on_phone(opened).join()
+    phone = Phone(opened.listener.port).join()
     assert phone.listen()["state"] == "open"
     classroom.close()
     assert phone.hear()["state"] == "over"
@@ -131,7 +127,7 @@ def test_answers_csv_lists_revealed_counts(stage: TestClient) -> None:
     assert stage.get("/room/answers.csv").text == ""
     opened = classroom.open_room("en")
     opened.stage_question(COLOURS)
-    on_phone(opened).join().answer(1, 2)
+    Phone(opened.listener.port).join().answer(1, 2)
     assert stage.get("/room/answers.csv").text == "", "hidden until they are shown"
     opened.room.reveal(1)
     response = stage.get("/room/answers.csv")
@@ -166,7 +162,7 @@ def test_learn_opens_reveals_and_closes_room() -> None:
     assert door == page.answer_room(None, str)["door"]
     page.stage_question(COLOURS)
     opened = require_open_room()
-    on_phone(opened).join().answer(1, 0)
+    Phone(opened.listener.port).join().answer(1, 0)
     assert page.answer_room({"room": {"address": "127.0.0.2", "reveal": 1}}, str)["door"]["at"] == 1
     assert opened.room.stage_state()["question"]["revealed"]
     page.answer_room({"room": {"again": 1}}, str)
@@ -181,7 +177,7 @@ def test_show_on_phones_adds_page_until_stop(info: ModelInfo, open_app: Open) ->
     next(button for button in app.button if button.label == "Show on phones").click().run()
     assert "Phones must be in the same network" in page_words(app)
     opened = require_open_room()
-    phone = on_phone(opened).join()
+    phone = Phone(opened.listener.port).join()
     phone_state = phone.listen()
     assert (phone_state["state"], phone_state["chosen"]) == ("waiting", 0)
     assert [page["title"] for page in phone_state["pages"]] == ["tiny-gru"]
@@ -213,7 +209,7 @@ def test_host_opens_room_with_listed_networks(
     assert capsys.readouterr().out.split() == [
         "The", "class", "opens", f"http://hall.example.org:{port}", "or", f"http://127.0.0.1:{port}",
     ]  # fmt: skip
-    assert [page["title"] for page in on_phone(opened).join().listen()["pages"]] == ["tiny-gru"]
+    assert [page["title"] for page in Phone(opened.listener.port).join().listen()["pages"]] == ["tiny-gru"]
     classroom.close()
     assert classroom.open_room("en").addresses == opened.addresses, "Learn opens it where host had it"
 

@@ -163,9 +163,7 @@ def test_browser_opens_once_port_answers(monkeypatch: pytest.MonkeyPatch) -> Non
     assert opened == [f"http://127.0.0.1:{port}/"]
 
 
-def test_headless_server_opens_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings: dict[str, Any] = {"server.headless": False}
-    monkeypatch.setattr(st, "get_option", settings.get)
-    assert lifespan.opens_browser()
-    settings["server.headless"] = True
-    assert not lifespan.opens_browser()
+@pytest.mark.parametrize("headless", [False, True])
+def test_headless_server_opens_no_browser(monkeypatch: pytest.MonkeyPatch, headless: bool) -> None:
+    monkeypatch.setattr(st, "get_option", {"server.headless": headless}.get)
+    assert lifespan.opens_browser() == (not headless)

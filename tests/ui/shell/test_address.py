@@ -51,9 +51,8 @@ def test_arrival_is_sent_once(open_app: Open) -> None:
 def test_address_shows_memoryless_network(open_app: Open) -> None:
     app = open_app("explore", model="timemachine-gru", memoryless="1", text=pack_text("The door"))
     header, arrays = component_data(app)
-    assert header["arrival"]["memoryless"] is True
+    assert {"memoryless": True, "quantity": "hidden"}.items() <= header["arrival"].items()
     assert header["static"]["memoryless"] == "timemachine-mlp"
-    assert header["arrival"]["quantity"] == "hidden"
     assert len(arrays["memoryless"]) == 8
     for query in ({"memoryless": "2"}, {"unit": "3"}):  # nonsense, and an address from before there was this
         header, arrays = component_data(open_app("explore", model="timemachine-gru", **query))
