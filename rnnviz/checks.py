@@ -204,7 +204,7 @@ def text_or_file(
     return None if text is None else check_text(text), path
 
 
-class _Kind(NamedTuple):
+class _ValueKind(NamedTuple):
     """Something that a parameter may be: in words, the function that converts a value (_REJECTED: another
     kind), and the types whose values are given on as they are.
     """
@@ -255,23 +255,25 @@ def _list(value: Any) -> Any:
     return value
 
 
-_PATH = _Kind(Phrase("a path"), _instance(os.PathLike))
-_LIST = _Kind(Phrase("a list"), _list)
-_COUNT = _Kind(
+_PATH = _ValueKind(Phrase("a path"), _instance(os.PathLike))
+_LIST = _ValueKind(Phrase("a list"), _list)
+_COUNT = _ValueKind(
     Phrase("a whole number from 0"),
     lambda value: n if (n := _whole(value)) is not _REJECTED and n >= 0 else _REJECTED,
 )
-_KINDS: Mapping[Any, _Kind] = {
-    NoneType: _Kind("None", _instance(NoneType), (NoneType,)),
-    str: _Kind(Phrase("a str"), _instance(str), (str,)),
-    bytes: _Kind(Phrase("bytes"), _instance(bytes), (bytes,)),
-    bool: _Kind(Phrase("true or false"), _truth, (bool,)),
-    int: _Kind(Phrase("a whole number"), _whole, (int,)),
-    float: _Kind(Phrase("a number"), _real, (int, float)),
-    Callable: _Kind(Phrase("a function"), lambda value: value if callable(value) else _REJECTED),
-    BinaryIO: _Kind(Phrase("an open file"), lambda value: value if hasattr(value, "read") else _REJECTED),
-    Mapping: _Kind(Phrase("a mapping"), _instance(Mapping)),
-    Sequence: _Kind(
+_KINDS: Mapping[Any, _ValueKind] = {
+    NoneType: _ValueKind("None", _instance(NoneType), (NoneType,)),
+    str: _ValueKind(Phrase("a str"), _instance(str), (str,)),
+    bytes: _ValueKind(Phrase("bytes"), _instance(bytes), (bytes,)),
+    bool: _ValueKind(Phrase("true or false"), _truth, (bool,)),
+    int: _ValueKind(Phrase("a whole number"), _whole, (int,)),
+    float: _ValueKind(Phrase("a number"), _real, (int, float)),
+    Callable: _ValueKind(Phrase("a function"), lambda value: value if callable(value) else _REJECTED),
+    BinaryIO: _ValueKind(
+        Phrase("an open file"), lambda value: value if hasattr(value, "read") else _REJECTED
+    ),
+    Mapping: _ValueKind(Phrase("a mapping"), _instance(Mapping)),
+    Sequence: _ValueKind(
         _LIST.description, lambda value: _list(value) if hasattr(value, "__len__") else _REJECTED
     ),
     Iterable: _LIST,
@@ -285,7 +287,7 @@ _CLASSES = {
 }
 
 
-def _kinds(annotation: Any) -> list[_Kind]:
+def _kinds(annotation: Any) -> list[_ValueKind]:
     """The kinds of an annotation. Raises LookupError where it may be something that isn't checked."""
     origin, inside = get_origin(annotation) or annotation, get_args(annotation)
     if origin is Annotated:
@@ -295,7 +297,9 @@ def _kinds(annotation: Any) -> list[_Kind]:
     if origin is Literal:
         words = " or ".join(map(repr, inside))
         return [
-            _Kind(words, lambda value: value if isinstance(value, str) and value in inside else _REJECTED)
+            _ValueKind(
+                words, lambda value: value if isinstance(value, str) and value in inside else _REJECTED
+            )
         ]
     if origin in _KINDS:
         return [_KINDS[origin]]
@@ -303,7 +307,7 @@ def _kinds(annotation: Any) -> list[_Kind]:
     ours = isinstance(origin, type) and origin.__module__.startswith("rnnviz.")
     if not ours or getattr(origin, "_is_protocol", None):
         raise LookupError(name)
-    return [_Kind(_CLASSES.get(name, Phrase("a {name}", name=name)), _instance(origin))]
+    return [_ValueKind(_CLASSES.get(name, Phrase("a {name}", name=name)), _instance(origin))]
 
 
 class _Rule:

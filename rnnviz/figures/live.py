@@ -15,7 +15,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.figures import themes
 from rnnviz.figures.axes import Figure, axis, layout, line
-from rnnviz.figures.themes import Scale, Theme
+from rnnviz.figures.themes import ColourScale, Theme
 from rnnviz.networks.config import KINDS
 from rnnviz.scoring.trace import Trace
 
@@ -136,7 +136,7 @@ def quantities(cell: str) -> tuple[str, ...]:
     return KINDS[cell].quantities
 
 
-def scale(quantity: str, span: str = "tanh") -> Scale:
+def scale(quantity: str, span: str = "tanh") -> ColourScale:
     """The fixed colour scale of a quantity, for states with the given `span` (`ModelConfig.span`)."""
     if quantity == "cell":
         return themes.CELL
@@ -145,7 +145,7 @@ def scale(quantity: str, span: str = "tanh") -> Scale:
     return themes.GATE
 
 
-def scale_of(trace: Trace) -> Scale:
+def scale_of(trace: Trace) -> ColourScale:
     """The colour scale of a trace's H, in its last layer."""
     read = trace.weights
     return scale("hidden", read.layers[-1].activation if read.cell in KINDS else "tanh")

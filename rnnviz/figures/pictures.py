@@ -20,7 +20,7 @@ from rnnviz.figures.axes import (
     line,
     log_axis,
 )
-from rnnviz.figures.themes import COLOUR_LEVELS, LIGHT, Scale, Theme
+from rnnviz.figures.themes import COLOUR_LEVELS, LIGHT, ColourScale, Theme
 from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Picture, Points, Square
 
 Translate = Callable[[object], str]
@@ -32,7 +32,7 @@ MAX_ROW_NAMES = 16
 LOG_FLOOR_SHARE = 1e-12
 """The share of the largest value below which a line on a logarithmic axis ends."""
 
-CONNECTED = Scale("sequential", -4.0, 0.0)
+CONNECTED = ColourScale("sequential", -4.0, 0.0)
 """Shares of a row of a connectivity, as decimal logarithms: from a ten-thousandth to 1."""
 
 TENTHS = ("10⁻⁴", "10⁻²", "1")
@@ -239,7 +239,7 @@ def _pair(picture: Pair, translate: Translate, theme: Theme) -> Figure:
 @_draw.register
 def _heat(picture: Heat, translate: Translate, theme: Theme, ends: Sequence[str] | None = None) -> Figure:
     """A heat map, the first row on top; `ends` replaces the numbers on the colour bar."""
-    values, names, scale = picture.values, picture.names, Scale(*picture.scale)
+    values, names, scale = picture.values, picture.names, ColourScale(*picture.scale)
     rows, T = values.shape
     levels = scale.levels(values)
 

@@ -131,7 +131,7 @@ THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 
 @dataclass(frozen=True)
-class Scale:
+class ColourScale:
     """A map from values to colours, from `low` to `high`; values beyond take the end's colour."""
 
     kind: Kind
@@ -159,10 +159,10 @@ class Scale:
 # Fixed ends: a scale that followed the values would recolour what is on the screen at each key. A tanh is
 # within [-1, 1]; an LSTM's cell has no bound, and beyond 3 its tanh is above 0.995 anyway; a relu has none
 # either.
-TANH = Scale("diverging", -1.0, 1.0)
-CELL = Scale("diverging", -3.0, 3.0)
-GATE = Scale("sequential", 0.0, 1.0)
-RELU = Scale("sequential", 0.0, 4.0)
+TANH = ColourScale("diverging", -1.0, 1.0)
+CELL = ColourScale("diverging", -3.0, 3.0)
+GATE = ColourScale("sequential", 0.0, 1.0)
+RELU = ColourScale("sequential", 0.0, 4.0)
 
 
 def ramp(anchors: Sequence[str], steps: int) -> list[str]:

@@ -294,7 +294,7 @@ def held(
     turned = 1 if truth[1][their] > middle else -1
     own = searcher.values[part, best.unit.unit] * best.direction
     both = np.column_stack([own, copy[part, their].astype(np.float32) * turned])
-    found = evidence.Scores.of(both, target.values[part])
+    found = evidence.SeriesScores.of(both, target.values[part])
     if not found.sure:
         return None
     score = signed(float(truth[0][best.unit.unit]), target.graded, best.direction)

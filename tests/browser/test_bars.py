@@ -153,7 +153,7 @@ def test_continue_writes_coloured_text_as_one_undo_step(live: Live) -> None:
 
 
 @pytest.mark.usefixtures("anew")
-def test_one_of_three_continuations_is_taken(live: Live) -> None:
+def test_clicked_continuation_is_taken(live: Live) -> None:
     branch = live.page.get_by_role("button", name="Show 3 continuations")
     ways, letters = live.page.locator(".rv-way"), live.page.locator(".rv-way bdi")
     branch.press("Enter")

@@ -40,7 +40,7 @@ CHINESE = "却说那怪物坐在上面，自思自想。" * 200
 
 
 @pytest.mark.slow
-def test_nothing_overlaps_on_phone(page: Page, app_url: str) -> None:
+def test_phone_page_has_no_overlap(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_perplexity(page, app_url)
     score_file(page, "a.txt", CHINESE.encode())

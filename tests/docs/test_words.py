@@ -27,10 +27,10 @@ normaliser norms numpy open options output packed pair panel parquet part passag
 pending perturb perturbation phrase piece poll presets primitives process product progress projection
 protocol python question questions queue ranking rate record registry removed render replay replication
 report repr request resampled responses rnn rows runs saving scan scanning scene score scratch script
-section selected session sessions setting settings shell sidebar sketch slopes slots small socket source
-span spectra spectrum speed split splittable spread square stepwise stopped store stream streamlit
-suggestion summary sums tape threads torch totals trial ui unknown unrolled usage warm way widget window
-word work workarounds
+section selected series session sessions setting settings shell sidebar sketch slopes slots small socket
+source span spectra spectrum speed split splittable spread square stepwise stopped store stream
+streamlit suggestion summary sums tape threads torch totals trial ui unknown unrolled usage warm way
+widget window word work workarounds
 """
 
 LEFT = """

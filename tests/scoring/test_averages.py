@@ -13,7 +13,7 @@ from tests.support.pieces import costs
 TEXTS = (TEXT[:200], TEXT[200:230], "qzx 时间")
 
 
-def test_they_are_those_of_all_costs_and_of_the_means() -> None:
+def test_averages_equal_those_of_all_costs_and_of_the_means() -> None:
     model = tiny("gru")
     each = [costs(model, text) for text in TEXTS]
     found = averages([perplexity(model, text=text) for text in TEXTS])

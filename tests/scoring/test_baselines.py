@@ -46,7 +46,7 @@ def test_uniform_is_what_scoring_says(text: str, tmp_path: Path, measured: Measu
 
 
 @pytest.mark.parametrize("text", ["abab", "aabc", TEXT, "道" * 1000, "naïve\n" * 30_000], ids=len)
-def test_each_costs_what_its_definition_or_its_file_says(text: str, measured: Measured) -> None:
+def test_baseline_costs_what_its_definition_or_its_file_says(text: str, measured: Measured) -> None:
     n, data = len(text), text.encode()
     found = measured(text)
     entropy = sum(c / n * math.log2(n / c) for c in Counter(text).values())
@@ -71,7 +71,7 @@ def test_baselines_report_progress_and_pieces_change_nothing(
     assert in_pieces[:2] == whole[:2]
 
 
-def test_what_is_of_the_file_is_the_same_under_every_model_and_is_of_its_own_characters(
+def test_file_figures_are_the_same_under_every_model_and_of_its_own_characters(
     tmp_path: Path,
 ) -> None:
     text = "“Wait…” – he said.\r\n「走」\rIt’s late.\n" * 40

@@ -165,7 +165,7 @@ FAULTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_is_no_compressed_text_is_refused(fault: str) -> None:
+def test_uncompressed_text_is_refused(fault: str) -> None:
     model = make("gru")
     damage, message = FAULTS[fault]
     with pytest.raises(DecodingError, match=message):

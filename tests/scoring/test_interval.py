@@ -31,7 +31,7 @@ def width(found: Interval) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-0.75, -0.5, -0.25])
 @pytest.mark.parametrize("n", [2_000, 10_000])
-def test_it_holds_what_comes_next_as_often_as_it_says(n: int, exponent: float) -> None:
+def test_interval_holds_the_next_text_as_often_as_it_says(n: int, exponent: float) -> None:
     held = []
     for seed in range(200):
         costs = slow(2 * n, seed, exponent)
@@ -49,7 +49,7 @@ def test_where_length_averages_little_out_the_range_is_wider() -> None:
     assert widths[0] * 2 < widths[1] < widths[2] / 1.5
 
 
-def test_it_contains_the_texts_own_perplexity() -> None:
+def test_interval_contains_the_texts_own_perplexity() -> None:
     costs = np.random.default_rng(0).exponential(1.5, 5000)
     found = interval(costs)
     assert found.low < math.exp(costs.mean()) < found.high  # type: ignore[operator]

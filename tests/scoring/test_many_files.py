@@ -26,7 +26,7 @@ def files(tmp_path: Path) -> list[str]:
     return [str(tmp_path / name) for name in ("a.txt", "empty.txt", "no.txt", "rows.jsonl")]
 
 
-def test_each_file_has_its_figures_or_what_is_wrong_with_it(files: list[str]) -> None:
+def test_file_has_its_figures_or_its_error(files: list[str]) -> None:
     rows: list[tuple[str, int]] = []
     kept: list[Any] = []
     scoring = Scoring(tiny("gru"))

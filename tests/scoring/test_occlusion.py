@@ -22,7 +22,7 @@ def afresh(model: Any, text: str, t: int) -> list[float]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("cell", "options"), NETWORKS, ids=str)
-def test_it_equals_reading_each_shorter_text_afresh(
+def test_occlusion_equals_reading_each_shorter_text_afresh(
     cell: str, options: dict[str, Any], tmp_path: Any
 ) -> None:
     model = tiny(cell, **options)

@@ -59,7 +59,7 @@ def test_the_line_is_carried_on_to_the_next_length() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-1.0, -0.7, -0.4])
-def test_it_holds_the_mean_of_all_such_text_as_often_as_it_says(exponent: float) -> None:
+def test_interval_holds_the_mean_of_all_such_text_as_often_as_it_says(exponent: float) -> None:
     series = [noise(1_000, seed, exponent) for seed in range(200)]
     held = [abs(one.mean()) <= all_text(one, (exponent, 0.1)).half_width(0.95) for one in series]
     assert 0.9 <= np.mean(held) <= 0.995
@@ -75,7 +75,7 @@ def test_the_variance_of_a_mean_is_that_of_such_noise(exponent: float) -> None:
     assert np.mean(found) == pytest.approx(exponent * math.log(1_000), abs=0.1)
 
 
-def test_what_never_varies_is_certain() -> None:
+def test_constant_text_is_certain() -> None:
     for same in (np.zeros(2 << OCTAVES), np.tile([1.0, -1.0], 1 << OCTAVES)):  # in each 64th
         assert all_text(same, SLOPE).half_width() == pytest.approx(0, abs=1e-12)
         assert all_text(same, SLOPE).beyond(0.01) == 0

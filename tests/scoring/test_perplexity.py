@@ -71,7 +71,7 @@ def test_a_uniform_model_scores_exactly_its_vocabulary(size: int) -> None:
 
 
 @given(st.text(alphabet="ab道\r\n", min_size=1, max_size=60), st.integers(1, 70))
-def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
+def test_perplexity_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
     normalised = text.replace("\r\n", "\n").replace("\r", "\n")
     expected, expected_known, unknown = by_hand(AB, normalised)
     last = score(AB, text=text, piece=piece)

@@ -59,7 +59,7 @@ def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("model", [NGRAM, tiny("lstm", name="lstm")], ids=lambda m: m.name)
-def test_its_report_is_that_of_scoring(model: LanguageModel, tmp_path: Path) -> None:
+def test_record_reports_as_scoring_does(model: LanguageModel, tmp_path: Path) -> None:
     expected = perplexity(model, text=OTHER)
     made = make_record(tmp_path, model, OTHER)
     ours, theirs = made.score.to_json(), expected.to_json()
@@ -99,7 +99,7 @@ def test_unknown_characters_are_counted(tmp_path: Path) -> None:
     assert make_record(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
 
 
-def test_nothing_can_be_written_into_it(tmp_path: Path) -> None:
+def test_record_is_read_only(tmp_path: Path) -> None:
     made = record_costs(tmp_path, "abc", [1, 2, 3])
     with pytest.raises(ValueError, match="read-only"):
         made.read("nll", 0, 3)[:] = 9
@@ -142,7 +142,7 @@ def _open_in(folder: Path) -> int:
 
 
 @needs.removal
-def test_it_outlives_its_folder(tmp_path: Path) -> None:
+def test_record_outlives_its_folder(tmp_path: Path) -> None:
     made = record_costs(tmp_path, "abc", [1, 2, 3])
     shutil.rmtree(made.folder)
     assert made.text(0, 3) == "abc"
@@ -152,7 +152,7 @@ def test_it_outlives_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux lists a process's open files")
-def test_it_lets_go_of_its_files(tmp_path: Path) -> None:
+def test_record_closes_its_files(tmp_path: Path) -> None:
     made = record_costs(tmp_path, "abc", [1, 2, 3])
     assert _open_in(tmp_path) == len(COLUMNS)
     made.close()

@@ -32,7 +32,7 @@ def nfd(text: str) -> str:
         ("道可道", {}),
     ],
 )
-def test_what_another_writing_would_spare(text: str, spared: dict[str, int]) -> None:
+def test_rewriting_says_what_it_would_spare(text: str, spared: dict[str, int]) -> None:
     found = perplexity(MODEL, text=text)
     assert {name: n for name, n in found.rewritings.items() if n} == spared
     said = [one.code.rpartition(".")[2] for one in found.sentences() if ".rewriting." in one.code]

@@ -70,7 +70,7 @@ def codes(found: Score) -> list[str]:
         (scored(overlap=Contamination(0.01, 10**6)), "", "trained-on"),  # idioms
     ],
 )
-def test_what_is_said_of_a_text(found: Score, added: str, gone: str) -> None:
+def test_text_score_has_its_sentences(found: Score, added: str, gone: str) -> None:
     said = codes(found)
     assert set(added.split()) <= set(said)
     assert not set(gone.split()) & set(said)
@@ -144,7 +144,7 @@ def test_frequencies_known_beforehand_are_no_rival() -> None:
         (replace(ROWS, rows=33, rows_left_out={"null": 1, "type": 2}), "left-out"),
     ],
 )
-def test_what_is_said_of_rows(found: RowsScore, added: str) -> None:
+def test_rows_score_has_its_sentences(found: RowsScore, added: str) -> None:
     assert set(added.split()) <= set(codes(found))
 
 
@@ -156,7 +156,7 @@ def test_rows_left_out_are_a_caution_that_counts_them() -> None:
     assert [one.code for one in caution.values["kinds"]] == ["rows.null", "rows.type"]  # type: ignore[attr-defined]
 
 
-def test_each_kind_of_change_has_its_own_count() -> None:
+def test_kinds_of_change_have_counts_of_their_own() -> None:
     said = {
         one.code: one for one in scored(normalised=180, replaced=177, normaliser="typography").sentences()
     }

@@ -113,6 +113,6 @@ UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("what", [*REFUSED, *UNSCORED])
-def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
+def test_bad_score_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
     assert_refused(*{**REFUSED, **UNSCORED}[what], tmp_path)
     assert what in REFUSED or not list(tmp_path.iterdir()), "what can't be scored leaves nothing"

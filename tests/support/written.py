@@ -64,6 +64,7 @@ def commands() -> list[str]:
 def examples() -> dict[str, list[str]]:
     """The Python of each page that has some: its blocks, which run one after the other."""
     by_page = {page.relative_to(ROOT).as_posix(): blocks(page, "python") for page in PAGES}
+    by_page.pop("docs/cells.md")  # tests/lab/engines/test_new_cell.py carries it out, each block in its file
     return {name: code for name, code in by_page.items() if code}
 
 

@@ -160,7 +160,7 @@ def connectivity_row(
     return _row(reading, len(reading.text), character)
 
 
-class Rows:
+class GradientRows:
     """Rows of `connectivity` for one text of at most 10,000 characters, each computed on request. The text is
     read once for all rows, which saves half the work of each. Raises as `connectivity_row` does.
 

@@ -106,8 +106,8 @@ def controlled(
     varying = [target for target in targets if target.varies or not len(target)]
     near = [0 if target.graded else edges for target in varying]
     searches = []
-    for one, e in zip(varying, near, strict=True):
-        searches.append(searcher.search(one, edges=e, shifts=shifts))
+    for sought, e in zip(varying, near, strict=True):
+        searches.append(searcher.search(sought, edges=e, shifts=shifts))
         report(0.0)
     columns = echoes(
         model,
@@ -121,8 +121,8 @@ def controlled(
         progress=part(progress, 0.0, COPIES_SHARE),
     )
     weighed = []
-    for one, search, e, copy_values in zip(varying, searches, near, columns, strict=True):
-        weighed.append(weigh(searcher, search, one, copy_values, edges=e))
+    for sought, search, e, copy_values in zip(varying, searches, near, columns, strict=True):
+        weighed.append(weigh(searcher, search, sought, copy_values, edges=e))
         report(COPIES_SHARE + (1 - COPIES_SHARE) * len(weighed) / len(varying))
     remaining = iter(weighed)
     return [next(remaining) if target.varies or not len(target) else None for target in targets]

@@ -14,7 +14,7 @@ characters one by one and the n-grams of up to k that end there, hashed (Weinber
 logistic regression for a mask, and a ridge regression on the ranks for a graded target. It predicts one part
 of a text, fitted on all the rest.
 
-Scores vary with the sample of text:
+SeriesScores vary with the sample of text:
 
     AUC          through its placement values (DeLong, DeLong & Clarke-Pearson 1988): a character inside
                  counts with the share of the others that are lower, one outside with the share of those
@@ -51,7 +51,7 @@ from rnnviz.errors import ConfigError, install
 from rnnviz.lab.analysis import ranking
 from rnnviz.lab.analysis.bootstrap import block_length, draw_starts, resampled_means
 from rnnviz.lab.analysis.search_result import Search
-from rnnviz.lab.analysis.searching import DEFAULT_SHIFTS, Searcher, Split
+from rnnviz.lab.analysis.searching import DEFAULT_SHIFTS, Searcher, TextSplit
 from rnnviz.lab.analysis.targets import Target
 from rnnviz.networks.progress import Progress, Reporter
 from rnnviz.networks.threads import worth_trying_alone
@@ -190,14 +190,17 @@ def search(
     return weigh(searcher, result, target, columns, edges=edges)
 
 
-def _scores(series: Sequence[Array], target: Target, split: Split, part: Mask) -> Scores:
+def _scores(series: Sequence[Array], target: Target, split: TextSplit, part: Mask) -> SeriesScores:
     """The scores of `series`, (T,) each, on one part of the text."""
     near = None if split.near is None else split.near[part]
-    return Scores.of(np.column_stack([values[part] for values in series]), target.values[part], near)
+    return SeriesScores.of(np.column_stack([values[part] for values in series]), target.values[part], near)
 
 
 def _evidence(
-    scores: Sequence[Scores], leading: Scores, named: Sequence[tuple[Simpler, int]], resamples: int
+    scores: Sequence[SeriesScores],
+    leading: SeriesScores,
+    named: Sequence[tuple[Simpler, int]],
+    resamples: int,
 ) -> Evidence:
     """The evidence from the `scores` of the unit and its rivals `named`, one for each measuring part, and the
     scores of the `leading` units on the part that ranks.
@@ -213,7 +216,7 @@ def _evidence(
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class SeriesScores:
     """How well each of S series separates a target in n characters.
 
     values  (S,) AUCs, or correlations with a graded target
@@ -229,13 +232,13 @@ class Scores:
     lowest: float
 
     @classmethod
-    def of(cls, series: Array, target: Array, near: Mask | None = None) -> Scores:
+    def of(cls, series: Array, target: Array, near: Mask | None = None) -> SeriesScores:
         """The scores of `series` (n, S) for a target's values (n,). With `near` (n,), the smaller of two
         AUCs: against all other characters, and against the near ones alone.
 
         >>> mask = np.arange(5_000) % 50 < 20
         >>> noise = np.random.default_rng(0).normal(size=(5_000, 2)) + [1, 0] * mask[:, None]
-        >>> scores = Scores.of(noise, mask)
+        >>> scores = SeriesScores.of(noise, mask)
         >>> scores.values.round(2).tolist(), [round(end, 1) for end in scores.interval(0)]
         ([0.75, 0.51], [0.7, 0.8])
         """

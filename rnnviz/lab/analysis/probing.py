@@ -36,7 +36,7 @@ from rnnviz.findings import Json, Reported
 from rnnviz.lab.analysis import evidence, ranking, targets
 from rnnviz.lab.analysis.activations import Unit
 from rnnviz.lab.analysis.directions import Direction
-from rnnviz.lab.analysis.evidence import Scores
+from rnnviz.lab.analysis.evidence import SeriesScores
 from rnnviz.lab.analysis.search_result import Found
 from rnnviz.lab.analysis.searching import Searcher, varies
 from rnnviz.lab.analysis.targets import Target
@@ -347,7 +347,7 @@ def probe_units(
         theirs = Parts(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
     report(1 - 2 / total)
-    scores = Scores.of(np.column_stack(columns), values[second])
+    scores = SeriesScores.of(np.column_stack(columns), values[second])
     scores = scores if split.blocks else replace(scores, sure=False)
     context, reached, lead = _closest_rivals(scores, len(around))
     report.end()
@@ -386,7 +386,7 @@ def _probe_subsets(searcher: Searcher, best: Found, parts: Parts, values: Array)
             yield Few(tuple(units[u] for u in chosen), score)
 
 
-def _closest_rivals(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
+def _closest_rivals(scores: SeriesScores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
     """The closest rival of the `k` contexts that follow the probe; the scores of the untrained copies after
     these; and the interval of the lead over the closest copy.
     """

@@ -44,7 +44,7 @@ MIN_BLOCK_CHARS = 8
 """Characters of a block, at least; finer parts would share words."""
 
 
-class Split(NamedTuple):
+class TextSplit(NamedTuple):
     """A text in `blocks`: the part `first` (T,) ranks, `second` (T,) confirms, `third` (T,) reports, or is
     None. `blocks` 0: the text can't be cut, and the first two parts are the whole. `near` (T,) are the
     characters beside the spans, with edges.
@@ -156,7 +156,7 @@ class Searcher:
         at = [self.units.index(candidate.unit) for candidate in chosen]
         return np.asarray(self.values[:, at] * [candidate.direction for candidate in chosen])
 
-    def split(self, target: Target, edges: int = 0) -> Split:
+    def split(self, target: Target, edges: int = 0) -> TextSplit:
         """The parts of the text for `target`. Raises the errors of `search`."""
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
@@ -169,10 +169,10 @@ class Searcher:
                 dealt = np.arange(len(self)) * blocks // len(self) % parts  # by turns
                 masks = [dealt == part for part in range(parts)]
                 if all(varies(target.values[m]) and (near is None or near[m].any()) for m in masks):
-                    return Split(blocks, masks[0], masks[1], masks[2] if parts == 3 else None, near)
+                    return TextSplit(blocks, masks[0], masks[1], masks[2] if parts == 3 else None, near)
                 blocks *= 2
         whole = np.ones(len(self), np.bool_)
-        return Split(0, whole, whole, None, near)
+        return TextSplit(0, whole, whole, None, near)
 
     def _check(self, target: Target, edges: int, shifts: int) -> None:
         name = target.name
@@ -184,7 +184,7 @@ class Searcher:
             raise ConfigError("shifts is a number from 0 to 10,000; received {shifts}", shifts=shifts)
         target.check(len(self))
 
-    def _ranks(self, split: Split, part: int) -> Doubles:
+    def _ranks(self, split: TextSplit, part: int) -> Doubles:
         """The ranks (n, U) within the part that ranks (0) or confirms (1); either may be the whole text."""
         # Sorting is most of a search's time, and targets with the same split share its ranks.
         key = split.blocks, part if split.blocks else 0  # so many blocks are of two parts, or of three

@@ -17,7 +17,7 @@ import streamlit as st
 
 from rnnviz.arrays import Array
 from rnnviz.figures.alt_text import Extremes, extremes
-from rnnviz.figures.themes import COLOUR_LEVELS, THEMES, Scale, Theme, contrast, ramp, themes
+from rnnviz.figures.themes import COLOUR_LEVELS, THEMES, ColourScale, Theme, contrast, ramp, themes
 from rnnviz.i18n import _, language
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
@@ -63,19 +63,21 @@ class Text:
     pick: int | None = None
 
 
-def painted(text: str, values: Array, scale: Scale, label: str, palette: str = "", **options: Any) -> Text:
+def painted(
+    text: str, values: Array, scale: ColourScale, label: str, palette: str = "", **options: Any
+) -> Text:
     """A text coloured by `values` (T,) on `scale`; `options` are further fields of `Text`."""
     return Text(text, scale.levels(values), palette or scale.kind, label, values, **options)
 
 
-def ends(scale: Scale) -> tuple[str, str, str]:
+def ends(scale: ColourScale) -> tuple[str, str, str]:
     """A scale's palette, and its lowest and highest value as words: `scale` of `mount`."""
     low, high = (f"{end:g}".replace("-", "−") for end in (scale.low, scale.high))
     return scale.kind, low, high
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class DashboardPanel:
     """A figure with two sentences: `notice` says where to look, `limits` names things that it doesn't show.
 
     figure  makes the Plotly figure, given `theme=`
@@ -226,7 +228,7 @@ def mount(
     key: str,
     *,
     texts: Sequence[Text] = (),
-    panels: Sequence[Panel] = (),
+    panels: Sequence[DashboardPanel] = (),
     at: int | None = None,
     spans: Sequence[tuple[int, int]] = (),
     select: bool = False,
@@ -280,7 +282,7 @@ def mount(
     _component.mount(pack(header, pool), key=key)
 
 
-def _panel_header(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
+def _panel_header(panel: DashboardPanel, pool: dict[str, Array]) -> dict[str, Any]:
     return {
         **{field.name: getattr(panel, field.name) for field in fields(panel) if field.name != "figure"},
         "picks": list(panel.picks),

@@ -12,7 +12,7 @@ from rnnviz.findings import Finding, Sentence
 from rnnviz.findings import Panel as Found
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import spoken, together
-from rnnviz.ui.shell.dashboard import Panel
+from rnnviz.ui.shell.dashboard import DashboardPanel
 from rnnviz.ui.shell.error_messages import plain
 
 
@@ -48,9 +48,9 @@ def show_finding(finding: Finding) -> None:
             st.markdown(text)
 
 
-def finding_panel(picture_panel: Found, **layout: Any) -> Panel:
+def finding_panel(picture_panel: Found, **layout: Any) -> DashboardPanel:
     """A finding's picture as a panel of a dashboard."""
-    return Panel(
+    return DashboardPanel(
         picture_panel.name,
         spoken(picture_panel.title),
         partial(draw, picture_panel.picture, spoken),

@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz.gradients import connectivity, jacobian
 from rnnviz.lab.analysis import backward
-from rnnviz.lab.analysis.connectivity import Rows
+from rnnviz.lab.analysis.connectivity import GradientRows
 from rnnviz.lab.analysis.slopes import Dual
 from rnnviz.networks.cells import CELLS
 from tests.support.autograd import Doubles, by_autograd, fading
@@ -45,7 +45,7 @@ def test_connectivity_equals_autograd_row_by_row(cell: str, options: dict[str, A
 @pytest.mark.parametrize(("cell", "options"), NETWORKS)
 def test_a_row_is_a_row_of_the_square(cell: str, options: dict[str, Any]) -> None:
     model, text = tiny_torch(cell, **options), TEXT[:50]
-    square, rows = connectivity(model, text), Rows(model, text)
+    square, rows = connectivity(model, text), GradientRows(model, text)
     alone = [connectivity(model, text, at=at) for at in (1, 2, 30, 50)]
     for row in (*alone, *(rows.row(at) for at in (1, 2, 30, 50))):
         t = len(row.text)
@@ -63,7 +63,7 @@ def test_any_character_can_be_asked_about() -> None:
     assert model.vocabulary.decode(square.targets) == "e" * 20
     for row in (
         connectivity(model, TEXT[:20], at=9, character="e"),
-        Rows(model, TEXT[:20]).row(9, character="e"),
+        GradientRows(model, TEXT[:20]).row(9, character="e"),
     ):
         np.testing.assert_allclose(row.norms, square.norms[8, :9], rtol=1e-5)
     assert connectivity(model, "道理", character="道").targets.tolist() == [0, 0]

@@ -9,7 +9,7 @@ import pytest
 from rnnviz import gradients
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.gradients import connectivity, jacobian, memory_length, remaining
-from rnnviz.lab.analysis.connectivity import Rows, connectivity_row
+from rnnviz.lab.analysis.connectivity import GradientRows, connectivity_row
 from rnnviz.lab.analysis.memory_length import square_reach
 from rnnviz.lab.analysis.spectra import eigenvalues
 from rnnviz.networks.ngram import NgramModel
@@ -105,7 +105,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         for target in ("", "ab")
     },
     **{
-        f"a row at {at}": (lambda at=at: Rows(GRU, TEXT[:50]).row(at), ConfigError, "from 1 to 50")
+        f"a row at {at}": (lambda at=at: GradientRows(GRU, TEXT[:50]).row(at), ConfigError, "from 1 to 50")
         for at in (0, 51)
     },
     "a norm of Jacobians": (

@@ -53,7 +53,7 @@ def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> Non
     assert "Named units: none" in done.out
 
 
-def test_what_is_shared_names_no_folder(run: Run, tmp_path: Path) -> None:
+def test_shared_card_names_no_folder(run: Run, tmp_path: Path) -> None:
     home = tmp_path / "very" / "private"
     home.mkdir(parents=True)
     (home / "diary.txt").write_text(TRAVELLER, "utf-8")
@@ -160,7 +160,7 @@ def test_a_word_is_learnt_whole(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [[], ["--cell", "ngram"]])
-def test_what_is_dropped_is_said(more: list[str], run: Run, tmp_path: Path) -> None:
+def test_dropped_characters_are_reported(more: list[str], run: Run, tmp_path: Path) -> None:
     (tmp_path / "hello.txt").write_text("hello", "utf-8")
     done = run("train --corpus hello.txt --name x --quiet --no-units --hidden-size 4 --min-count 2", *more)
     assert done.code == 0

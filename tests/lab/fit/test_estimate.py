@@ -81,7 +81,7 @@ def test_memory_is_what_a_run_takes(recipe: dict[str, Any], symbols: int) -> Non
     assert 0.75 * peak < expected < 1.35 * peak, (peak, parts)
 
 
-def test_what_fits_and_what_does_not() -> None:
+def test_estimate_says_whether_memory_suffices() -> None:
     usual = estimate(TrainConfig(), 70, 178_979, available=GB)
     assert usual.refusal is None
     assert usual.bytes == sum(usual.parts.values())

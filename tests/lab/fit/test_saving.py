@@ -84,7 +84,7 @@ TRAINED, NEW = (" ".join(f"{WORDS.randrange(10**6)}" for _ in range(400)) for _ 
     ],
     ids=["all of it", "a part", "more than half", "with other white space", "with a few edits"],
 )
-def test_what_was_trained_on_is_never_held_out(kind: str, held_out: str, tmp_path: Path) -> None:
+def test_trained_text_is_never_held_out(kind: str, held_out: str, tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     model = of(kind, TRAINED)
     for one in (model, rnnviz.load(rnnviz.save(model, tmp_path / "again.safetensors"))):

@@ -173,7 +173,7 @@ def test_seconds_are_of_training_alone() -> None:
 
 
 @pytest.mark.parametrize("train_on", ["train", "train+validation"])
-def test_what_is_kept_apart_is_never_read_not_even_for_the_vocabulary(train_on: Any) -> None:
+def test_held_out_text_is_never_read_not_even_for_the_vocabulary(train_on: Any) -> None:
     share = 0.85 if train_on == "train" else 0.9
     n = int(share * len(TRAVELLER))
     corpus = corpora.from_text(TRAVELLER[:n] + "@" * (len(TRAVELLER) - n))

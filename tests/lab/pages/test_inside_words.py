@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnviz.figures.themes import Scale, contrast
+from rnnviz.figures.themes import ColourScale, contrast
 from rnnviz.page import formatting as page_words
 from rnnviz.ui.shell import dashboard
 
@@ -22,4 +22,4 @@ def test_letters_are_readable_on_every_colour() -> None:
 
 
 def test_scale_ends_have_minus_signs() -> None:
-    assert dashboard.ends(Scale("diverging", -1.0, 1.0)) == ("diverging", "−1", "1")
+    assert dashboard.ends(ColourScale("diverging", -1.0, 1.0)) == ("diverging", "−1", "1")

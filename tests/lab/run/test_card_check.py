@@ -78,7 +78,7 @@ def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path
     )
 
 
-def test_what_a_card_does_not_say_is_no_difference(folder: Path) -> None:
+def test_missing_card_entry_is_no_difference(folder: Path) -> None:
     path = folder / "net.safetensors"
     _, meta, _ = modelfile.read_header(path)
     meta["card"] = {"sha256": meta["card"]["sha256"], "parameters": meta["card"]["parameters"]}

@@ -76,7 +76,7 @@ def test_every_place_where_a_file_can_be_cut_leaves_something_to_read(path: Path
         assert path.read_bytes().endswith(b"\n")
 
 
-def test_what_a_resumed_run_tells_again_is_there_once(path: Path) -> None:
+def test_resumed_run_logs_repeated_events_once(path: Path) -> None:
     report = {"event": "report", "step": 30}
     write(path, [*progress(10, 20), {"event": "passed", "step": 20}, *progress(30), report])
     held, at = read(path)

@@ -32,7 +32,7 @@ def told(id: str, kind: str) -> list[dict[str, Any]]:
     return [e for e in runs.tail_log(id)[0] if e["event"] == kind]
 
 
-def test_what_was_logged_stands_in_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_external_run_logs_into_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         external_run, "PROGRESS_S", 1e9
     )  # events at the start, where asked for, and at the end
@@ -122,7 +122,7 @@ def test_a_kept_model_goes_into_the_users_data_folder(
     assert runs.keep("own", "elsewhere").parent == tmp_path / "mine"
 
 
-def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
+def test_latest_snapshot_follows_the_loop_unless_reading_takes_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(external_run, "PROGRESS_S", 0.0)

@@ -58,7 +58,7 @@ MEMORY = ("Memory ran out", "smaller batch", "memory")
         ),
     ],
 )
-def test_what_ran_out_or_was_lost_is_said(error: Exception, begins: str, advice: str, of: str) -> None:
+def test_failure_names_the_lost_resource(error: Exception, begins: str, advice: str, of: str) -> None:
     cause, words = explain_failure(error)
     assert str(words).startswith(begins)
     assert advice in str(words)

@@ -278,7 +278,7 @@ REFUSED: Refusals = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusal_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
     monkeypatch.setattr(runs, "_launch", lambda folder, lock: None)

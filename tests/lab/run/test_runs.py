@@ -230,7 +230,7 @@ def test_minutes_are_measured_once(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fastest_setting_is_recorded_and_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     recipe = TrainConfig(
         cell="gru", hidden_size=128, batch=8, steps=16, characters=3_000, precision="auto", evaluate_every=5
@@ -320,9 +320,7 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
 
 @pytest.mark.exact
 @pytest.mark.slow
-def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
-    home: Path, whole: dict[str, torch.Tensor]
-) -> None:
+def test_recording_changes_no_number_and_is_true(home: Path, whole: dict[str, torch.Tensor]) -> None:
     """A run that writes more down, or resumes, has the same numbers to the bit."""
     folder = begin_run(home, half=True)
     train_to_its_end(folder, PROGRESS_S=0.0, SAVE_S=0.0, MAX_TIME_SHARE=1.0)

@@ -107,7 +107,7 @@ def test_the_card_is_complete_and_reaches_the_limit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_it_loads_and_reads_its_example_better_than_counting_does(name: str) -> None:
+def test_shipped_model_reads_its_example_better_than_counting_does(name: str) -> None:
     """The mlp sees one character and can't; the page says so beside its line. This is of one sentence, and
     holds for networks that counting beats on the held-out text.
     """

@@ -15,7 +15,7 @@ from tests.support.models import tiny
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_it_is_the_trace_of_the_text_and_half_the_size_is_near_enough(tmp_path: Path, cell: str) -> None:
+def test_snapshot_equals_the_trace_within_half_precision(tmp_path: Path, cell: str) -> None:
     model, text = tiny(cell, layers=2), "The lever – half of us…\n"
     expected = trace(model, text)
     for half, least in ((False, 1e-6), (True, 1e-3)):
@@ -33,7 +33,7 @@ def test_it_is_the_trace_of_the_text_and_half_the_size_is_near_enough(tmp_path: 
         assert found.log_probs.dtype == found.hidden.dtype == np.float32
 
 
-def test_what_is_kept_is_little_and_lies_on_a_log_scale_where_a_run_was_resumed_too(tmp_path: Path) -> None:
+def test_snapshots_are_few_and_lie_on_a_log_scale_after_resuming_too(tmp_path: Path) -> None:
     folder, read_now = RunFolder(tmp_path), partial(trace, tiny("mlp"), "a")
     watching = Watching(folder)
     for step in range(9_000):

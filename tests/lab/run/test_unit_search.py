@@ -63,7 +63,7 @@ def test_a_finished_run_keeps_the_units_that_were_planted(tmp_path: Path) -> Non
     assert model_card.UNITS_KEY not in without
 
 
-def test_what_was_trained_on_confirms_nothing() -> None:
+def test_trained_text_confirms_no_unit() -> None:
     card = kept(PLANTED, together=True)
     assert card["units"]["text"]["sha256"] == corpora.sha256(PLANTED.split().held_out)
     assert (model_card.searched_part(card), model_card.searched_text(card)) == ("held-out", "")

@@ -75,7 +75,7 @@ def test_a_job_cancelled_while_it_waits_never_starts_and_lets_go_of_what_it_was_
     assert (again.state, again.work, done) == ("done", None, ["b"])
 
 
-def test_nothing_keeps_running_once_the_reader_has_left() -> None:
+def test_jobs_end_once_the_reader_has_left() -> None:
     there = threading.Event()
     there.set()
     jobs, endless, done = Jobs(there.is_set), Endless(), list[object]()
@@ -92,7 +92,7 @@ def test_nothing_keeps_running_once_the_reader_has_left() -> None:
     assert done == [1]
 
 
-def test_what_nobody_looks_at_any_more_is_dropped() -> None:
+def test_unwatched_job_is_dropped() -> None:
     jobs, endless = Jobs(), Endless()
     jobs.ask("a", "a", endless)
     assert endless.started.wait(SOON)
@@ -153,7 +153,7 @@ def test_the_store_is_bounded_on_disk_and_a_result_outlasts_its_folder() -> None
     assert not huge.exists()
 
 
-def test_what_is_being_written_counts_and_the_oldest_make_room_for_it() -> None:
+def test_unfinished_result_counts_and_the_oldest_make_room_for_it() -> None:
     store = Store(on_disk=250)
     folders = [filled(store, 100) for _ in range(2)]
     for n, folder in enumerate(folders):

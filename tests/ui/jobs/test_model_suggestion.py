@@ -96,7 +96,7 @@ def test_examples_choose_a_model_only_where_this_one_cannot_read_them() -> None:
     assert [one["model"] for one in examples_for({}, "own", [])] == [None] * 5
 
 
-def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
+def test_example_shows_the_named_feature() -> None:
     costs = {}
     for one in examples():
         found = trace(checkpoint.load_numpy(info(one.model).path), one.text)  # type: ignore[arg-type]

@@ -47,7 +47,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], Path]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [subprocess.Popen.terminate, subprocess.Popen.kill])
-def test_what_a_killed_server_left_goes_at_the_next_start_and_what_another_uses_stays(
+def test_folder_of_killed_server_goes_at_the_next_start_and_another_servers_stays(
     end: Callable[[subprocess.Popen[str]], None], temporary: Path
 ) -> None:
     with server() as (first, orphan), server() as (_second, used):
@@ -83,7 +83,7 @@ def test_a_store_of_this_process_is_in_use_on_every_thread() -> None:
     vars(store)["_scratch"].remove()
 
 
-def test_nothing_else_is_touched(temporary: Path) -> None:
+def test_foreign_files_are_left_alone(temporary: Path) -> None:
     for name in ("outside/diary", "rnnviz-book"):  # without a file to lock the book is none of ours
         (temporary / name).mkdir(parents=True)
     for name in (f"outside/{store.LOCK}", "rnnviz-notes.txt", "rnnviz-book/chapter"):

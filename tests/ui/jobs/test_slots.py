@@ -75,7 +75,7 @@ def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_thei
     assert log == [f"job {n}" for n in range(5)]
 
 
-def test_what_stands_behind_a_cancelled_job_begins_if_it_needs_no_place() -> None:
+def test_job_behind_a_cancelled_one_begins_if_it_needs_no_slot() -> None:
     places, log = Slots(1), list[str]()
     others, mine = Jobs(places=places), Jobs(places=places)
     first, _ = asked(others, "first", log)
@@ -137,7 +137,7 @@ def test_jobs_hear_how_many_compute_beside_them() -> None:
 
 
 @pytest.mark.parametrize("how", ["cancel", "forget", "leave"])
-def test_who_gives_up_waiting_frees_the_place_in_the_queue(how: str) -> None:
+def test_cancelled_waiter_frees_its_queue_slot(how: str) -> None:
     there = threading.Event()
     there.set()
     places, log = Slots(1), list[str]()
@@ -216,7 +216,7 @@ def grown(job: Work) -> float:
 
 
 @pytest.mark.skipif(store._glibc("malloc_trim") is None, reason="this C library keeps what was freed")
-def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_freed_by_a_job_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
 
     def job(progress: Progress) -> None:
@@ -261,5 +261,5 @@ def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
     assert little < much - 60e6
 
 
-def test_there_are_fewer_places_than_cores() -> None:
+def test_slots_are_fewer_than_cores() -> None:
     assert 1 <= worker.shared().places <= max(1, (os.cpu_count() or 1) // 2)

@@ -311,7 +311,7 @@ def test_a_pasted_text_is_rewritten_in_its_field(open_app: Open) -> None:
 
 
 @pytest.mark.usefixtures("shipped")
-def test_what_would_gain_nothing_is_not_offered(open_app: Open) -> None:
+def test_useless_rewriting_is_not_offered(open_app: Open) -> None:
     for model, text in (
         ("holmes-lstm", CURLY),
         ("timemachine-gru", "He said it again. " * 20 + unicodedata.normalize("NFD", "ë ï") * 9),

@@ -52,7 +52,7 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
 
 
 @pytest.mark.usefixtures("shipped")
-def test_what_reads_the_text_is_compared_first_and_the_rest_on_request(open_app: Open) -> None:
+def test_models_that_read_the_text_are_compared_first_and_the_rest_on_request(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), ("a.txt", TEXTS["python-source"] * 3))
     run_until_settled(app, "better")
     open_section(app, "against")
@@ -136,7 +136,7 @@ def test_bytes_are_whole_and_one_is_one(open_app: Open, text: str, said: str) ->
     assert " 1 characters" not in page_words(app)
 
 
-def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
+def test_download_holds_every_figure(models_folder: Path) -> None:
     scores = [expected_score(models_folder, "time"), expected_score(models_folder, "时间")]
     rows = list(csv.DictReader(io.StringIO(download.as_csv(scores))))
     assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in scores]
@@ -191,7 +191,7 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
 
 
 @pytest.mark.slow
-def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled_comparison_runs_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_app("perplexity"), ("a.txt", TEXT))
     score_by_other, held = scoring_jobs.score_by_other, threading.Event()
 

@@ -105,7 +105,7 @@ def test_another_text_can_not_be_compared_and_the_rest_stays(shown: Callable[...
     assert len(app.dataframe) == 1
 
 
-def test_one_character_has_a_section_too(shown: Callable[..., AppTest]) -> None:
+def test_single_character_has_a_section_too(shown: Callable[..., AppTest]) -> None:
     app = shown("x")
     assert component_data(app)[1]["curveAt"].tolist() == [1]
     assert [len(turn_to(app, name)) for name in ("least", "lines")] == [1, 1]

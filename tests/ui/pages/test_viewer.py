@@ -161,9 +161,7 @@ def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_what_was_expected_is_what_a_trace_says(
-    keep: Keep, cell: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_expected_characters_equal_the_traces(keep: Keep, cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expected_characters, "STRETCH", 64)
     model = tiny(cell, name=cell, layers=2)
     text = TEXT[:700]

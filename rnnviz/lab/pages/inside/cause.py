@@ -16,7 +16,7 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.pictures import draw
-from rnnviz.figures.themes import Scale
+from rnnviz.figures.themes import ColourScale
 from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis import ablation, effects
 from rnnviz.lab.analysis.ablation import Ablation
@@ -250,10 +250,10 @@ class InterventionText:
         )
         return plain, changed
 
-    def _next_panel(self, at: int) -> dashboard.Panel:
+    def _next_panel(self, at: int) -> dashboard.DashboardPanel:
         labels = (_("without the change"), _("with the change"))
         picture = expected_pair(self.view.trace, self.changed_trace, at + 1, labels)
-        return dashboard.Panel(
+        return dashboard.DashboardPanel(
             "next",
             _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),
             partial(draw, picture, spoken),
@@ -514,7 +514,7 @@ class PatchedPlace:
         if text:
             # A pale band behind what the network has read when its state is taken, or replaced.
             before = np.where(np.arange(len(text)) < at, 0.6, 0.0)
-            levels = Scale("sequential", 0.0, 4.0).levels(before)
+            levels = ColourScale("sequential", 0.0, 4.0).levels(before)
             painted = dashboard.Text(text, levels, "sequential", self.label)
             dashboard.mount(self.key, texts=[painted], at=max(0, at - 1), quiet=True)
         return text, at

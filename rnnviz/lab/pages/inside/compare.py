@@ -8,7 +8,7 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import install
 from rnnviz.figures import live
-from rnnviz.figures.themes import SURPRISAL_FULL, Scale
+from rnnviz.figures.themes import SURPRISAL_FULL, ColourScale
 from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis.comparison import Comparison
 from rnnviz.lab.analysis.perturbation import Perturbation
@@ -35,8 +35,8 @@ from rnnviz.ui.shell import dashboard, render_finding
 from rnnviz.ui.shell.error_messages import plain as safe
 
 KEY, LETTER_KEY = "inside.compare", "inside.changed"
-BITS = Scale("sequential", 0.0, 2.0)
-SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
+BITS = ColourScale("sequential", 0.0, 2.0)
+SURPRISAL = ColourScale("sequential", 0.0, SURPRISAL_FULL)
 MIDDLE_LEVEL = 127  # of a diverging palette: the colour of no difference
 
 
@@ -107,7 +107,9 @@ class CompareNetworks(ChangeWay):
             show_untrained_start(view)
         return networks
 
-    def _heat_panels(self, comparison: Comparison, networks: IdentifiedValue) -> list[dashboard.Panel]:
+    def _heat_panels(
+        self, comparison: Comparison, networks: IdentifiedValue
+    ) -> list[dashboard.DashboardPanel]:
         return [
             heat_panel(
                 f"heat-{name}",
@@ -133,7 +135,7 @@ class ComparedText:
 
     view: PageView
     comparison: Comparison
-    heats: list[dashboard.Panel]
+    heats: list[dashboard.DashboardPanel]
 
     @fragment
     def render(self) -> None:

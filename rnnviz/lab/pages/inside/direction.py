@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 
-from rnnviz.figures.themes import Scale
+from rnnviz.figures.themes import ColourScale
 from rnnviz.i18n import _
 from rnnviz.lab.analysis import directions
 from rnnviz.lab.analysis.directions import Direction
@@ -95,7 +95,7 @@ def _direction_name(kind: str, target: str) -> str:
     return words.format(target=target_name(target))
 
 
-def centred_values(view: PageView, direction: Direction) -> tuple[np.ndarray[Any, Any], Scale]:
+def centred_values(view: PageView, direction: Direction) -> tuple[np.ndarray[Any, Any], ColourScale]:
     """A direction's values along the page's text minus their mean, (T,), and the scale that holds them."""
     values = direction.along(view.trace)
     values = values - values.mean() if len(values) else values
@@ -103,4 +103,4 @@ def centred_values(view: PageView, direction: Direction) -> tuple[np.ndarray[Any
     # The scale ends at a round number: 1.234 becomes 1.3, and 0.0567 becomes 0.057.
     step = 10.0 ** np.floor(np.log10(bound) - 1)  # two digits
     bound = float(np.ceil(bound / step) * step)
-    return values, Scale("diverging", -bound, bound)
+    return values, ColourScale("diverging", -bound, bound)

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.figures.themes import Scale
+from rnnviz.figures.themes import ColourScale
 from rnnviz.findings import count, words
 from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis import matching, places
@@ -27,7 +27,7 @@ from rnnviz.lab.pages.inside.page_view import (
     cursor,
     fragment,
 )
-from rnnviz.lab.pages.inside.search_texts import OWN, WHOLE, Source, SourcePicker
+from rnnviz.lab.pages.inside.search_texts import OWN_TEXT, WHOLE, Source, SourcePicker
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Progress
 from rnnviz.networks.verdicts import UNTRAINED_COPIES
@@ -41,7 +41,7 @@ KEY, ROWS = "inside.match", "inside.matches"
 SPAN = Field("inside.match.span", (0, 0))  # the passage selected in the text
 THRESHOLD, LEAST = Field("inside.match.threshold", 0.5), Field("inside.match.least", 1)
 
-SHARE = Scale("sequential", 0.0, 1.0)
+SHARE = ColourScale("sequential", 0.0, 1.0)
 MAX_SHOWN_MATCHES = 12
 MAX_BARS = 4  # most probable characters after a match
 CHARS_BEFORE_MATCH = 500  # that go with a picked match into the text in view
@@ -203,7 +203,7 @@ class MatchSearch:
         # The button for the copies stands below the finding, which says more once they have read the text.
         finding_place = st.container()
         if matches.found:
-            if self.source.kind == OWN:
+            if self.source.kind == OWN_TEXT:
                 st.caption(_("This text holds the selected passage itself: it is among these places."))
             matches = self._compare_copies(matches) or matches
         with finding_place:

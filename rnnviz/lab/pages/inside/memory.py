@@ -9,12 +9,12 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.arrays import Array
 from rnnviz.figures.pictures import CONNECTED
-from rnnviz.figures.themes import Scale
+from rnnviz.figures.themes import ColourScale
 from rnnviz.findings import Panel as FindingPanel
 from rnnviz.findings import words
 from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis.attribution import Attribution, Contributions, Instead, contributions
-from rnnviz.lab.analysis.connectivity import Connectivity, Rows, connectivity
+from rnnviz.lab.analysis.connectivity import Connectivity, GradientRows, connectivity
 from rnnviz.lab.analysis.gating import Gates
 from rnnviz.lab.analysis.memory_length import DEFAULT_LAGS, Reach, memory_length, square_reach
 from rnnviz.lab.analysis.spectra import Spectrum, spectrum
@@ -45,7 +45,7 @@ from rnnviz.scoring.tracer import trace_long_text
 from rnnviz.text.characters import visible
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.shell import dashboard, render_finding
-from rnnviz.ui.shell.dashboard import Panel, Text, ends, painted
+from rnnviz.ui.shell.dashboard import DashboardPanel, Text, ends, painted
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.fields import Field
 
@@ -53,7 +53,7 @@ INSTEAD = Field[Instead]("inside.instead", "average")
 GATE = Field("inside.gate", "")
 KEY, ATTRIBUTION_KEY, GATES_KEY = "inside.memory", "inside.attribution", "inside.gates"
 PICTURE_CHARS = 300  # of the connectivity picture, at most: its time grows with their square
-NATS = Scale("diverging", -2.0, 2.0)
+NATS = ColourScale("diverging", -2.0, 2.0)
 WEIGHTS = Source("weights")  # the source of a computation that reads no text
 
 
@@ -68,7 +68,7 @@ class NetworkGradients:
 
     square: Connectivity
     reach: Reach | None
-    rows: Rows
+    rows: GradientRows
 
     def shares(self, at: int, target: str | None) -> Array:
         """Each earlier character's share of the gradient of log P of character `at`, (at,). `target` is the
@@ -90,7 +90,7 @@ def _measure_connectivity(
         # Only predictions with so many characters before them count: two thirds of the text are left.
         lags = min(DEFAULT_LAGS, len(square) // 3)
         reach = square_reach(square, lags) if lags >= 2 else None
-        gradients[name] = NetworkGradients(square, reach, Rows(network, text))
+        gradients[name] = NetworkGradients(square, reach, GradientRows(network, text))
     return gradients
 
 
@@ -199,7 +199,9 @@ class PredictionMemory:
         ConnectedText(view, gradients, target, self._make_panels(gradients, reaches)).render()
         self._render_longer_text(networks)
 
-    def _make_panels(self, gradients: dict[str, NetworkGradients], reaches: dict[str, Reach]) -> list[Panel]:
+    def _make_panels(
+        self, gradients: dict[str, NetworkGradients], reaches: dict[str, Reach]
+    ) -> list[DashboardPanel]:
         """The panels of all predictions' gradients, and of the gradient's share beyond each lag."""
         view, pictures = self.view, []
         for name, network in gradients.items():
@@ -263,7 +265,7 @@ class ConnectedText:
     view: PageView
     gradients: dict[str, NetworkGradients]
     target: str | None
-    panels: list[Panel]
+    panels: list[DashboardPanel]
 
     @fragment
     def render(self) -> None:
@@ -375,7 +377,7 @@ class GateSection:
         button = StartButton(_("Measure them on a longer text"), ":material/straighten:", cost)
         return GATES.render(self.view, source, button, layer=self.view.layer)
 
-    def _gate_panel(self, gate: str, name: str, values: Array) -> Panel:
+    def _gate_panel(self, gate: str, name: str, values: Array) -> DashboardPanel:
         view = self.view
         notice, limits = spoken(words(f"gates.look-{gate}")), spoken(words("gates.limits"))
         order = view.key("order", view.layer, gate)

@@ -14,7 +14,7 @@ import streamlit as st
 from rnnviz.arrays import Array
 from rnnviz.figures import live
 from rnnviz.figures.pictures import draw
-from rnnviz.figures.themes import Scale
+from rnnviz.figures.themes import ColourScale
 from rnnviz.findings import Heat
 from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis import connectivity
@@ -26,7 +26,7 @@ from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.shell import error_messages, model_cache
 from rnnviz.ui.shell.address import unpack_text
-from rnnviz.ui.shell.dashboard import Ask, Panel
+from rnnviz.ui.shell.dashboard import Ask, DashboardPanel
 from rnnviz.ui.shell.fields import Field
 from rnnviz.ui.shell.model_cache import ModelContext
 
@@ -96,7 +96,7 @@ class PageView:
         """The end of quotes and brackets that are never closed."""
         return "line" if self.context.info.card.get("language") in ("python", "zh") else "paragraph"
 
-    def scale(self, quantity: str) -> Scale:
+    def scale(self, quantity: str) -> ColourScale:
         return live.scale(quantity, self.model.config.span)
 
 
@@ -185,16 +185,16 @@ def heat_panel(
     title: str,
     values: Array,
     order: Key,
-    scale: Scale,
+    scale: ColourScale,
     notice: str,
     limits: str,
     **options: Any,
-) -> Panel:
+) -> DashboardPanel:
     """A heat map of `values` (T, H), similar units side by side; that order is cached by the key `order`."""
     # The order compares all pairs of units: it is made once, not at each drawing.
     values = values[:, remember(order, lambda: live.seriate(values))]
     x, y = _("character"), _("units, similar ones side by side")
-    return Panel(
+    return DashboardPanel(
         name,
         title,
         partial(draw, Heat(values.T, (scale.kind, scale.low, scale.high), x, y)),

@@ -18,7 +18,7 @@ from rnnviz.text.files import MAX_NAME_CHARS, printable
 from rnnviz.ui.jobs import clear_data, store
 from rnnviz.ui.shell.fields import Field
 
-OWN, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
+OWN_TEXT, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
 SAMPLE_CHARS = 40_000  # of text that the network writes
 MAX_SEARCH_CHARS = 50_000  # of a text on which units are ranked and measured
 MAX_TOY_BYTES = 5_000  # a corpus of so few bytes is too short to search
@@ -30,7 +30,7 @@ SEARCH_NOW = "inside.search.now"
 class Source:
     """A text to search.
 
-    kind  OWN (the page's), FILE, SAMPLED, CARD (in the model's card), WHOLE (a corpus in its order) or
+    kind  OWN_TEXT (the page's), FILE, SAMPLED, CARD (in the model's card), WHOLE (a corpus in its order) or
           "corpus" (a corpus, the held-out part first)
     name  a corpus's or a file's
     data  a file's bytes
@@ -42,7 +42,7 @@ class Source:
 
     def key(self, view: PageView, result_name: str, *rest: Hashable) -> store.Key:
         """The key of a result on this text and the network in view."""
-        text = view.text if self.kind == OWN else ""
+        text = view.text if self.kind == OWN_TEXT else ""
         # The page's text is part of the key only where it is what is read.
         content = store.checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
         return store.Key(result_name, content, (view.mark, *rest))
@@ -51,7 +51,7 @@ class Source:
         """The page's text, or the first `max_chars` characters of another. A corpus begins with its
         held-out part, unless the kind is WHOLE.
         """
-        if self.kind == OWN:
+        if self.kind == OWN_TEXT:
             return view.text
         if self.kind == CARD:
             return str(view.context.info.card["text"])
@@ -69,7 +69,7 @@ class Source:
         return text[:max_chars]
 
 
-PAGE = Source(OWN)
+PAGE = Source(OWN_TEXT)
 
 
 def list_searchable_corpora() -> list[corpora.CorpusInfo]:
@@ -117,7 +117,7 @@ class SourcePicker:
         names = {corpus.name: corpus.title for corpus in list_searchable_corpora()}
         return {
             **dict(sorted(names.items(), key=lambda item: item[0] != self._own_corpus)),
-            OWN: _("the text on this page"),
+            OWN_TEXT: _("the text on this page"),
             SAMPLED: _("{n} characters that the network writes").format(n=f"{SAMPLE_CHARS:,}"),
             FILE: _("a file of your own"),
         }
@@ -128,18 +128,20 @@ class SourcePicker:
 
     @property
     def _usual(self) -> str:
-        return self._own_corpus if self._own_corpus in self.labels else OWN  # no other corpus resembles it
+        return (
+            self._own_corpus if self._own_corpus in self.labels else OWN_TEXT
+        )  # no other corpus resembles it
 
     @property
     def _field(self) -> Field[str]:
-        return Field(self.key, OWN)
+        return Field(self.key, OWN_TEXT)
 
     def selected(self) -> Source | None:
         """The source chosen; None while a file is awaited."""
         return self._make_source(self._field.resolve(self.labels, self._usual))
 
     def _make_source(self, kind: str) -> Source | None:
-        if kind in (OWN, SAMPLED):
+        if kind in (OWN_TEXT, SAMPLED):
             return Source(kind)
         if kind != FILE:
             return Source(self.corpus_kind, kind)
@@ -194,7 +196,7 @@ def render_proposals(view: PageView, source: Source, key: str) -> None:
 
 
 def _choose_and_search(key: str, kind: str) -> None:
-    Field(key, OWN).request(kind)
+    Field(key, OWN_TEXT).request(kind)
     st.session_state[SEARCH_NOW] = True
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.arrays import Array
-from rnnviz.figures.themes import VERSUS_FULL, Scale
+from rnnviz.figures.themes import VERSUS_FULL, ColourScale
 from rnnviz.i18n import _
 from rnnviz.lab.pages.inside.page_view import PageView
 from rnnviz.ui.shell import dashboard
@@ -17,8 +17,8 @@ from rnnviz.ui.shell import dashboard
 CONTINUATION_CHARS = 120
 CONTINUATION_SEED = 0
 MAX_UNITS_CHARS = 2000  # of what a reader writes
-DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
-MARKED = Scale("sequential", 0.0, 5.0)  # marks alone: 1 is a pale colour
+DIFFERENCE = ColourScale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
+MARKED = ColourScale("sequential", 0.0, 5.0)  # marks alone: 1 is a pale colour
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class ChangedText:
     gained: Array
     continuations: tuple[str, str]
     labels: tuple[str, str, str]
-    panels: Sequence[dashboard.Panel]
+    panels: Sequence[dashboard.DashboardPanel]
     at: int
 
     def render(self) -> None:

@@ -12,7 +12,7 @@ from rnnviz import units
 from rnnviz.arrays import Array
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
-from rnnviz.figures.themes import Scale
+from rnnviz.figures.themes import ColourScale
 from rnnviz.findings import Number, Panel, Sentence, words
 from rnnviz.i18n import N_, _
 from rnnviz.lab.analysis import controls, directions, probing, search_result, targets
@@ -36,7 +36,7 @@ from rnnviz.lab.pages.inside.page_view import (
     heat_panel,
     remember,
 )
-from rnnviz.lab.pages.inside.search_texts import CARD, OWN, PAGE, Source, SourcePicker
+from rnnviz.lab.pages.inside.search_texts import CARD, OWN_TEXT, PAGE, Source, SourcePicker
 from rnnviz.lab.reports.scanning import pushes_panel
 from rnnviz.networks import model_card
 from rnnviz.networks.model_card import Recorded, described
@@ -408,7 +408,7 @@ class TargetSearch:
         if question is None or source is None:
             return ()
         kinds = (*KINDS, *PYTHON_KINDS) if self.view.python else tuple(KINDS)
-        if source.kind == OWN or question.target not in kinds:
+        if source.kind == OWN_TEXT or question.target not in kinds:
             return (question,)
         return tuple(replace(question, target=name) for name in kinds)
 
@@ -420,7 +420,7 @@ class TargetSearch:
             return None
         # The page's own text is short and searched at once; so is a text that a proposal's button has named.
         button: StartButton | None = None
-        if source.kind != OWN and not st.session_state.pop(search_texts.SEARCH_NOW, False):
+        if source.kind != OWN_TEXT and not st.session_state.pop(search_texts.SEARCH_NOW, False):
             cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
             button = StartButton(
                 _("Search the text"),
@@ -478,7 +478,7 @@ class TargetSearch:
     def _scan_request(self) -> ResultRequest[ScanReport] | None:
         """The request for a scan of the searched text; the page's own text has the usual card."""
         source = self.controls.source
-        if self.ranking is None or source is None or source.kind == OWN:
+        if self.ranking is None or source is None or source.kind == OWN_TEXT:
             return None
         cost = _("Reads up to {n} characters, for all units at once. It takes about ten seconds.")
         button = StartButton(
@@ -605,7 +605,7 @@ class UnitCard:
             st.caption(render_finding.join_sentences(report.sentences()))
             self._render_places(report)
 
-    def _all_units_panel(self) -> dashboard.Panel:
+    def _all_units_panel(self) -> dashboard.DashboardPanel:
         view = self.view
         title = _("{quantity}, units that move together side by side")
         return heat_panel(
@@ -628,7 +628,9 @@ class UnitCard:
         return units.activations(self.view.trace, layer=self.view.layer, quantity=self.quantity)
 
     @fragment
-    def _render_text(self, pictures: list[dashboard.Panel], all_units: dashboard.Panel) -> None:
+    def _render_text(
+        self, pictures: list[dashboard.DashboardPanel], all_units: dashboard.DashboardPanel
+    ) -> None:
         """Draw the text coloured by the unit or direction, its card's panels, and a heat map of all units."""
         view = self.view
         ask = dashboard.asked(CARD_KEY)
@@ -652,7 +654,7 @@ class UnitCard:
             scale=dashboard.ends(scale),
         )
 
-    def _paint_text(self) -> tuple[dashboard.Text, Scale]:
+    def _paint_text(self) -> tuple[dashboard.Text, ColourScale]:
         if self.colouring is not None:
             values, scale = direction.centred_values(self.view, self.colouring.direction)
             label = _("value along {name}, minus its mean").format(name=self.colouring.name)

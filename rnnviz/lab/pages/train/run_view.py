@@ -20,7 +20,7 @@ import streamlit as st
 from rnnviz.arrays import Arrays, Integers
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
-from rnnviz.figures.themes import COLOUR_LEVELS, SURPRISAL_FULL, THEMES, Scale, themes
+from rnnviz.figures.themes import COLOUR_LEVELS, SURPRISAL_FULL, THEMES, ColourScale, themes
 from rnnviz.i18n import _, language
 from rnnviz.lab.pages.train import run_words as say
 from rnnviz.lab.pages.train.selected_run import SelectedRun, find
@@ -291,7 +291,7 @@ class SnapshotFrames:
     symbols  numbers of the characters in all of them; 0 is the unknown symbol
     """
 
-    def __init__(self, units: Integers, scale: Scale) -> None:
+    def __init__(self, units: Integers, scale: ColourScale) -> None:
         self.units, self._scale = units, scale
         self.headers: list[dict[str, Any]] = []
         self.arrays: Arrays = {}
