@@ -63,7 +63,7 @@ LEFT = {
     "rnnviz/ui/serving/room/room.py": "told",
     "rnnviz/ui/shell/dashboard.py": "asked said what",
 }
-"""Names that stay in a file: public, keys that JavaScript reads, parts of an address; some wait for a noun."""
+"""Names that stay in a file: public, keys that JavaScript reads, parts of an address; some wait."""
 
 
 def trees(folder: Path) -> Iterator[tuple[str, ast.Module]]:
