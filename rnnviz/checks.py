@@ -58,6 +58,7 @@ TEXT_PARAMETERS = {
     "held_out",
     "prompt",
     "context",
+    "given",
     "source",
     "into",
     "watch_text",

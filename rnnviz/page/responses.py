@@ -30,8 +30,8 @@ def preferred_language(header: str) -> str:
     """The first language of an Accept-Language header that the app has, else the default. Quality values are
     not read: browsers write the preferred language first.
 
-    >>> preferred("fr, zh-CN;q=0.9, en;q=0.8"), preferred("zh_TW"), preferred("de"), preferred(";q=x")
-    ('zh', 'zh', 'en', 'en')
+    >>> [preferred_language(header) for header in ("fr, zh-CN;q=0.9, en;q=0.8", "zh_TW", "de", ";q=x")]
+    ['zh', 'zh', 'en', 'en']
     """
     names = (re.split("[-_;]", part.strip())[0].lower() for part in header[:1000].split(","))
     return next((name for name in names if name in sentences.LANGUAGES), sentences.DEFAULT)
@@ -131,7 +131,7 @@ def _file_slot() -> Semaphore:
 def pack_file(content: bytes, name: str) -> PackedFile:
     """A file's content, packed; its MIME type is guessed by its name.
 
-    >>> pack(b"<p>" * 100, "a.html").kind
+    >>> pack_file(b"<p>" * 100, "a.html").kind
     'text/html'
     """
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"

@@ -33,7 +33,7 @@ def page_address(name: str, kind: str) -> str:
     name  the model's file name without the suffix
     kind  its cell, or "ngram"
 
-    >>> address("timemachine-gru", "gru"), address("timemachine-6gram", "ngram")
+    >>> page_address("timemachine-gru", "gru"), page_address("timemachine-6gram", "ngram")
     ('/page/timemachine-gru.html?lang=en', '')
     """
     return f"/page/{quote(name, safe='')}.html?lang={i18n.language()}" if kind in CELLS else ""

@@ -402,9 +402,9 @@ def folders(home: Path) -> Iterator[RunFolder]:
 def run_folder(id: str) -> RunFolder | None:
     """The folder of the run with this id in `home()`; None for an invalid id. It need not exist.
 
-    >>> folder_of("mine").path == home() / "mine"
+    >>> run_folder("mine").path == home() / "mine"
     True
-    >>> [folder_of(id) for id in ("", "../mine", ".queue")]
+    >>> [run_folder(id) for id in ("", "../mine", ".queue")]
     [None, None, None]
     """
     folder = RunFolder(home() / id)

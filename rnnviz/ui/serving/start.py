@@ -62,7 +62,7 @@ def _require_packages(command: str) -> Iterator[None]:
 def parse_port(text: str) -> int:
     """The port of a command's option. Raises ArgumentTypeError for anything but 0 to 65535.
 
-    >>> port("8501")
+    >>> parse_port("8501")
     8501
     """
     if text.isdecimal() and (number := int(text)) < 1 << 16:
@@ -79,7 +79,7 @@ def settings_path() -> Path:
 def flat_options(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The options of a TOML table by Streamlit's dotted names. A table of headers is one option.
 
-    >>> dict(flat({"server": {"port": 1, "trustedUserHeaders": {"a": "b"}}}))
+    >>> dict(flat_options({"server": {"port": 1, "trustedUserHeaders": {"a": "b"}}}))
     {'server.port': 1, 'server.trustedUserHeaders': {'a': 'b'}}
     """
     for name, value in table.items():

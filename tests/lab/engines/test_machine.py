@@ -53,7 +53,7 @@ def test_machine_equals_torch_both_ways(steps: int, text: str, seed: int, cut: i
         "loss": forward.loss,
         "∂output": forward.errors,
     }
-    ours["W_hh"] = word.pairs()[word.heard(cut)].sum(axis=0)
+    ours["W_hh"] = word.pairs()[word.uncut_pairs(cut)].sum(axis=0)
     if cut is None:
         ours |= word.gradients()
     for name, mine in ours.items():
@@ -83,7 +83,7 @@ def test_gradient_of_loss_and_step_equals_torch(steps: int) -> None:
 def test_machine_without_state_passes_nothing_on(steps: int) -> None:
     word = Machine(steps=steps, recurrent=False)
     assert not word.net.W_hh.any()
-    assert not word.pairs()[~word.heard(cut=1)].any(), "there is nothing to cut"
+    assert not word.pairs()[~word.uncut_pairs(cut=1)].any(), "there is nothing to cut"
     theirs = by_torch(word)
     for name, mine in word.gradients().items():
         np.testing.assert_allclose(mine, theirs[name].numpy(), rtol=1e-9, atol=1e-12)

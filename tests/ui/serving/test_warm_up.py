@@ -59,7 +59,7 @@ def test_later_pieces_are_models_steps_and_engine(only_tiny_models: Path) -> Non
     pieces = list(warm_up._later_pieces(models))
     later = [piece.func for piece in pieces[len(models) :] if isinstance(piece, partial)]
     engine = [importlib.import_module] if engines.has_torch() else []
-    assert later == [*(step.shown for scene in scenes() for step in scene.steps), *engine]
+    assert later == [*(step.draw for scene in scenes() for step in scene.steps), *engine]
     for piece in pieces[: len(models)]:
         piece()
 

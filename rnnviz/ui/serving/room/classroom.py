@@ -62,8 +62,9 @@ def order_addresses(addresses: Iterable[Address], route: str | None = None) -> l
     """The addresses of a local network, the likeliest first: real interfaces before virtual ones, then the
     one whose address is `route`, then private addresses, then wireless interfaces.
 
-    >>> [a.interface for a in ordered([Address("172.17.0.1", "docker0"), Address("192.168.1.5", "wlan0"),
-    ...                                Address("127.0.0.1", "lo"), Address("169.254.3.3", "eth1")])]
+    >>> addresses = [Address("172.17.0.1", "docker0"), Address("192.168.1.5", "wlan0"),
+    ...              Address("127.0.0.1", "lo"), Address("169.254.3.3", "eth1")]
+    >>> [address.interface for address in order_addresses(addresses)]
     ['wlan0', 'docker0']
     """
 

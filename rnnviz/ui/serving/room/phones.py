@@ -115,7 +115,7 @@ class RateLimit:
 
     At most `burst` requests at once for a key, and `rate` a second on average; `clock` returns seconds.
 
-    >>> limit = Limit(burst=2, rate=1, clock=lambda: 0.0)
+    >>> limit = RateLimit(burst=2, rate=1, clock=lambda: 0.0)
     >>> [limit.allows("a"), limit.allows("a"), limit.allows("a"), limit.allows("b")]
     [True, True, False, True]
     """
