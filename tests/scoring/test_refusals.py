@@ -234,7 +234,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_bad_argument_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
+def test_bad_value_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
     if "compressed" in what or what.startswith("a broken m"):
         needs.coder()
     assert_refused(*REFUSED[what], tmp_path)

@@ -1,17 +1,24 @@
-"""The cell of docs/cells.md, added as the page says: a plugin of pytest (`-p tests.support.documented_cell`).
-
-A plugin is imported before any test module, as a change of cells.py would be there before the rest is read.
-"""
+"""The cell of docs/cells.md, added as the page says: a pytest plugin (`-p tests.support.documented_cell`)."""
 
 import re
 from pathlib import Path
 
-from rnnviz.networks import cells
+import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cells.md"
-record, formulas = re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-exec(record, vars(cells))
 
-from tests.support import textbook  # noqa: E402  # it reads the cells
 
-exec(formulas, vars(textbook))
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Before a conftest or test is imported: a change of cells.py would be there before all else is read.
+
+    In a hook, as `--doctest-modules` imports this file in every process of the suite.
+    """
+    from rnnviz.networks import cells
+
+    record, formulas = re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    exec(record, vars(cells))
+
+    from tests.support import textbook  # it reads the cells
+
+    exec(formulas, vars(textbook))

@@ -165,7 +165,7 @@ class GradientRows:
     read once for all rows, which saves half the work of each. Raises as `connectivity_row` does.
 
     >>> import rnnviz
-    >>> rows = Rows(rnnviz.load("timemachine-gru"), "machine")
+    >>> rows = GradientRows(rnnviz.load("timemachine-gru"), "machine")
     >>> rows.row(4).norms.shape, rows.row(7, character="s").target != rows.row(7).target
     ((4,), True)
     """
