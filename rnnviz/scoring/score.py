@@ -235,9 +235,8 @@ class Score(Pictured, Finding):
             yield "score.all-unknown"
         elif self.perplexity > MATTERS * known:
             yield "score.some-unknown"
-        elif (
-            self.perplexity <= self.guess and self.perplexity < NO_DIGITS_PERPLEXITY
-        ):  # no more than there are
+        # Not beyond the uniform guess: nobody hesitates between more characters than there are.
+        elif self.perplexity <= self.guess and self.perplexity < NO_DIGITS_PERPLEXITY:
             yield "score.hesitated"
         if self.perplexity > self.guess:
             yield "score.worse-than-guessing"

@@ -35,7 +35,7 @@ from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import open_text, warn_of_guess
 from rnnviz.text.vocabulary import code_points
 
-Progress = Callable[[int, int], object]  # bytes received, bytes expected
+DownloadProgress = Callable[[int, int], object]  # bytes received, bytes expected
 
 STALL_S, TOTAL_S = 20.0, 600.0
 """Seconds that a download may take: between two arrivals of bytes, and altogether."""
@@ -51,7 +51,7 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path("rnnviz")
 
 
-def _download(url: str, remote: Remote, progress: Progress | None) -> bytes:
+def _download(url: str, remote: Remote, progress: DownloadProgress | None) -> bytes:
     """The bytes at `url`, with the expected size and checksum. Raises DownloadError.
 
     An exception of `progress` ends the download.
@@ -383,7 +383,7 @@ def read(name: str) -> Corpus:
 
 
 @checked
-def fetch(name: str, progress: Progress | None = None, *, base_url: str | None = None) -> Corpus:
+def fetch(name: str, progress: DownloadProgress | None = None, *, base_url: str | None = None) -> Corpus:
     """A corpus by name, downloaded first if it is not on this machine.
 
     progress  called with the bytes received and the bytes expected
