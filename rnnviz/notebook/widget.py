@@ -16,36 +16,22 @@ from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
 from rnnviz.page.initial_data import fixed_part, opening_text
 from rnnviz.page.live_session import MAX_TEXT_CHARS, LiveAsk, LiveSession
-from rnnviz.page.modules import PACKAGE, module_sources, plotly_folder
+from rnnviz.page.modules import PACKAGE, bundle, plotly_folder
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-
-# anywidget takes a single ES module. So the loader makes a module of each browser file in the browser, and
-# replaces its imports by the blob addresses of the modules before it; the files stay unchanged.
-
 
 ENTRY = "notebook/widget.js"
 VIEW = "ui/pages/explore/static"
 
-_LOADER = """const sources = %s;
-const at = {};
-for (const [name, source] of sources) {
-  const text = source.replace(/"\\0([^"]+)"/g, (_, other) => JSON.stringify(at[other]));
-  at[name] = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-}
-const { widget } = await import(at[%s]);
-export default widget(%s, %s);
-"""
-
 
 @cache
-def bundle() -> str:
-    """The ES module whose default export anywidget calls."""
+def widget_module() -> str:
+    """The ES module whose default export anywidget calls; it takes a single one."""
     styles = "\n".join(
         (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/shared.css", f"{VIEW}/view.css")
     )
     markup = (PACKAGE / VIEW / "view.html").read_text("utf-8")
-    return _LOADER % tuple(map(json.dumps, (list(module_sources(ENTRY).items()), ENTRY, styles, markup)))
+    return f"const {{ widget }} = {bundle(ENTRY)};\nexport default widget({json.dumps(styles)}, {json.dumps(markup)});\n"
 
 
 if TYPE_CHECKING:
@@ -66,7 +52,7 @@ _WORDS = {
 class Live(anywidget.AnyWidget):
     """The widget of `rnnviz.live`."""
 
-    _esm = traitlets.Unicode(bundle()).tag(sync=True)
+    _esm = traitlets.Unicode(widget_module()).tag(sync=True)
 
     def __init__(
         self, model: Network, text: str | None, ngram: NgramModel | None, temperature: float

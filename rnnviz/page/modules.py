@@ -1,4 +1,4 @@
-"""Browser modules as text, for a notebook's cell and for a page that needs no server; Plotly's file."""
+"""Browser modules as one script, for a notebook's cell and for the page without a server; Plotly's file."""
 
 import posixpath
 import re
@@ -9,33 +9,51 @@ from rnnviz.errors import ConfigError
 
 PACKAGE = Path(__file__).parents[1]
 
-# Our modules write every import on lines that end so, with a relative path; others would need a parser.
-_IMPORT = re.compile(r'^(import [^"]*?from )"(\.[^"]+)";', re.MULTILINE)
+# Our modules import by name and by a relative path, and export functions, classes and constants where these
+# are defined. Other forms would need a parser: `bundle` refuses them.
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "(\.[^"]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.MULTILINE)
+_OTHER_FORM = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 
 
-def module_sources(entry: str) -> dict[str, str]:
-    """The sources of `entry` and of all its imports, by path in the package; imports come before importers.
+def bundle(entry: str) -> str:
+    """One JavaScript expression with the exports of the module `entry`, a path in the package.
 
-    In a source, an import's path begins with a NUL, so that the caller finds it and puts an address there.
+    Each module becomes a function that is called at once and returns the module's exports; an import becomes
+    the unpacking of such a result. So names of two modules never meet, and each module runs once, after those
+    it imports. The expression belongs into a module script: `import.meta` and strict mode stay as they are.
+
+    Raises ValueError for modules that import each other, and for a form of import or export that is not ours.
     """
-    sources: dict[str, str] = {}
+    results: dict[str, str] = {}  # the result's variable, by the module's path; "" while a module is read
+    functions: list[str] = []
 
-    def visit(name: str) -> None:
-        if name in sources:
-            return
-        folder = posixpath.dirname(name)
+    def add_module(path: str) -> str:
+        if path in results:
+            if not results[path]:
+                raise ValueError(f"{path} imports itself, through others")
+            return results[path]
+        results[path] = ""
+        folder = posixpath.dirname(path)
 
-        def mark_import(match: re.Match[str]) -> str:
+        def unpack_result(match: re.Match[str]) -> str:
             imported = posixpath.normpath(posixpath.join(folder, match[2]))
-            # Before this module, because boot.js makes an address of each as it comes.
-            visit(imported)
-            return f'{match[1]}"\0{imported}";'
+            return f"const {match[1].replace(' as ', ': ')} = {add_module(imported)};"
 
-        source = _IMPORT.sub(mark_import, (PACKAGE / name).read_text("utf-8"))
-        sources[name] = source
+        source = _IMPORT.sub(unpack_result, (PACKAGE / path).read_text("utf-8"))
+        exports = _EXPORT.findall(source)
+        source = _EXPORT.sub("", source)
+        if other := _OTHER_FORM.search(source):
+            raise ValueError(f"{path}: a bundle can't hold {other[0]!r}")
+        results[path] = f"module{len(functions)}"
+        returned = ", ".join(exports)
+        functions.append(
+            f"// {path}\nconst {results[path]} = (() => {{\n{source}return {{ {returned} }};\n}})();"
+        )
+        return results[path]
 
-    visit(entry)
-    return sources
+    last = add_module(entry)
+    return "\n".join(["(() => {", *functions, f"return {last};", "})()"])
 
 
 def plotly_folder() -> Path:
