@@ -9,7 +9,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
-from rnnviz.page.command import check_page, page
+from rnnviz.page.command import page
 from rnnviz.ui.serving.start import app, host
 
 spin_briefly()
@@ -20,7 +20,7 @@ def main() -> None:
     streams = (sys.stdin, sys.stdout)
     if len(sys.argv) == 1 and all(stream is not None and stream.isatty() for stream in streams):
         sys.argv.append("app")
-    run(page, app, host, develop=[check_page])
+    run(page, app, host)
 
 
 if __name__ == "__main__":

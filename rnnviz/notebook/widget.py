@@ -31,7 +31,8 @@ def widget_module() -> str:
         (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/shared.css", f"{VIEW}/view.css")
     )
     markup = (PACKAGE / VIEW / "view.html").read_text("utf-8")
-    return f"const {{ widget }} = {bundle(ENTRY)};\nexport default widget({json.dumps(styles)}, {json.dumps(markup)});\n"
+    arguments = f"{json.dumps(styles)}, {json.dumps(markup)}"
+    return f"const {{ widget }} = {bundle(ENTRY)};\nexport default widget({arguments});\n"
 
 
 if TYPE_CHECKING:

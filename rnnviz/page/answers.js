@@ -43,7 +43,7 @@ export class Answers {
   /** An ask's text, its symbols, and the character of its "why", or null. @param {Ask} ask */
   text(ask) {
     const { made, ids } = this;
-    const text = (ask.fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
+    const text = (ask.text ?? (ask.fresh ? made.opening : "")).replace(/\r\n?/g, "\n");
     const read = (/** @type {string} */ c) => ids.get(made.normaliser[c] ?? c) ?? 0;
     const symbols = Array.from(text, read).slice(0, made.fixed.limit);
     const why = ask.why && typeof ask.pin === "number" && ask.pin < symbols.length ? ask.pin : null;
@@ -96,7 +96,7 @@ export class Answers {
       foreign: foreign(fixed.usual, length, ids.filter((id) => id === 0).length, numbers.bits),
       digest: made.digest,
       ...(ask.static !== made.digest && { static: { ...fixed, reach: this.reach } }),
-      ...(ask.fresh && { text, offer: 1, opening: text }),
+      ...(ask.fresh && { text, opening: made.opening, offer: 1, ...ask.extra }),
     };
     if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
       header.step = { at: ask.pin, ...this.step(ask.pin, layer, unit) };

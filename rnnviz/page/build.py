@@ -1,49 +1,53 @@
-"""The live view as one HTML file that needs no server: the app's browser files, a model's weights, and an
-engine in JavaScript (`engine.js`, `answers.js`).
+"""The page: the live view of networks as static files, for any static host at any path.
 
-    head     a Content-Security-Policy that allows nothing from other origins
-    packed   base64 of gzip of `payload.pack`: words, colours, modules and styles
-    weights  packed likewise: weights, an n-gram model's tables, and the rows' orders
-    plotly   Plotly's file, read after the first picture
-    boot.js  the only script in plain text; the policy names its hash
+    index.html               its policy; the opening's answer, packed: the first picture needs no network
+    page.HASH.js, .css       the app's browser modules and an engine in JavaScript, joined; colours, fonts
+    NAME.HASH.safetensors    a network's own file
+    NAME.HASH.data           its rows' orders, its units' reach, and the tables of an n-gram model beside it
+    NAME.LANGUAGE.HASH.json  its words, examples, named units and axes: `initial_data.fixed_part`
+    LANGUAGE.HASH.opening    the answer with which the page begins in that language
+    plotly.HASH.js           read after the first picture
+    offline.js               the service worker: the page opens again without the network
 
-Blocks are separate because only `packed` changes with the app: version control then stores the others once.
+Every file but two bears the digest of its content, so a browser that has it never asks again. `single_file`
+has the same contents in one HTML file, which opens from a folder too: each file is a block of it, by name.
 """
 
 import base64
 import gzip
 import hashlib
 import html
-import re
-import zlib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
-import numpy as np
-import numpy.typing as npt
-
+from rnnviz.arrays import Array, Arrays
 from rnnviz.errors import ConfigError
-from rnnviz.figures.live import quantities
-from rnnviz.i18n import _, language
-from rnnviz.networks import checkpoint, modelfile
+from rnnviz.figures.live import quantities, scale
+from rnnviz.i18n import _, language, speaking
+from rnnviz.networks import checkpoint
+from rnnviz.networks.config import Activation, span
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.page import CELLS, shown_units
-from rnnviz.page.initial_data import fixed_part, opening_text
-from rnnviz.page.modules import PACKAGE, module_sources, plotly_folder
+from rnnviz.page.initial_data import first_heat_map, fixed_part, opening_text, shared_colours
+from rnnviz.page.live_session import LiveAsk, LiveSession
+from rnnviz.page.modules import PACKAGE, bundle, plotly_folder
 from rnnviz.page.payload import pack, unpack
+from rnnviz.sentences import LANGUAGES
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 
-# Everything stands in the one file, because a page that a reader saved has no server to fetch from, and a
-# browser lets a file: page read no file beside it. In bytes of the page of timemachine-gru: 1.96 MB Plotly,
-# 1.36 MB weights, tables and orders, 0.35 MB fonts, 0.11 MB words, modules and styles; 3.8 MB in all.
 PAGE_FOLDER = Path(__file__).parent
 VIEW_FOLDER = PACKAGE / "ui" / "pages" / "explore" / "static"
 KIT_FOLDER = PACKAGE / "ui" / "browser" / "static"
+
+OFFLINE = "offline.js"
+"""The service worker, whose address never changes."""
 
 MAX_TABLE_BYTES = 2 << 20
 """Bytes of an n-gram model's tables, at most; a larger model is left out of the page."""
@@ -51,72 +55,51 @@ MAX_TABLE_BYTES = 2 << 20
 # The network's own predictions: a page has no setting of the app's that could say otherwise.
 START_TEMPERATURE = 1.0
 
-# Scripts run from blob: addresses alone, which boot.js makes of the unpacked modules, and boot.js itself by
-# its hash. `default-src 'none'` covers connections: what is typed into a page can't leave it. Styles are
-# inline, as Plotly sets them on elements.
-_POLICY = (
-    "default-src 'none'; script-src '{hash}' blob:; style-src 'unsafe-inline'; "
-    "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
+FIRST_NETWORKS = {"en": "holmes-lstm", "zh": "chinese-gru"}
+"""The network with which a page begins, by language, if it has that network."""
+
+# `default-src 'none'` covers connections: what is typed into a page can't leave it. Styles are inline, as
+# Plotly sets them on elements. WebAssembly needs a word of its own, which allows no other evaluation.
+_FOLDER_POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src data: blob:; font-src 'self'; base-uri 'none'; "
+    "form-action 'none'"
+)
+# One file: the script runs by its hash, Plotly from a blob: address, and nothing is fetched from anywhere.
+_FILE_POLICY = (
+    "default-src 'none'; script-src '{hash}' blob: 'wasm-unsafe-eval'; worker-src blob:; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 _PAGE = """<!doctype html>
 <html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
 <meta name="generator" content="rnnviz">
 <title>{title}</title>
-<style>{fonts}{style}</style>
+<link rel="icon" href="data:,">
+{style}
+{script}
 </head>
 <body data-failed="{failed}">
 <noscript>{noscript}</noscript>
+<header></header>
 <progress hidden aria-label="{reading}"></progress>
-<main>{wait}</main>
-<script type="text/plain" id="packed">{packed}</script>
-<script type="text/plain" id="weights">{weights}</script>
-<script type="text/plain" id="plotly">{plotly}</script>
-<script>{begin}</script>
+<main><p>{wait}</p></main>
+{blocks}
 </body>
 </html>
 """
 
 
-def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str:
-    """The HTML page of a network, in the session's language; `yardstick` is the n-gram model beside it.
-
-    Raises ConfigError for an n-gram model and for a cell not in CELLS, CheckpointError for a damaged file.
-    """
-    header, arrays = page_parts(info, yardstick)
-    begin = (PAGE_FOLDER / "boot.js").read_text("utf-8")
-    # The hash must be of the very bytes between <script> and </script>, or the browser runs nothing.
-    digested = base64.b64encode(hashlib.sha256(begin.encode()).digest())
-    return _PAGE.format(
-        language=language(),
-        policy=_POLICY.format(hash=f"sha256-{digested.decode()}"),
-        title=html.escape(f"{info.name} · rnnviz"),
-        fonts=font_css(),
-        style=(PAGE_FOLDER / "page.css").read_text("utf-8"),
-        noscript=_("This page needs JavaScript."),
-        wait=_("One moment … If nothing else appears here, open this page in a browser of 2023 or later."),
-        failed=_("The page has stopped; load it again."),
-        reading=_("Reading the text"),
-        packed=pack_block(pack(header, {})),
-        weights=pack_block(pack({}, arrays)),
-        plotly=packed_plotly(),
-        begin=begin,
-    )
-
-
-def page_parts(
-    info: checkpoint.ModelInfo, yardstick: NgramModel | None = None
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """The contents of a network's page: the header of `packed` and the arrays of `weights`.
-
-    Raises as `page` does.
+def check_network(info: checkpoint.ModelInfo) -> NumpyModel:
+    """The network of a file. Raises ConfigError for an n-gram model and for a cell not in CELLS,
+    CheckpointError for a damaged file.
     """
     model = checkpoint.load_numpy(info.path)
     if not isinstance(model, NumpyModel):
-        raise ConfigError("a page shows a network; received the n-gram model {name}", name=model.name)
+        raise ConfigError("a page shows networks; received the n-gram model {name}", name=model.name)
     if model.config.cell not in CELLS:
         raise ConfigError(
             "a page can show networks of these cells: {cells}; the cell of {name} is {cell}",
@@ -124,45 +107,69 @@ def page_parts(
             name=model.name,
             cell=model.config.cell,
         )
-    tables = table_arrays(yardstick, model.vocabulary)
-    static, digest = fixed_part(model, yardstick if tables else None, START_TEMPERATURE)
-    static["words"] |= {"limit.link": "", "step.link": ""}  # these link to pages of the app
-    static["words"]["waiting"] = _("The page is still reading the text.")
-    header = {
-        "made": {
-            "fixed": static,
-            "digest": digest,
-            "opening": opening_text(model),
-            "config": model.config.to_json(),
-            "normaliser": NORMALISERS[model.normaliser],
-            "unknownCost": model.vocabulary.unknown_cost,
-        },
-        "sources": list(module_sources("page/page.js").items()),
-        "markup": (VIEW_FOLDER / "view.html").read_text("utf-8"),
-        "styles": "".join(
-            (folder / name).read_text("utf-8")
-            for folder, name in ((KIT_FOLDER, "shared.css"), (VIEW_FOLDER, "view.css"))
-        ),
+    return model
+
+
+def network_header(
+    model: NumpyModel, yardstick: NgramModel | None, listed: Sequence[checkpoint.ModelInfo] = ()
+) -> dict[str, Any]:
+    """What the page's engine knows of a network besides arrays, in the session's language (types.d.ts: Made).
+
+    yardstick  the n-gram model beside it, if its tables fit: see `table_arrays`
+    listed     the networks of the page
+    """
+    fixed, digest = fixed_part(model, yardstick, START_TEMPERATURE, listed)
+    fixed["advises"] = False  # no server searches for a network that reads a text better
+    fixed["words"] |= page_words()
+    fixed["notes"] = {info.path.stem: shown_units.followed_targets(info.card) for info in listed}
+    for name, colours in fixed["themes"].items():  # the colours are the script's, the same for all networks
+        fixed["themes"][name] = {"figure": colours["figure"]}
+    return {
+        "fixed": fixed,
+        "digest": digest,
+        "opening": opening_text(model),
+        "config": model.config.to_json(),
+        "normaliser": NORMALISERS[model.normaliser],
+        "unknownCost": model.vocabulary.unknown_cost,
     }
-    return header, {**weight_arrays(info.path), **tables, **order_arrays(model)}
 
 
-def weight_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """The file's tensors in their stored precision; float16 as raw <u2, which JavaScript decodes."""
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for name, values in sorted(modelfile.read_tensors(path).items()):  # sorted, so that pages are identical
-        if name == modelfile.SKETCH:
-            continue
-        # JavaScript has no array of float16 everywhere (Float16Array is of 2025), so its bits travel as
-        # integers.
-        half = values.dtype == np.float16
-        arrays[f"weight:{name}"] = values.view("<u2") if half else np.asarray(values, "<f4")
-    return arrays
+def page_words() -> dict[str, str]:
+    """The page's own words, and those of the live view that say something else here."""
+    return {
+        "limit.link": "",  # these two link to pages of the app
+        "step.link": "",
+        "waiting": _("The page is still reading: the network, or the text."),
+        "page.network": _("Network"),
+        "page.language": _("中文"),
+        "page.own": _("A file of yours …"),
+        "page.missing": _("{name} could not be loaded ({error}). Check the connection, and choose it again."),
+        "page.damaged": _("The text in the address is damaged or too long; ask for the address again."),
+        "file.refused": _("{file} can't be shown: {reason}"),
+        "file.large": _("it has {n} bytes, and the page reads at most {most}."),
+        "file.cut": _("it is cut off after {n} bytes. Copy or download it again."),
+        "file.none": _("it is no safetensors file."),
+        "file.foreign": _("it is a safetensors file, but rnnviz didn't write it."),
+        "file.size": _("its header promises another size than its {n} bytes. Copy or download it again."),
+        "file.damaged": _("its description is damaged or incomplete. Copy or download it again."),
+        "file.newer": _("it has format {n}, which a newer version reads."),
+        "file.ngram": _("it is an n-gram model; the page shows networks."),
+        "file.cell": _("its cell is {cell}; the page shows {cells}."),
+        "file.shape": _("tensor {name} should have shape {expected} and has {received}."),
+        "file.type": _("its weights are of type {type}; the page reads float32 and float16."),
+        "file.infinite": _("tensor {name} holds values that are not finite."),
+        "file.unnamed": _("Its units have no names here: `rnnviz units` searches a text for them."),
+    }
 
 
-def table_arrays(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, npt.NDArray[Any]]:
+def network_arrays(model: NumpyModel, yardstick: NgramModel | None) -> Arrays:
+    """The rows' orders, the units' reach, and the tables of `yardstick` if they fit."""
+    return {**table_arrays(yardstick, model.vocabulary), **order_arrays(model)}
+
+
+def table_arrays(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, Array]:
     """Every level's arrays, see ngram.js; {} if they exceed MAX_TABLE_BYTES or if the vocabulary differs."""
-    arrays: dict[str, npt.NDArray[Any]] = {}
+    arrays: Arrays = {}
     if model is None or model.vocabulary != vocabulary:
         return arrays
     for k, level in enumerate(model.levels):
@@ -175,9 +182,9 @@ def table_arrays(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[st
     return arrays if sum(array.nbytes for array in arrays.values()) <= MAX_TABLE_BYTES else {}
 
 
-def order_arrays(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
+def order_arrays(model: NumpyModel) -> Arrays:
     named_units = shown_units.named_units(model)
-    orders: dict[str, npt.NDArray[Any]] = {
+    orders: Arrays = {
         f"rows:{order},{layer},{quantity}": shown_units.unit_order(
             model, order, layer, quantity, shown_units.named_among(named_units, quantity, layer)
         ).astype("<u2")
@@ -189,45 +196,209 @@ def order_arrays(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
     return orders | {f"reach:{name}": values for name, values in shown_units.unit_reach(model).items()}
 
 
-def pack_block(content: bytes) -> str:
-    # Without a time inside, the same content gives the same page. Base64 adds a third, but survives every
-    # editor, mail program and encoding that the file may pass through.
-    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+def opening_answer(model: NumpyModel, yardstick: NgramModel | None, header: Mapping[str, Any]) -> bytes:
+    """The first answer: the heat map's first rows alone. The engine's first answer has all others."""
+    session = LiveSession(
+        model, yardstick, temperature=START_TEMPERATURE, static=(header["fixed"], header["digest"])
+    )
+    first = LiveAsk(**first_heat_map(shown_units.named_units(model)))
+    text = header["opening"]
+    ask = LiveAsk(text=text, fresh=True, quantity=first.quantity, layer=first.layer, unit=first.unit)
+    answer, arrays = unpack(session.answer(ask, text=text, offer=1, opening=text))
+    # A reader sees the named and the steadiest units. What is the same in all others packs into nothing: so
+    # the answer of 384 units takes some 5 kB, and the page opens before the network has come.
+    hidden = arrays["rows"][header["fixed"]["few"] + len(header["fixed"]["named"]) :]
+    states = arrays["states"].copy()
+    states[:, hidden] = states.dtype.type(0)
+    for sides in answer["static"]["reach"].values():
+        for layers in sides:
+            for layer, reach in enumerate(layers):
+                shown = set(range(len(reach))) - set(hidden.tolist()) if layer == answer["layer"] else set()
+                layers[layer] = [round(value, 3) if unit in shown else 0 for unit, value in enumerate(reach)]
+    return pack(answer, {**arrays, "states": states})
 
 
-# A packed block: its opening tag, its id, and its base64, which holds no "<".
-_BLOCK = re.compile(r'(<script type="text/plain" id="(\w+)">)([^<]*)')
+# ---- the folder ----
 
 
-def comparable_page(page: str) -> str:
-    """A page with digests in place of its packed blocks: equal for pages of the same contents, because gzip's
-    bytes differ between machines.
+@dataclass
+class Files:
+    """The files of a page, by name. `add` puts the digest of a file's content into its name."""
 
-    The rows' orders and the units' reach are left out: their sums' last digits differ between processors.
+    contents: dict[str, bytes] = field(default_factory=dict)
+
+    def add(self, stem: str, suffix: str, content: bytes) -> str:
+        """The name of a file `stem` of that content."""
+        name = f"{stem}.{hashlib.sha256(content).hexdigest()[:12]}{suffix}"
+        self.contents[name] = content
+        return name
+
+
+def folder_files(infos: Sequence[checkpoint.ModelInfo]) -> dict[str, bytes]:
+    """The files of the page of these networks, by name; the languages are all of LANGUAGES.
+
+    Raises as `check_network` does, and ConfigError for none, or for two of one name.
     """
+    files = Files()
+    index = add_contents(files, infos, LANGUAGES) | {"offline": OFFLINE}
+    style = files.add("page", ".css", (font_css(files) + _style()).encode())
+    script = files.add("page", ".js", page_script().encode())
+    files.contents["index.html"] = _html(
+        index,
+        policy=_FOLDER_POLICY,
+        style=f'<link rel="stylesheet" href="{style}">',
+        script=f'<script type="module" src="{script}"></script>',
+        # In English: a Chinese reader's page fetches its own opening, as early as the script.
+        blocks={index["openings"][language()]: files.contents[index["openings"][language()]]},
+    ).encode()
+    first = index["networks"][index["first"][language()]]
+    at_once = [style, script, index["plotly"], *index["openings"].values(), first["weights"], first["data"]]
+    at_once += first["fixed"].values()
+    files.contents[OFFLINE] = _offline_script(at_once, sorted(files.contents)).encode()
+    return files.contents
 
-    def digest_block(block: re.Match[str]) -> str:
-        try:
-            content = gzip.decompress(base64.b64decode(block[3]))
-            if block[2] == "weights":
-                arrays = unpack(content)[1]
-                same = {name: arrays[name] for name in arrays if not name.startswith(("rows:", "reach:"))}
-                content = pack({}, same)
-        except (ValueError, OSError, EOFError, zlib.error):
-            return block[0]
-        return block[1] + hashlib.sha256(content).hexdigest()
 
-    return _BLOCK.sub(digest_block, page)
+def add_contents(
+    files: Files, infos: Sequence[checkpoint.ModelInfo], languages: Sequence[str]
+) -> dict[str, Any]:
+    """Add the files of networks; returns the page's index (types.d.ts: Index)."""
+    if not infos:
+        raise ConfigError("a page shows at least one network; received none")
+    names = [info.path.stem for info in infos]
+    if len(set(names)) < len(names):
+        raise ConfigError(
+            "two networks of a page have the same name; received {names}", names=", ".join(names)
+        )
+    networks: dict[str, Any] = {}
+    openings: dict[str, str] = {}
+    first = {
+        spoken: FIRST_NETWORKS[spoken] if FIRST_NETWORKS[spoken] in names else names[0]
+        for spoken in languages
+    }
+    for info in infos:
+        model = check_network(info)
+        yardstick = checkpoint.yardstick(info.card)
+        yardstick = yardstick if table_arrays(yardstick, model.vocabulary) else None
+        fixed = {}
+        for spoken in languages:
+            with speaking(spoken):
+                header = network_header(model, yardstick, infos)
+                fixed[spoken] = files.add(f"{info.path.stem}.{spoken}", ".json", _json(header))
+                if first[spoken] == info.path.stem:
+                    answer = gzip.compress(opening_answer(model, yardstick, header), 9, mtime=0)
+                    openings[spoken] = files.add(spoken, ".opening", answer)
+        networks[info.path.stem] = {
+            "weights": files.add(info.path.stem, ".safetensors", info.path.read_bytes()),
+            "data": files.add(info.path.stem, ".data", pack({}, network_arrays(model, yardstick))),
+            "fixed": fixed,
+        }
+    plotly = files.add("plotly", ".js", (plotly_folder() / "plotly.min.js").read_bytes())
+    return {"first": first, "networks": networks, "openings": openings, "plotly": plotly}
+
+
+def _offline_script(at_once: Sequence[str], every: Sequence[str]) -> str:
+    source = (PAGE_FOLDER / OFFLINE).read_text("utf-8")
+    return f"const AT_ONCE = {json.dumps(list(at_once))};\nconst FILES = {json.dumps(list(every))};\n{source}"
+
+
+# ---- one file ----
+
+
+def single_file(info: checkpoint.ModelInfo) -> str:
+    """The page of one network as one HTML file, in the session's language. Raises as `check_network` does."""
+    files = Files()
+    index = add_contents(files, [info], [language()])
+    blocks = {
+        name: content if name.endswith(".opening") else gzip.compress(content, 9, mtime=0)
+        for name, content in files.contents.items()
+    }
+    script = page_script()
+    # The hash must be of the very bytes between <script> and </script>, or the browser runs nothing.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return _html(
+        index,
+        policy=_FILE_POLICY.format(hash=f"sha256-{digest}"),
+        style=f"<style>{font_css(None)}{_style()}</style>",
+        script=f'<script type="module">{script}</script>',
+        blocks=blocks,
+        title=f"{info.name} · rnnviz",
+    )
+
+
+# ---- both ----
+
+
+def _html(
+    index: Mapping[str, Any],
+    *,
+    policy: str,
+    style: str,
+    script: str,
+    blocks: Mapping[str, bytes],
+    title: str = "rnnviz",
+) -> str:
+    """The HTML of a page with packed files in it: `blocks` has them by name, compressed by gzip."""
+    # Base64 adds a third, but survives every editor, mail program and encoding that a file may pass through.
+    packed = [
+        f'<script type="text/plain" id="{html.escape(name)}">{base64.b64encode(content).decode()}</script>'
+        for name, content in blocks.items()
+    ]
+    listing = _json(index).decode().replace("<", "\\u003c")
+    return _PAGE.format(
+        language=language(),
+        policy=policy,
+        title=html.escape(title),
+        style=style,
+        script=script,
+        failed=_("The page has stopped; load it again."),
+        noscript=_("This page needs JavaScript."),
+        reading=_("Reading"),
+        wait=_("One moment … If nothing else appears here, open this page in a browser of 2023 or later."),
+        blocks="\n".join([f'<script type="application/json" id="index">{listing}</script>', *packed]),
+    )
 
 
 @cache
-def packed_plotly() -> str:
-    """Plotly's file, packed. Raises ConfigError if Plotly isn't installed."""
-    return pack_block((plotly_folder() / "plotly.min.js").read_bytes())
+def page_script() -> str:
+    """The page's script: all modules, and the view's markup, styles and colours."""
+    look = {
+        "markup": (VIEW_FOLDER / "view.html").read_text("utf-8"),
+        "styles": "".join(
+            (folder / name).read_text("utf-8")
+            for folder, name in ((KIT_FOLDER, "shared.css"), (VIEW_FOLDER, "view.css"))
+        ),
+        "colours": shared_colours(),
+        "normalisers": NORMALISERS,
+        "scales": {
+            cell: {
+                activation: {name: asdict(scale(name, span(cell, activation))) for name in quantities(cell)}
+                for activation in get_args(Activation)
+            }
+            for cell in CELLS
+        },
+    }
+    # No "<" in the JSON: the script may stand between <script> and </script>.
+    arguments = json.dumps(look, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    source = bundle("page/page.js")
+    if "</script" in source.lower():
+        raise ValueError("a module has </script in it, which would end the page's script")
+    return f"const {{ start }} = {source};\nstart(document, {arguments});\n"
 
 
-def font_css() -> str:
-    """CSS with Streamlit's upright fonts embedded; "" if they are not found: the browser's then serve."""
+def _style() -> str:
+    return (PAGE_FOLDER / "page.css").read_text("utf-8")
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+        errors="replace"
+    )
+
+
+def font_css(files: Files | None) -> str:
+    """CSS with Streamlit's upright fonts, as files or, for None, embedded; "" if they are not found: the
+    browser's then serve.
+    """
     streamlit_spec = find_spec("streamlit")
     media = (
         Path(cast(str, streamlit_spec.origin)).parent / "static" / "static" / "media"
@@ -242,9 +413,14 @@ def font_css() -> str:
         ("Source Code Pro", "SourceCodeVF-Upright*.woff2"),
     ):
         for file in sorted(media.glob(pattern))[:1]:
-            content = base64.b64encode(file.read_bytes()).decode()
-            rules.append(
-                f'@font-face {{ font-family: "{family}"; font-weight: 200 900; '
-                f'src: url("data:font/woff2;base64,{content}") format("woff2"); }}'
+            content = file.read_bytes()
+            address = (
+                files.add(file.name.split("-")[0], ".woff2", content)
+                if files
+                else f"data:font/woff2;base64,{base64.b64encode(content).decode()}"
             )
-    return "\n".join(rules)
+            rules.append(
+                f'@font-face {{ font-family: "{family}"; font-weight: 200 900; font-display: swap; '
+                f'src: url("{address}") format("woff2"); }}\n'
+            )
+    return "".join(rules)

@@ -78,10 +78,7 @@ def fixed_part(
     """
     config, vocabulary, named_units = model.config, model.vocabulary, shown_units.named_units(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
-    # Colours and empty figures are computed here, so that Python and the browser can't disagree on them.
-    colours = themes(
-        diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS, reason=COLOUR_LEVELS
-    )
+    colours = shared_colours()
     for name, theme in THEMES.items():
         colours[name]["figure"] = live.skeleton(
             theme, vocabulary_size=vocabulary.size, columns=live.MAX_COLUMNS
@@ -115,6 +112,16 @@ def fixed_part(
         "temperature": temperature,
     }
     return fixed, hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def shared_colours() -> dict[str, dict[str, Any]]:
+    """The live view's colours by theme, the same for all networks.
+
+    They are computed here, so that Python and the browser can't disagree on them.
+    """
+    return themes(
+        diverging=COLOUR_LEVELS, sequential=COLOUR_LEVELS, surprisal=COLOUR_LEVELS, reason=COLOUR_LEVELS
+    )
 
 
 ENGLISH_MODEL, PYTHON_MODEL, CHINESE_MODEL = "holmes-lstm", "python-gru", "chinese-gru"

@@ -1,4 +1,4 @@
-// The model of a page, from its arrays.
+// The engine of a network: from its weights, its description, and the arrays of its .data file.
 
 import { Answers } from "./answers.js";
 import { Network } from "./engine.js";
@@ -6,43 +6,25 @@ import { Counts } from "./ngram.js";
 
 /** @import { Arrays, Level, Made, Tensors } from "./types" */
 
-/** The value of a half-precision number (IEEE 754 binary16) from its bits. @param {number} half */
-function widened(half) {
-  const [sign, exponent, fraction] = [half >> 15 ? -1 : 1, (half >> 10) & 31, half & 1023];
-  if (exponent === 31) return fraction ? NaN : sign * Infinity;
-  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : (2 ** -14 * fraction) / 1024);
-}
-
-const WIDE = Float32Array.from({ length: 65536 }, (_, half) => widened(half));
-
 /** The arrays whose names begin with `kind`, by the rest of the name. @param {Arrays} arrays @param {string} kind */
-const of = (arrays, kind) =>
-  Object.entries(arrays).flatMap(([name, values]) =>
-    name.startsWith(kind) ? [/** @type {const} */ ([name.slice(kind.length), values])] : [],
+const named = (arrays, kind) =>
+  Object.fromEntries(
+    Object.entries(arrays).flatMap(([name, values]) =>
+      name.startsWith(kind) ? [/** @type {const} */ ([name.slice(kind.length), values])] : [],
+    ),
   );
 
-/** A model's weights in float32, stored in 16 or 32 bits. @param {Arrays} arrays @returns {Tensors} */
-export function tensors(arrays) {
-  return Object.fromEntries(
-    of(arrays, "weight:").map(([name, values]) => {
-      const wide = values instanceof Float32Array ? values : Float32Array.from(values, (half) => WIDE[half]);
-      return [name, wide];
-    }),
-  );
-}
-
-/** @param {Made} made @param {Arrays} arrays @returns {Answers} */
-export function answers(made, arrays) {
+/** @param {Made} made @param {Tensors} tensors @param {Arrays} arrays @returns {Answers} */
+export function answers(made, tensors, arrays) {
   /** @type {Record<string, Record<string, unknown>>} */
   const levels = {};
-  for (const [name, values] of of(arrays, "level:")) {
+  for (const [name, values] of Object.entries(named(arrays, "level:"))) {
     const [k, part] = name.split(".");
     levels[k] = { ...levels[k], [part]: values };
   }
   const tables = /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // integer keys come in ascending order
-  const network = new Network(made.config, tensors(arrays));
-  const rows = Object.fromEntries(of(arrays, "rows:"));
+  const network = new Network(made.config, tensors);
   const counts = tables.length ? new Counts(network.V, tables) : null;
-  const reach = Object.fromEntries(of(arrays, "reach:"));
-  return new Answers(/** @type {Made} */ ({ ...made, rows, reach }), network, counts);
+  const parts = { rows: named(arrays, "rows:"), reach: named(arrays, "reach:") };
+  return new Answers(/** @type {Made} */ ({ ...made, ...parts }), network, counts);
 }

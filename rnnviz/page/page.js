@@ -1,41 +1,286 @@
-// The live view in a model's page, where an engine answers in place of the server.
+// The page without a server: the app's live view, where an engine in the browser answers, and a choice of networks.
+//
+//   index     the document's list of files (types.d.ts)
+//   opening   the first answer, which stands in the document: it is drawn before any network is here
+//   network   loaded when chosen: its weights, its tables, its words in the page's language
+//
+// An ask of the view waits until the chosen network is here; then the newest one is answered, the others never. A file
+// of the reader's is one more network.
 
+import { address } from "../ui/browser/static/address.js";
+import { button, make, options, put, still } from "../ui/browser/static/dom.js";
+import { sayer } from "../ui/browser/static/messages.js";
+import { unpack } from "../ui/browser/static/payload.js";
 import { again, mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/explore/static/view.js";
+import { arrive, isBookmark } from "./arrival.js";
+import { json, read, scriptAddress } from "./files.js";
 import { answers } from "./model.js";
+import { describe } from "./own_network.js";
 import { Reader } from "./reader.js";
+import { FileError, readNetwork } from "./safetensors.js";
 
-/** @import { Ask, Parts, Told } from "./types" */
+/** @import { Fixed } from "../ui/pages/explore/static/types" */
+/** @import { Ask, Description, Index, Look, Made, Tensors, Told } from "./types" */
+
+const OTHER_LANGUAGE = /** @type {const} */ ({ en: "zh", zh: "en" });
+const OWN = ""; // the choice of a file, among the networks' names
 
 /** The live view with answers that are objects, not bytes. */
-class Alone extends View {
+class PageView extends View {
   /** @param {any} data @returns {any} */
   decode(data) {
     return data;
   }
 }
 
-/** @param {Parts} parts @param {Document} page */
-export function start(parts, page) {
-  const { made, arrays, markup, styles, plotly, say } = parts;
-  const [host, bar] = [page.querySelector("main"), page.querySelector("progress")];
-  if (!host || !bar) return;
-  const library = async () => URL.createObjectURL(new Blob([await plotly()], { type: "text/javascript" }));
-  const view = mount(host, Alone, { styles, markup }, library);
-  const { link } = view;
-  const hear = (/** @type {Told} */ data) => {
-    link.long = false;
-    bar.hidden = true;
-    view.hear(/** @type {any} */ (data));
-  };
-  const reader = new Reader(answers(made, arrays), hear, (done, length) => {
-    link.long = true; // a newer text may replace this one
-    link.wait();
+const query = () => new URLSearchParams(window.location.search);
+
+class Page {
+  name = ""; // of the chosen network
+  /** @type {"en" | "zh"} */
+  language = "en";
+  /** @type {Promise<{ made: Made, reader: Reader }>} the chosen network, once it is here */
+  network;
+  /** @type {Ask | null} the newest ask, until it is answered */
+  newest = null;
+  /** Whether the view shows another network, or none, so that the next answer must hold everything, the text too. */
+  isNew = true;
+  /** Whether the next answer shows what the address says. */
+  arrives = true;
+  offers = 1; // texts that the page has put into the view
+  arrivals = 0;
+  incomplete = false; // whether the view shows the opening
+  /** @type {Map<string, { description: Description, tensors: Tensors }>} the reader's files, by name */
+  own = new Map();
+  touched = false; // whether the reader has done anything
+  /** @type {ReturnType<typeof sayer>} */
+  sentence;
+
+  /** @param {Index} index @param {Look} look */
+  constructor(index, look) {
+    this.index = index;
+    this.look = look;
+    const [main, bar, head] = ["main", "progress", "header"].map((tag) => document.querySelector(tag));
+    this.bar = /** @type {HTMLProgressElement} */ (bar);
+    this.select = make("select", "networks");
+    this.select.onchange = () =>
+      this.select.value === OWN ? this.file.click() : this.choose(this.select.value);
+    this.file = make("input", "file");
+    Object.assign(this.file, { type: "file", accept: ".safetensors", hidden: true });
+    this.file.onchange = () => this.take(this.file.files?.[0]);
+    this.note = make("p", "note");
+    this.turn = button("", () => this.choose(this.name, OTHER_LANGUAGE[this.language]), "language");
+    this.alert = make("p", "alert");
+    this.alert.setAttribute("role", "alert");
+    this.alert.hidden = true;
+    head?.append(make("b", "", "rnnviz"), this.select, this.note, this.turn, this.file, this.alert);
+    main?.replaceChildren();
+    const host = /** @type {HTMLElement} */ (main);
+    this.view = mount(host, PageView, look, () => scriptAddress(index.plotly));
+    this.view.link.send = (ask) =>
+      void this.answer(/** @type {Ask} */ (ask)).catch((error) => this.fail(error));
+    address?.join("page", () => ({
+      model: this.name === index.first[this.language] || this.own.has(this.name) ? null : this.name,
+      lang: this.language === preferred(index) ? null : this.language,
+    }));
+    window.addEventListener("popstate", () => this.arrived());
+    for (const kind of ["pointerdown", "keydown"])
+      window.addEventListener(kind, (event) => this.touch(event), true);
+    window.addEventListener("dragover", (event) => event.preventDefault());
+    window.addEventListener("drop", (event) => {
+      event.preventDefault();
+      this.take(event.dataTransfer?.files[0]);
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again(this.view));
+    document.fonts.ready.then(() => again(this.view)); // a column's width is that of a letter
+  }
+
+  /** Begin with what the address says; without anything, with the opening, which is typed once more. */
+  async begin() {
+    this.choose(...this.wanted());
+    const opens = !isBookmark(query()) && this.name === this.index.first[this.language];
+    if (opens) {
+      const { header, arrays } = unpack(await read(this.index.openings[this.language]));
+      this.arrives = this.isNew = false;
+      this.hear({ header: { ...header, static: this.coloured(header.static) }, arrays: { ...arrays } });
+      this.incomplete = true;
+    }
+    this.view.link.ask();
+    await this.network;
+    if (opens && !this.touched && !still()) this.view.writing.replay();
+    if (this.index.offline && isSecureContext) await navigator.serviceWorker?.register(this.index.offline);
+  }
+
+  /** The reader's first key or click stops the typing; a click on its own button does so itself. @param {Event} event */
+  touch(event) {
+    this.touched = true;
+    const { writing } = this.view;
+    const stops = event.composedPath().includes(writing?.again);
+    if (writing?.replaying && !stops) writing.stop();
+  }
+
+  /** Open a network's file. @param {File | undefined} file */
+  async take(file) {
+    if (!file) return;
+    this.touched = true;
+    this.file.value = "";
+    const name = file.name.replace(/\.safetensors$/, "");
+    try {
+      this.own.set(name, readNetwork(new Uint8Array(await file.arrayBuffer())));
+    } catch (error) {
+      if (!(error instanceof FileError)) return this.fail(error);
+      const reason = this.sentence(error.reason, error.values);
+      return this.tell(this.sentence("file.refused", { file: file.name, reason }));
+    }
+    if (name === this.name) this.name = OWN; // another file of the same name
+    this.choose(name);
+  }
+
+  /** The network and the language of the address. @returns {[string, "en" | "zh"]} */
+  wanted() {
+    const { networks, first, openings } = this.index;
+    const asked = /** @type {"en" | "zh"} */ (query().get("lang"));
+    const language = asked in openings ? asked : preferred(this.index);
+    const name = query().get("model") ?? "";
+    return [Object.hasOwn(networks, name) ? name : first[language], language];
+  }
+
+  /** Back or Forward: show what the address says now. */
+  arrived() {
+    const [name, language] = this.wanted();
+    this.arrives = true;
+    this.open(name, language);
+    this.view.link.ask();
+  }
+
+  /** Let another network read the text, or speak another language. @param {string} name @param {"en" | "zh"} [language] */
+  choose(name, language = this.language) {
+    if (this.name) address?.turn();
+    this.open(name, language);
+    if (this.view.editor) this.view.link.ask();
+  }
+
+  /** @param {string} name @param {"en" | "zh"} language */
+  open(name, language) {
+    if (name === this.name && language === this.language) return;
+    if (name !== this.name) this.isNew = true;
+    Object.assign(this, { name, language });
+    document.documentElement.lang = language;
+    this.network = this.load(name, language);
+    this.network.catch(() => {}); // the ask that waits for it says the error
+  }
+
+  /** @param {string} name @param {"en" | "zh"} language */
+  async load(name, language) {
+    this.wait();
+    const own = this.own.get(name);
+    const { weights, data, fixed } = this.index.networks[own ? this.index.first[language] : name];
+    const header = json(await read(fixed[language]));
+    const shipped = { ...header, fixed: this.coloured(header.fixed) };
+    const { made, arrays, tensors } = own
+      ? { ...describe(name, own.description, own.tensors, shipped, this.look), tensors: own.tensors }
+      : {
+          made: shipped,
+          tensors: await read(weights).then((bytes) => readNetwork(bytes).tensors),
+          arrays: await read(data).then((bytes) => unpack(bytes).arrays),
+        };
+    const hear = (/** @type {Told} */ told) => this.hear(told);
+    const progress = (/** @type {number} */ done, /** @type {number} */ length) => this.wait(done / length);
+    const reader = new Reader(answers(made, tensors, arrays), hear, progress);
+    return { made, reader };
+  }
+
+  /** Show that something takes its time. @param {number} [share] of it that is done */
+  wait(share) {
+    const { bar, view } = this;
+    view.link.long = true; // a newer text may replace this one
+    view.link.wait();
     bar.hidden = false;
-    bar.value = done / length;
-  });
-  link.send = (ask) => void reader.ask(/** @type {Ask} */ (ask)).catch(say);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again(view));
-  page.title = `${made.fixed.model} · rnnviz`;
-  link.ask();
+    if (share === undefined) bar.removeAttribute("value");
+    else bar.value = share;
+  }
+
+  /** A fixed part with the colours that the script has. @param {Fixed} fixed @returns {Fixed} */
+  coloured(fixed) {
+    const { light, dark } = this.look.colours;
+    const { themes } = fixed;
+    return { ...fixed, themes: { light: { ...light, ...themes.light }, dark: { ...dark, ...themes.dark } } };
+  }
+
+  /** @param {Ask} ask */
+  async answer(ask) {
+    this.newest = ask;
+    if (ask.model) this.open(ask.model, this.language);
+    const { made, reader } = await this.network;
+    if (this.newest !== ask) return;
+    // The opening has but the first rows and a part of the network's numbers: the first answer replaces it.
+    const whole = this.incomplete && { base: 0, static: "" };
+    this.incomplete = false;
+    await reader.ask({ ...ask, ...whole, ...(await this.afresh(made, ask)) });
+  }
+
+  /** What an ask needs beside its own values, where the view holds nothing of this network. @param {Made} made @param {Ask} ask */
+  async afresh({ fixed }, ask) {
+    const { view, isNew } = this;
+    const arrival = this.arrives ? await arrive(query(), fixed) : null;
+    if (!isNew && !arrival) return {};
+    this.isNew = this.arrives = false;
+    const unedited = !view.editor || view.editor.text === view.bookmark.opening;
+    const text = arrival ? (arrival.text ?? undefined) : unedited ? undefined : ask.text;
+    if (text !== ask.text) this.offers++;
+    const looks = arrival?.looks ?? { ...fixed.first, order: "steady" };
+    const extra = { offer: this.offers, ...(arrival && { arrival: arrival.arrival }) };
+    return { ...looks, fresh: true, base: 0, static: "", text, extra };
+  }
+
+  /** Say what has gone wrong; "" takes it back. @param {string} sentence */
+  tell(sentence) {
+    put(this.alert, sentence);
+    this.alert.hidden = !sentence;
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    const { name, sentence } = this;
+    this.bar.hidden = true;
+    this.name = OWN; // so that the same network can be chosen again
+    if (sentence) this.tell(sentence("page.missing", { name, error: String(error) }));
+    else this.tell(`${document.body.dataset.failed} ${error}`);
+  }
+
+  /** @param {Told} told */
+  hear(told) {
+    const { bar, view, turn, select, note } = this;
+    view.link.long = false;
+    bar.hidden = true;
+    if (told.header.static) {
+      const { words, titles, notes, model } = told.header.static;
+      this.sentence = sayer(words);
+      /** @type {[string, string][]} */
+      const own = Array.from(this.own.keys(), (name) => [name, name]);
+      options(select, [...Object.entries(titles), ...own, [OWN, this.sentence("page.own")]], model);
+      select.ariaLabel = this.sentence("page.network");
+      put(note, notes[model] ?? "");
+      put(turn, this.sentence("page.language"));
+      turn.hidden = Object.keys(this.index.openings).length < 2;
+      document.title = `${titles[model] ?? model} · rnnviz`;
+    }
+    this.tell("");
+    view.hear(/** @type {any} */ (told));
+    address?.read(Object.fromEntries(query()), ++this.arrivals);
+  }
+}
+
+/** The first of the browser's languages that the page has. @param {Index} index */
+function preferred({ openings }) {
+  const [spoken] = navigator.languages.map((tag) => tag.split("-")[0]).filter((tag) => tag in openings);
+  return /** @type {"en" | "zh"} */ (spoken ?? Object.keys(openings)[0]);
+}
+
+/** @param {Document} page @param {Look} look */
+export function start(page, look) {
+  const index = JSON.parse(page.getElementById("index")?.textContent ?? "");
+  const opened = new Page(index, look);
+  opened.begin().catch((error) => opened.fail(error));
 }

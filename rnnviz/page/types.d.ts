@@ -1,6 +1,33 @@
 // Types of the page's contents, from build.py, and of the data between its modules.
 
-import type { Answer, Fixed } from "../ui/pages/explore/static/types";
+import type { Theme, Themes } from "../ui/browser/static/types";
+import type { Answer, Fixed, Scale } from "../ui/pages/explore/static/types";
+
+/** The files of a page, by name; fixed parts and openings by language. */
+export interface Index {
+  first: Record<string, string>; // the network with which a page begins, by language
+  networks: Record<string, { weights: string; data: string; fixed: Record<string, string> }>;
+  openings: Record<string, string>;
+  plotly: string;
+  offline?: string; // the service worker; a page of one file has none
+}
+
+/** What the page's script has beside its modules. */
+export interface Look {
+  markup: string;
+  styles: string;
+  colours: Themes<Theme>;
+  normalisers: Record<string, Record<string, string>>;
+  scales: Record<string, Record<string, Record<string, Scale>>>; // of quantities, by cell and activation
+}
+
+/** The description in a network's file. */
+export interface Description {
+  config: Config;
+  symbols: string[];
+  normaliser: string;
+  card: Record<string, unknown>;
+}
 
 export interface Config {
   cell: "mlp" | "rnn" | "gru" | "lstm" | "mingru";
@@ -56,6 +83,8 @@ export interface Ask {
   top_k?: number | null;
   top_p?: number | null;
   fresh?: boolean;
+  model?: string; // another network that is to read the text
+  extra?: object; // more of a fresh answer's header
 }
 
 export type { Answer };
@@ -94,14 +123,8 @@ export interface Told {
   arrays: Arrays;
 }
 
-/** The argument of page.js's `start`, from boot.js. */
-export interface Parts {
-  made: Made;
-  arrays: Arrays;
-  markup: string;
-  styles: string;
-  /** unpacks the source of Plotly */
-  plotly: () => Promise<BlobPart>;
-  /** shows an error on the page */
-  say: (error: unknown) => void;
+declare global {
+  // Two lists of files, which build.py puts before offline.js.
+  const AT_ONCE: string[];
+  const FILES: string[];
 }

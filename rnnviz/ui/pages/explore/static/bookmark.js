@@ -110,7 +110,7 @@ export class Bookmark {
 
   /** Note a change. Each keystroke calls this, so the address's values are only made at the write. */
   touch() {
-    address?.touch();
+    if (!this.view.writing.replaying) address?.touch(); // a replay passes through texts that nobody has written
     const { notes, say } = this;
     const { editor, numbers } = this.view;
     const long = editor.points.length > LONGEST;

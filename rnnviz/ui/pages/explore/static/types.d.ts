@@ -16,6 +16,7 @@ export interface Fixed {
   words: Words;
   model: string;
   titles: Record<string, string>;
+  notes: Record<string, string>; // what each network's units follow; the page alone has them
   usual: number | null;
   advises: boolean;
   examples: Example[];

@@ -1,0 +1,106 @@
+// A network of the reader's, from a file that was dropped or chosen: what build.py computes for the page's own networks.
+// It names no unit: that takes a search over a text with controls, which the app makes (`rnnviz units`).
+
+import { Network, Reading, write } from "./engine.js";
+import { alike, reach, steady } from "./row_orders.js";
+
+/** @import { Arrays, Description, Look, Made, Tensors } from "./types" */
+
+const REFERENCE_CHARS = 400; // of the text that the network writes, on which its units are ordered
+const UNICODE_SCALAR_VALUES = 0x110000 - 0x800;
+const LEAST_TOP = 10_000; // of the axis of perplexities, as in rnnviz/figures/live.py
+const SEED = 1;
+
+/** Uniform random numbers, always the same ones. @param {number} seed */
+function uniform(seed) {
+  let state = seed;
+  return () => {
+    state = (state * 1664525 + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/**
+ * What the engine knows of a network beside its weights, and the arrays of its rows.
+ * @param {string} name @param {Description} description @param {Tensors} tensors
+ * @param {Made} other another network's, in the page's language @param {Look} look
+ * @returns {{ made: Made, arrays: Arrays }}
+ */
+export function describe(name, { config, symbols, normaliser, card }, tensors, other, look) {
+  const { cell, activation, layers, hidden_size: H, vocabulary_size: V } = config;
+  const quantities = look.scales[cell][activation];
+  const network = new Network(config, tensors);
+  const unknownCost = Math.log(UNICODE_SCALAR_VALUES - symbols.length);
+  const start = new Reading(network, unknownCost);
+  const reading = new Reading(network, unknownCost);
+  reading.read(
+    write(start, 0, REFERENCE_CHARS, { temperature: 0.8, top_k: null, top_p: null }, uniform(SEED)),
+  );
+  const { few } = other.fixed;
+  /** @type {Arrays} */
+  const arrays = {};
+  const sides = /** @type {Record<string, Float32Array>} */ ({});
+  const states = network.hasCell ? ["hidden", "cell"] : ["hidden"];
+  for (let layer = 0; layer < layers; layer++) {
+    const planes = Object.fromEntries(
+      states.map((state) => [
+        state,
+        { T: REFERENCE_CHARS, H, values: reading.plane(state, layer, 0, REFERENCE_CHARS) },
+      ]),
+    );
+    const order = alike(planes.hidden);
+    for (const quantity of Object.keys(quantities)) {
+      const first = steady(planes[quantity] ?? planes.hidden, few);
+      const rest = order.filter((unit) => !first.includes(unit));
+      arrays[`rows:alike,${layer},${quantity}`] = Uint16Array.from(order);
+      arrays[`rows:steady,${layer},${quantity}`] = Uint16Array.from([...first, ...rest]);
+    }
+    for (const [state, plane] of Object.entries(planes)) {
+      const ends = reach(plane);
+      sides[state] ??= new Float32Array(2 * layers * H);
+      sides[state].set(ends.subarray(0, H), layer * H);
+      sides[state].set(ends.subarray(H), (layers + layer) * H);
+    }
+  }
+  for (const [state, ends] of Object.entries(sides)) arrays[`reach:${state}`] = ends;
+  const perplexity = /** @type {{ perplexity?: unknown } | undefined} */ (card.held_out)?.perplexity;
+  const fixed = {
+    ...other.fixed,
+    model: name,
+    usual: typeof perplexity === "number" && perplexity >= 1 ? Math.log2(perplexity) : null,
+    examples: other.fixed.examples.map((example) => ({ ...example, notice: "" })),
+    cell,
+    layers,
+    units: H,
+    few: Math.min(few, H),
+    quantities,
+    named: [],
+    unnamed: other.fixed.words["file.unnamed"],
+    first: { quantity: "hidden", layer: 0, unit: null },
+    symbols,
+    ngram: null,
+    order: 0,
+    memoryless: null,
+    themes: { light: rescaled(other.fixed.themes.light, V), dark: rescaled(other.fixed.themes.dark, V) },
+  };
+  const digest = `${name} ${H} ${V} ${other.digest}`;
+  const opening =
+    typeof card.example === "string" && card.example.trim() ? card.example : fixed.examples[0].text;
+  return {
+    made: { ...other, fixed, digest, opening, config, normaliser: look.normalisers[normaliser], unknownCost },
+    arrays,
+  };
+}
+
+/** A theme whose figure has the axis of perplexities for V symbols, as `skeleton` in figures/live.py. @param {any} theme @param {number} V */
+function rescaled(theme, V) {
+  const { data, layout } = theme.figure;
+  const top = Math.log10(Math.max(LEAST_TOP, 10 * V));
+  const tickvals = Array.from({ length: Math.ceil(top) }, (_, k) => 10 ** k);
+  const ticktext = tickvals.map((value) => value.toLocaleString("en"));
+  const yaxis2 = { ...layout.yaxis2, range: [0, top], tickvals, ticktext };
+  const lines = data.map((/** @type {any} */ line) =>
+    line.name === "uniform" ? { ...line, y: [V, V] } : line,
+  );
+  return { ...theme, figure: { data: lines, layout: { ...layout, yaxis2 } } };
+}
