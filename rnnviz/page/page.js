@@ -51,8 +51,11 @@ class Page {
   offers = 1; // texts that the page has put into the view
   arrivals = 0;
   incomplete = false; // whether the view shows the opening
+  complete = () => {}; // called with each answer that holds all of a network
   /** @type {Map<string, { description: Description, tensors: Tensors }>} the reader's files, by name */
   own = new Map();
+  /** The network that the view shows, with its language. @type {Pick<Page, "name" | "language" | "network"> | null} */
+  shown = null;
   touched = false; // whether the reader has done anything
   /** @type {ReturnType<typeof sayer>} */
   sentence;
@@ -106,8 +109,11 @@ class Page {
       this.hear({ header: { ...header, static: this.coloured(header.static) }, arrays: { ...arrays } });
       this.incomplete = true;
     }
+    const complete = new Promise((resolve) => {
+      this.complete = () => resolve(undefined);
+    });
     this.view.link.ask();
-    await this.network;
+    await complete;
     if (opens && !this.touched && !still()) this.view.writing.replay();
     if (this.index.offline && isSecureContext) await navigator.serviceWorker?.register(this.index.offline);
   }
@@ -212,8 +218,9 @@ class Page {
   async answer(ask) {
     this.newest = ask;
     if (ask.model) this.open(ask.model, this.language);
-    const { made, reader } = await this.network;
-    if (this.newest !== ask) return;
+    const { network } = this;
+    const { made, reader } = await network;
+    if (this.newest !== ask || this.network !== network) return;
     // The opening has but the first rows and a part of the network's numbers: the first answer replaces it.
     const whole = this.incomplete && { base: 0, static: "" };
     this.incomplete = false;
@@ -240,13 +247,16 @@ class Page {
     this.alert.hidden = !sentence;
   }
 
-  /** @param {unknown} error */
+  /** Say an error; the network that the view shows stays. @param {unknown} error */
   fail(error) {
-    const { name, sentence } = this;
+    const { name, sentence, shown } = this;
+    const message = error instanceof Error ? error.message : String(error);
     this.bar.hidden = true;
-    this.name = OWN; // so that the same network can be chosen again
-    if (sentence) this.tell(sentence("page.missing", { name, error: String(error) }));
-    else this.tell(`${document.body.dataset.failed} ${error}`);
+    this.tell(
+      sentence?.("page.missing", { name, error: message }) ?? `${document.body.dataset.failed} ${message}`,
+    );
+    Object.assign(this, shown, { isNew: false });
+    this.select.value = this.name;
   }
 
   /** @param {Told} told */
@@ -268,6 +278,9 @@ class Page {
     }
     this.tell("");
     view.hear(/** @type {any} */ (told));
+    if (told.header.static && !this.incomplete) this.complete();
+    const { name, language, network } = this;
+    this.shown = { name, language, network };
     address?.read(Object.fromEntries(query()), ++this.arrivals);
   }
 }

@@ -4,7 +4,7 @@
 const WINDOW_CHARS = 8; // over which slowness takes means
 const REACH_PERCENTILE = 98;
 const MIN_SIDE_RATIO = 0.2;
-const POWER_STEPS = 300; // of the power iteration; the picture needs no more digits
+const POWER_STEPS = 200; // of the power iteration; the picture needs no more digits
 
 /** @typedef {{ T: number, H: number, values: Float32Array }} Plane values (T, H) by rows */
 
@@ -18,7 +18,11 @@ function centred({ T, H, values }) {
 }
 
 /** @param {Float64Array} x @param {Float64Array} y */
-const dot = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0);
+function dot(x, y) {
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) sum += x[i] * y[i];
+  return sum;
+}
 
 /** The `count` units that change least often, the slowest first. @param {Plane} plane @param {number} count @returns {number[]} */
 export function steady({ T, H, values }, count) {
@@ -68,23 +72,23 @@ export function alike(plane) {
       similarity[i * n + j] = similarity[j * n + i] = Math.max(0, Math.min(1, (1 + correlation) / 2)) ** 2;
     }
   });
-  const degree = moving.map((_, i) => similarity.subarray(i * n, i * n + n).reduce((a, b) => a + b, 0));
+  const scale = moving.map(
+    (_, i) => 1 / Math.sqrt(similarity.subarray(i * n, i * n + n).reduce((a, b) => a + b, 0)),
+  );
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) similarity[i * n + j] *= scale[i] * scale[j];
   // Power iteration on I + D^-1/2 S D^-1/2, whose largest eigenvector, D^1/2, is known and taken out: what is left
   // converges to the second one, the Fiedler vector of the graph.
-  const first = Float64Array.from(degree, Math.sqrt);
+  const first = Float64Array.from(scale, (value) => 1 / value);
   const size = dot(first, first);
   let vector = Float64Array.from({ length: n }, (_, i) => Math.sin(i + 1));
   for (let step = 0; step < POWER_STEPS; step++) {
-    const next = vector.slice();
-    for (let i = 0; i < n; i++)
-      for (let j = 0; j < n; j++)
-        next[i] += (similarity[i * n + j] * vector[j]) / Math.sqrt(degree[i] * degree[j]);
+    const next = vector.map((value, i) => value + dot(similarity.subarray(i * n, i * n + n), vector));
     const along = dot(next, first) / size;
     for (let i = 0; i < n; i++) next[i] -= along * first[i];
     const length = Math.sqrt(dot(next, next));
     vector = next.map((value) => value / length);
   }
-  const places = moving.map((unit, i) => ({ unit, place: vector[i] / Math.sqrt(degree[i]) }));
+  const places = moving.map((unit, i) => ({ unit, place: vector[i] * scale[i] }));
   return [...places.sort((one, other) => one.place - other.place).map(({ unit }) => unit), ...still];
 }
 

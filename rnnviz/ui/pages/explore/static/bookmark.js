@@ -33,10 +33,12 @@ export class Bookmark {
   /** The view's values for the address. @returns {Fields} */
   tell() {
     const { view, opening } = this;
-    const { editor, figure, pin, why, unit } = view;
+    const { editor, figure, pin, why, unit, writing } = view;
     const { first } = view.store.fixed;
     const usual = { ...first, order: "steady" };
-    const { points, text } = editor;
+    // A replay passes through texts that nobody has written.
+    const text = editor.text + (writing.replaying ? writing.queue : "");
+    const points = Array.from(text);
     const number = (/** @type {number | null} */ n) => (n === null ? null : String(n));
     const other = (/** @type {"quantity" | "layer" | "order"} */ name) =>
       view[name] === usual[name] ? null : String(view[name]);
@@ -44,7 +46,7 @@ export class Bookmark {
       ...(this.model && { model: this.model }),
       text: text === opening ? null : points.slice(0, LONGEST).join(""),
       of: points.length > LONGEST ? String(points.length) : null,
-      at: editor.caret === points.length ? null : String(editor.caret),
+      at: writing.replaying || editor.caret === points.length ? null : String(editor.caret),
       pin: number(pin),
       why: why ? "1" : null,
       unit:
@@ -110,7 +112,7 @@ export class Bookmark {
 
   /** Note a change. Each keystroke calls this, so the address's values are only made at the write. */
   touch() {
-    if (!this.view.writing.replaying) address?.touch(); // a replay passes through texts that nobody has written
+    address?.touch();
     const { notes, say } = this;
     const { editor, numbers } = this.view;
     const long = editor.points.length > LONGEST;
