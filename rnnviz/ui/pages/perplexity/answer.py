@@ -19,8 +19,8 @@ from rnnviz.i18n import _
 from rnnviz.networks.contamination import usual, why
 from rnnviz.page.formatting import character_name, percent, rounded, title, titles, together
 from rnnviz.scoring.record import Record
-from rnnviz.scoring.score import Score, averaged, averages, read_apart
-from rnnviz.scoring.totals import of_sum
+from rnnviz.scoring.score import Score, averages, describe_averages, describe_readings
+from rnnviz.scoring.totals import perplexity_from_sum
 from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
 from rnnviz.ui.jobs import model_suggestion
@@ -63,7 +63,7 @@ def show(context: ModelContext, text: Text, scored: Scored, second: Second | Non
             said_of_it = [(one, sentences.level(one)) for one in score.sentences()]
             if second is not None and (theirs := second.found.value) is not None:
                 readings = [(title(context.info), score.reading), (second.name, theirs.score.reading)]
-                said_of_it += [(one, sentences.level(one)) for one in read_apart(readings)]
+                said_of_it += [(one, sentences.level(one)) for one in describe_readings(readings)]
             st.markdown("  \n".join(finding_markdown(one) for one, level in said_of_it if level == "said"))
             # A uniform guess is |V|, as on all pages; a sentence above has the cost of unknown characters.
             typical = None if bits is None else 2.0**bits
@@ -128,7 +128,9 @@ def _lead(context: ModelContext, text: Text, score: Score) -> None:
             name=plain(name), other=_rounded(found.bits), own=_rounded(found.own)
         )
     )
-    said += map(finding_markdown, read_apart([*zip((title(context.info), name), found.read_as, strict=True)]))
+    said += map(
+        finding_markdown, describe_readings([*zip((title(context.info), name), found.read_as, strict=True)])
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(together(said), width="content")
         st.button(
@@ -142,7 +144,7 @@ def _lead(context: ModelContext, text: Text, score: Score) -> None:
 
 def _rounded(bits: float) -> str:
     """Bits per character as a perplexity: beside the page's large number, another unit would confuse."""
-    return rounded(of_sum(bits * math.log(2), 1))
+    return rounded(perplexity_from_sum(bits * math.log(2), 1))
 
 
 @st.fragment(run_every=0.5)
@@ -276,7 +278,7 @@ def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Te
             "Micro: all {texts} texts as one, so that long texts count more. "
             "Macro: the geometric mean of their perplexities, so that every text counts the same."
         )
-        st.markdown(finding_markdown(averaged(found)), help=about.format(texts=found.texts))
+        st.markdown(finding_markdown(describe_averages(found)), help=about.format(texts=found.texts))
     else:
         st.caption(_("The averages follow when all texts are scored."))
     index = st.selectbox(

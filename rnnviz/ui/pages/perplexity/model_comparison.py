@@ -15,7 +15,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.contamination import MAX_UNKNOWN_SHARE
 from rnnviz.page.formatting import rounded, title, titles
-from rnnviz.scoring.score import Compared, Score, best
+from rnnviz.scoring.score import CostRow, Score, mark_best
 from rnnviz.ui.jobs import model_suggestion, pending
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
@@ -106,11 +106,11 @@ class Row:
             work = partial(scoring_jobs.measure_baselines, text, scored.score, context.model.vocabulary)
         return ask(key, name, work, pressed=pressed, patience=0, shared=True)
 
-    def cost(self, found: Pending[Any]) -> Compared | None:
+    def cost(self, found: Pending[Any]) -> CostRow | None:
         """The text's cost under this row; None until `found` has it."""
         if found.value is None:
             return None
-        measured: Score | Mapping[str, Compared] = found.value
+        measured: Score | Mapping[str, CostRow] = found.value
         if isinstance(measured, Score):
             return measured.row("model", self.about, self.name)
         return replace(measured[self.baseline], name=self.name, about=self.about)
@@ -203,9 +203,11 @@ def _about(info: ModelInfo) -> str:
     return _("{kind}, trained on {title}").format(kind=kind, title=text) if text else kind
 
 
-def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> None:
+def _table(scored: Scored, chosen: list[Row], costs: list[CostRow | None]) -> None:
     """Draw the table: rows sorted by bits per character, which their bars show, and those not yet known."""
-    known = sorted(best([one for one in costs if one is not None]), key=lambda one: one.bits_per_character)
+    known = sorted(
+        mark_best([one for one in costs if one is not None]), key=lambda one: one.bits_per_character
+    )
     heads = [_("Predicted by"), _("Bits per character"), _("Perplexity"), _("What it is")]
     named = [f"★ {one.name}" if one.best and None not in costs else one.name for one in known]
     listed = [
