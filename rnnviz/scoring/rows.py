@@ -54,13 +54,14 @@ class WindowScorer:
     def __init__(self, model: LanguageModel, precise: bool) -> None:
         self._model, self._precise = model, precise
         scorer = scorer_of(model, precise=precise)
-        self._each = None if precise else getattr(scorer, "each", None)
+        # A network's scorer reads many short texts side by side; others have no such method.
+        self._score_texts = None if precise else getattr(scorer, "score_texts", None)
 
     def __call__(self, window: Window) -> Doubles:
         """-Σ log P in nats of each row's known and its unknown symbols, and how many are unknown, (k, 3)."""
         rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
-        if self._each is not None:
-            found = self._each(rows)
+        if self._score_texts is not None:
+            found = self._score_texts(rows)
         else:
             one = partial(scorer_of, self._model, precise=self._precise)
             found = [advanced(one(), row) for row in rows]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz.networks.batched_scoring import CharScorer
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import Share
 from rnnviz.scoring.perplexity import UniformModel, perplexity
@@ -59,6 +60,20 @@ def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise:
     assert score.normalised == sum(one.normalised for one in alone)
     assert score.given_characters == sum(one.given_characters for one in alone)
     assert (score.precise, score.given, score.normaliser) == (precise, given, model.normaliser)
+
+
+def test_short_rows_are_read_side_by_side_unless_precise(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+    score_texts = CharScorer.score_texts
+
+    def counted(scorer: CharScorer, texts: Any) -> Any:
+        batches.append(len(texts))
+        return score_texts(scorer, texts)
+
+    monkeypatch.setattr(CharScorer, "score_texts", counted)
+    for precise in (False, True):
+        score_file_rows(tiny("gru"), row_file(pairs(9)), precise=precise)
+    assert batches == [9]
 
 
 def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
