@@ -31,7 +31,7 @@ WORD_ENOUGH: frozenset[str] = frozenset({"INTERVAL"})
 """Numeric constants of one word that is plainly enough."""
 
 UNREAD = (
-    "rnnviz/scoring", "rnnviz/ui/jobs", "rnnviz/ui/pages/perplexity",
+    "rnnviz/scoring",
     "rnnviz/lab/run", "rnnviz/lab/fit", "rnnviz/lab/pages/train", "rnnviz/lab/cli/train.py",
 )  # fmt: skip
 """Rooms whose names have not been read afresh. None is added here."""
