@@ -179,7 +179,7 @@ def test_another_part_cancels_the_jobs_of_the_last(open_app: Open, monkeypatch: 
     app.run()
     assert len(jobs.busy()) == 1  # it is still asked for
     app.segmented_control(key="part").set_value("match").run()
-    assert not [job for job in jobs.busy() if job.key.what == "search"]
+    assert not [job for job in jobs.busy() if job.key.kind == "search"]
     assert endless.closed.wait(SOON)
 
 
@@ -243,7 +243,7 @@ def test_long_text_has_untrained_copies_and_a_probe(
     for part in ("SEARCH", "PROBE"):
         monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), max_chars=MIN_VERDICT_CHARS))
     monkeypatch.setattr(page_units, "KINDS", SEARCHED_KINDS)  # each takes a second
-    monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
+    monkeypatch.setattr(worker, "ABSENCE_GRACE_S", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:MIN_VERDICT_CHARS]
     app = run_until_settled(open_app("inside", model="tiny-gru"), "inside")

@@ -58,7 +58,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import normalise
-from rnnviz.ui.jobs.pending import PATIENCE
+from rnnviz.ui.jobs.pending import BAR_AFTER_S
 from rnnviz.ui.shell import address, dashboard, render_finding
 from rnnviz.ui.shell.error_messages import describe
 from rnnviz.ui.shell.fields import Field
@@ -286,7 +286,7 @@ def _effect(
 EFFECT = Computation[Effect](
     "effect", lambda: _("Changing random units and directions for comparison"), _effect, patience=0.0
 )
-LONGER = replace(EFFECT, name="effect.longer", max_chars=20_000, patience=PATIENCE)
+LONGER = replace(EFFECT, name="effect.longer", max_chars=20_000, patience=BAR_AFTER_S)
 
 
 class AblateUnits(ChangeWay):

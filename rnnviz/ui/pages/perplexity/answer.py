@@ -25,26 +25,28 @@ from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
 from rnnviz.ui.jobs import model_suggestion
 from rnnviz.ui.jobs.pending import ask
-from rnnviz.ui.jobs.worker import OVER, Job
+from rnnviz.ui.jobs.worker import END_STATES, Job
 from rnnviz.ui.pages.perplexity import scoring_jobs, text_sources
-from rnnviz.ui.pages.perplexity.model_comparison import AUTOMATIC, Second
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import STOPPED, Text
+from rnnviz.ui.pages.perplexity.model_comparison import MAX_AUTOMATIC_SIZE, SecondModel
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import STOPPED, InputText
 from rnnviz.ui.shell import model_cache, sidebar
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.model_cache import ModelContext
 from rnnviz.ui.shell.render_finding import finding_markdown
 
-CLOSER = "closer"  # the key of the choice of the text shown in full
-TABLE = "texts"
-PATIENCE = 0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
+TEXT_CHOICE = "closer"  # the key of the choice of the text shown in full
+TEXT_TABLE = "texts"
+SUGGESTION_WAIT_S = (
+    0.3  # seconds to wait for the other models' reading, if the text is foreign to the chosen one
+)
 
 
-def show(context: ModelContext, text: Text, scored: Scored, second: Second | None) -> None:
+def show(context: ModelContext, text: InputText, scored: TextScore, second: SecondModel | None) -> None:
     """Draw one text's answer: a better model if there is one, then the number, its scale, and advice."""
     score, bits = scored.score, usual(context.info.card)
     with st.container(border=True, key="answer"):
-        _lead(context, text, score)
+        _suggest_model(context, text, score)
         number = rounded(score.perplexity)
         st.html(f"<style>{_STYLE % (3.4 if len(number) < 8 else 2.2)}</style>")
         large, rest = st.columns([3, 8], vertical_alignment="top", gap="medium")
@@ -55,13 +57,13 @@ def show(context: ModelContext, text: Text, scored: Scored, second: Second | Non
                 help=_("exp of the average surprisal per character. Every character counts."),
             )
         beside = None
-        if second is not None and (theirs := second.found.value) is not None:
+        if second is not None and (theirs := second.result.value) is not None:
             beside = (second.name, theirs.score.perplexity)
             said = _("**{perplexity}** with {model}")
             large.markdown(said.format(perplexity=rounded(beside[1]), model=plain(second.name)))
         with rest:
             said_of_it = [(one, sentences.level(one)) for one in score.sentences()]
-            if second is not None and (theirs := second.found.value) is not None:
+            if second is not None and (theirs := second.result.value) is not None:
                 readings = [(title(context.info), score.reading), (second.name, theirs.score.reading)]
                 said_of_it += [(one, sentences.level(one)) for one in read_apart(readings)]
             st.markdown("  \n".join(finding_markdown(one) for one, level in said_of_it if level == "said"))
@@ -69,19 +71,19 @@ def show(context: ModelContext, text: Text, scored: Scored, second: Second | Non
             typical = None if bits is None else 2.0**bits
             st.html(scale(score.perplexity, context.model.vocabulary.size, typical, beside))
             if second is not None and beside is None:
-                second.found.show("second")
-            if text.most is not None:
-                _cut(text)
+                second.result.show("second")
+            if text.stopped_at is not None:
+                _note_stopped(text)
             for one, level in said_of_it:  # cautions before the number is quoted, a line each
                 if one.code.startswith("score.rewriting."):
-                    _rewriting(context, text, score, one)
+                    _offer_rewriting(context, text, score, one)
                 elif level in ("aside", "hint"):
                     st.caption(finding_markdown(one))
                 if level == "caution":
                     st.warning(finding_markdown(one), icon=":material/history_edu:")
             if text.first:
                 label = _("Use the text as it came")
-                st.button(label, key="restore", on_click=text_sources.restore, args=(text.first,))
+                st.button(label, key="restore", on_click=text_sources.undo_rewriting, args=(text.first,))
             if format_of(text.name) is not None:
                 said = _(
                     "This table was read as plain text; this command scores its column *text* row by row:"
@@ -90,7 +92,7 @@ def show(context: ModelContext, text: Text, scored: Scored, second: Second | Non
         _details(text, scored)
 
 
-def row_by_row(context: ModelContext, text: Text, said: str) -> None:
+def row_by_row(context: ModelContext, text: InputText, said: str) -> None:
     """Draw `said` of a table, and the command that scores its rows."""
     st.markdown(said)
     model = context.info.path.stem
@@ -98,19 +100,19 @@ def row_by_row(context: ModelContext, text: Text, said: str) -> None:
     st.code(shlex.join(command), "bash", wrap_lines=True)
 
 
-def _foreign(context: ModelContext, score: Score) -> bool:
+def _is_foreign(context: ModelContext, score: Score) -> bool:
     return bool(why(context.info.card, score.characters, score.unknown, score.bits_per_character))
 
 
-def _lead(context: ModelContext, text: Text, score: Score) -> None:
+def _suggest_model(context: ModelContext, text: InputText, score: Score) -> None:
     """Draw a note if the text is foreign to the chosen model, and a button for a network that reads it much
     better; otherwise nothing.
     """
-    foreign = _foreign(context, score)
-    beginning = text.beginning(model_suggestion.READ, score.encoding)
-    job = model_suggestion.glance(context.info, beginning, PATIENCE if foreign else 0.0)
-    if job.state not in OVER:
-        _watch(job)
+    foreign = _is_foreign(context, score)
+    beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
+    job = model_suggestion.glance(context.info, beginning, SUGGESTION_WAIT_S if foreign else 0.0)
+    if job.state not in END_STATES:
+        _rerun_after(job)
     found, said = job.result, []
     if foreign:
         said.append(
@@ -125,7 +127,7 @@ def _lead(context: ModelContext, text: Text, score: Score) -> None:
     name = titles(model_cache.list_models()[0]).get(found.name, found.name)
     said.append(
         _("{name} predicts the beginning of this text best: perplexity {other}, not {own}.").format(
-            name=plain(name), other=_rounded(found.bits), own=_rounded(found.own)
+            name=plain(name), other=_perplexity_text(found.bits), own=_perplexity_text(found.own_bits)
         )
     )
     said += map(finding_markdown, read_apart([*zip((title(context.info), name), found.read_as, strict=True)]))
@@ -140,38 +142,38 @@ def _lead(context: ModelContext, text: Text, score: Score) -> None:
         )
 
 
-def _rounded(bits: float) -> str:
+def _perplexity_text(bits: float) -> str:
     """Bits per character as a perplexity: beside the page's large number, another unit would confuse."""
     return rounded(of_sum(bits * math.log(2), 1))
 
 
 @st.fragment(run_every=0.5)
-def _watch(job: Job) -> None:
+def _rerun_after(job: Job) -> None:
     """Rerun the page once the other models have read the text."""
-    if job.state in OVER:
+    if job.state in END_STATES:
         st.rerun()
 
 
-def _cut(text: Text) -> None:
+def _note_stopped(text: InputText) -> None:
     """Draw a note that the text was read in part, and a button that reads all of it."""
-    said = _("These are its first {n} characters, where you stopped.").format(n=f"{text.most:,}")
+    said = _("These are its first {n} characters, where you stopped.").format(n=f"{text.stopped_at:,}")
     stopped = st.session_state[STOPPED]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said, width="content")
         st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity, None))
 
 
-def _rewriting(context: ModelContext, text: Text, score: Score, said: Sentence) -> None:
+def _offer_rewriting(context: ModelContext, text: InputText, score: Score, said: Sentence) -> None:
     """Draw the sentence on what the model would gain from a text written in another way, and the button that
     rewrites the text; nothing if it would gain nothing.
     """
     name, gain = said.code.rpartition(".")[2], ""
-    if text.size <= AUTOMATIC:
-        other = text_sources.rewritten(text, name)
+    if text.size <= MAX_AUTOMATIC_SIZE:
+        other = text_sources.rewritten_text(text, name)
         work = partial(scoring_jobs.score_by_other, context.info, other)
         found = ask(scoring_jobs.plain_key(context.info, other), other.name, work, shared=True)
         if found.waits and found.job is not None:
-            _watch(found.job)
+            _rerun_after(found.job)
         if found.value is None or found.value.perplexity >= score.perplexity:
             return
         gain = _("The perplexity would be {other}, not {now}.").format(
@@ -186,10 +188,10 @@ def _rewriting(context: ModelContext, text: Text, score: Score, said: Sentence) 
         st.caption(together([finding_markdown(said), gain]), width="content")
         help = _("This changes the text itself.")
         args = (text.first or text.content, name)
-        st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.rewrite, args=args)
+        st.button(label, key=f"rewrite-{name}", help=help, on_click=text_sources.request_rewriting, args=args)
 
 
-def _details(text: Text, scored: Scored) -> None:
+def _details(text: InputText, scored: TextScore) -> None:
     """Draw the details, closed at first, but open if the encoding is a guess that the reader should check."""
     score = scored.score
     doubtful = score.certainty == "guessed" or text.encoding is not None
@@ -199,7 +201,7 @@ def _details(text: Text, scored: Scored) -> None:
             column.markdown(f":small[:gray[{label}]]  \n**{value}**", help=about)
         if score.unknown:
             with columns[3], st.popover(_("Show them"), type="tertiary"):
-                _unknown(scored)
+                _unknown_table(scored)
         for one in score.sentences():
             if sentences.level(one) == "detail":
                 st.caption(finding_markdown(one))
@@ -240,7 +242,7 @@ def _figures(score: Score) -> list[tuple[str, str, str]]:
     ]
 
 
-def _unknown(scored: Scored) -> None:
+def _unknown_table(scored: TextScore) -> None:
     """Draw the table of characters outside the vocabulary, with counts and code points."""
     st.dataframe(
         {
@@ -263,7 +265,9 @@ def _unknown(scored: Scored) -> None:
 # Several texts.
 
 
-def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Text, Scored]:
+def show_texts(
+    done: Sequence[tuple[InputText, TextScore]], *, all_known: bool
+) -> tuple[InputText, TextScore]:
     """Draw all texts in a sortable table, and their averages. Returns the text to show in full.
 
     `all_known`: whether all texts are scored; the averages wait for that.
@@ -282,7 +286,7 @@ def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Te
     index = st.selectbox(
         _("Text shown below"),
         range(len(done)),
-        key=CLOSER,
+        key=TEXT_CHOICE,
         width=420,
         format_func=lambda i: done[i][0].name if i < len(done) else "",
     )
@@ -293,9 +297,9 @@ def _table(scores: Sequence[Score]) -> None:
     """Draw the table, a row a text; a click on a row shows that text below."""
 
     def go() -> None:
-        cells = st.session_state[TABLE].selection.cells
+        cells = st.session_state[TEXT_TABLE].selection.cells
         if cells and cells[0][0] < len(scores):
-            st.session_state[CLOSER] = cells[0][0]
+            st.session_state[TEXT_CHOICE] = cells[0][0]
 
     column = st.column_config
     most = max(one.bits_per_character for one in scores)
@@ -313,7 +317,7 @@ def _table(scores: Sequence[Score]) -> None:
         figures.style.format({_("Perplexity"): rounded}),  # sorted as numbers, written as in the answer
         hide_index=True,
         width="stretch",
-        key=TABLE,
+        key=TEXT_TABLE,
         alt=_("The texts with their perplexity; {name} has the lowest.").format(
             name=min(scores, key=lambda one: one.perplexity).file
         ),
@@ -413,10 +417,10 @@ _STYLE = (
 )
 
 
-ROWS = 200
+MAX_SUM_ROWS = 200
 
 
-def show_calculation(context: ModelContext, scored: Scored) -> None:
+def show_calculation(context: ModelContext, scored: TextScore) -> None:
     """Draw the formula with its numbers, the sum's first rows, and explanations."""
     score = scored.score
     n, total = score.characters, math.log(score.perplexity) * score.characters
@@ -451,7 +455,7 @@ def first_rows(record: Record, n: int) -> None:
     """Draw a table of the first characters, each with its probability, its surprisal in nats, and the sum so
     far.
     """
-    shown, number = min(n, ROWS), st.column_config.NumberColumn
+    shown, number = min(n, MAX_SUM_ROWS), st.column_config.NumberColumn
     nll = record.read("nll", 0, shown).astype(np.float64)
     st.dataframe(
         {
@@ -477,7 +481,7 @@ def first_rows(record: Record, n: int) -> None:
     st.caption(said.format(shown=f"{shown:,}", n=f"{n:,}"))
 
 
-def calculation_facts(context: ModelContext, scored: Scored, total: float) -> None:
+def calculation_facts(context: ModelContext, scored: TextScore, total: float) -> None:
     score = scored.score
     lines = [
         _("**The sum** is {nats} nats, or {bits} bits. One nat is 1 / ln 2 = 1.4427 bits.").format(

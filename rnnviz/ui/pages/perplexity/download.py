@@ -20,16 +20,16 @@ from rnnviz.page.formatting import size
 from rnnviz.scoring.score import Score
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import InputText
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import plain
 from rnnviz.ui.shell.model_cache import ModelContext
 
-MOST = 5_000_000  # characters of a text whose table the browser can download, at most
+MAX_TABLE_CHARS = 5_000_000  # characters of a text whose table the browser can download, at most
 
 
-def show(scores: Sequence[Score], text: Text, scored: Scored) -> None:
+def show(scores: Sequence[Score], text: InputText, scored: TextScore) -> None:
     st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
         button(_("Results as JSON"), lambda: as_json(scores).encode(), "perplexity.json", "application/json")
@@ -43,7 +43,7 @@ def show(scores: Sequence[Score], text: Text, scored: Scored) -> None:
     )
 
 
-def _characters(text: Text, scored: Scored) -> None:
+def _characters(text: InputText, scored: TextScore) -> None:
     st.markdown(
         _("**Every character of {name}**: position, character, −ln P in nats, rank and entropy").format(
             name=plain(scored.score.file)
@@ -63,12 +63,12 @@ def _characters(text: Text, scored: Scored) -> None:
         export.per_character(scored.record, out, kind)
         return out.getvalue()
 
-    if scored.score.characters > MOST:
+    if scored.score.characters > MAX_TABLE_CHARS:
         st.info(
             _(
                 "For more than {most} characters, write straight to a file in a terminal: "
                 "`python -m rnnviz perplexity FILE --model {model} --per-character out.parquet`"
-            ).format(most=f"{MOST:,}", model=scored.score.model),
+            ).format(most=f"{MAX_TABLE_CHARS:,}", model=scored.score.model),
             icon=":material/terminal:",
         )
     else:
@@ -98,7 +98,7 @@ def as_json(scores: Sequence[Score]) -> str:
     return json.dumps([score.to_json() for score in scores], indent=1, ensure_ascii=False)
 
 
-def show_compressed(context: ModelContext, text: Text, scored: Scored) -> None:
+def show_compressed(context: ModelContext, text: InputText, scored: TextScore) -> None:
     """Draw the button that compresses and decompresses the text; then the file's size beside the predicted
     and the original one.
     """

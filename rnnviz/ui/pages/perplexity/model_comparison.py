@@ -20,58 +20,60 @@ from rnnviz.ui.jobs import model_suggestion, pending
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import InputText
 from rnnviz.ui.shell import model_cache
 from rnnviz.ui.shell.error_messages import describe, plain, show_errors
 from rnnviz.ui.shell.model_cache import ModelContext
 from rnnviz.ui.shell.render_finding import join_sentences
 
-SECOND = "second"  # the key of the choice of the second model
-AUTOMATIC = 300_000  # bytes or characters of a text, at most, that is measured without a button
-ALL = "perplexity.asked.all"  # the text for which models of other scripts are wanted too
-PATIENCE = 0.5  # seconds that the page waits for results before it shows a progress bar
+SECOND_CHOICE = "second"  # the key of the choice of the second model
+MAX_AUTOMATIC_SIZE = 300_000  # bytes or characters of a text, at most, that is measured without a button
+ALL_REQUESTED = "perplexity.asked.all"  # the text for which models of other scripts are wanted too
+BAR_AFTER_S = 0.5  # seconds that the page waits for results before it shows a progress bar
 
 
 @dataclass(frozen=True)
-class Second:
+class SecondModel:
     """The chosen second model, and its result or the job that makes it."""
 
     info: ModelInfo
-    found: Pending[Scored]
+    result: Pending[TextScore]
 
     @property
     def name(self) -> str:
         return title(self.info)
 
 
-def _others(context: ModelContext) -> dict[str, ModelInfo]:
+def _other_models(context: ModelContext) -> dict[str, ModelInfo]:
     """The other models, by name."""
     return {i.path.stem: i for i in model_cache.list_models()[0] if i.path != context.info.path}
 
 
-def _ordered(context: ModelContext, text: Text, score: Score) -> tuple[list[ModelInfo], list[ModelInfo]]:
+def _order_models(
+    context: ModelContext, text: InputText, score: Score
+) -> tuple[list[ModelInfo], list[ModelInfo]]:
     """The other models: those that know most of the text's characters, the recommended one first; the rest,
     of other scripts.
     """
-    beginning = text.beginning(model_suggestion.READ, score.encoding)
-    found, there = model_suggestion.glance(context.info, beginning).result, _others(context)
-    unknown = {name: model_suggestion.unknown(info, beginning) for name, info in there.items()}
+    beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
+    found, there = model_suggestion.glance(context.info, beginning).result, _other_models(context)
+    unknown = {name: model_suggestion.unknown_share(info, beginning) for name, info in there.items()}
     order = sorted(there, key=lambda name: (found is None or name != found.name, unknown[name]))
     most = min(unknown.values(), default=0.0) + MAX_UNKNOWN_SHARE
     near = [there[name] for name in order if unknown[name] <= most]
     return near, [there[name] for name in order if unknown[name] > most]
 
 
-def pick_second(context: ModelContext, text: Text, score: Score) -> None:
+def pick_second(context: ModelContext, text: InputText, score: Score) -> None:
     """Draw the choice of the second model, those of the text's script first."""
-    near, far = _ordered(context, text, score)
+    near, far = _order_models(context, text, score)
     there = {info.path.stem: info for info in (*near, *far)}
     st.selectbox(
         _("Compare with a second model"),
         list(there),
         index=None,
-        key=SECOND,
+        key=SECOND_CHOICE,
         persist_state="session",
         format_func=titles(there.values()).__getitem__,
         placeholder=_("No second model"),
@@ -80,14 +82,14 @@ def pick_second(context: ModelContext, text: Text, score: Score) -> None:
     )
 
 
-def second(context: ModelContext, text: Text) -> Second | None:
+def second_model(context: ModelContext, text: InputText) -> SecondModel | None:
     """The second model with its result on a text, whose job is started; None if none is chosen."""
-    info = _others(context).get(st.session_state.get(SECOND) or "")
-    return None if info is None else Second(info, scoring_jobs.scored(info, text, info.path.stem))
+    info = _other_models(context).get(st.session_state.get(SECOND_CHOICE) or "")
+    return None if info is None else SecondModel(info, scoring_jobs.ask_score(info, text, info.path.stem))
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """A row of the comparison: a model; or a `baseline`, measured with the chosen model's vocabulary."""
 
     name: str
@@ -95,7 +97,9 @@ class Row:
     info: ModelInfo
     baseline: str = ""
 
-    def ask(self, context: ModelContext, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
+    def ask(
+        self, context: ModelContext, text: InputText, scored: TextScore, pressed: bool | None
+    ) -> Pending[Any]:
         """The model's score of a text, or the costs under all baselines; `pressed` as in `pending.ask`."""
         if scored.score.certainty == "guessed":  # another model may guess another encoding
             text = replace(text, encoding=scored.score.encoding)
@@ -116,7 +120,7 @@ class Row:
         return replace(measured[self.baseline], name=self.name, about=self.about)
 
 
-def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored) -> None:
+def show(context: ModelContext, jobs: Jobs, text: InputText, scored: TextScore) -> None:
     """Draw the choice of other models, and the table of the text's cost under each."""
     st.markdown(
         _(
@@ -124,11 +128,11 @@ def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored) -> None:
             "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
-    near, far = _ordered(context, text, scored.score)
-    usual, more = rows(context, [*near, *far], unknown=bool(scored.score.unknown))
+    near, far = _order_models(context, text, scored.score)
+    usual, more = comparison_rows(context, [*near, *far], unknown=bool(scored.score.unknown))
     state = st.session_state
     asked = state.get("perplexity.asked", False)
-    few = [row for row in more if row.info in near or state.get(ALL) == text.content]
+    few = [row for row in more if row.info in near or state.get(ALL_REQUESTED) == text.content]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = [row.name for row in more]
     rest = len(more) - len(few)
@@ -151,8 +155,8 @@ def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored) -> None:
     def look(pressed: bool | None) -> list[Pending[Any]]:
         return [row.ask(context, text, scored, pressed) for row in chosen]
 
-    started = look(True if pressed else None if asked or text.size <= AUTOMATIC else False)
-    jobs.wait([one.job.key for one in started if one.job is not None], PATIENCE)
+    started = look(True if pressed else None if asked or text.size <= MAX_AUTOMATIC_SIZE else False)
+    jobs.wait([one.job.key for one in started if one.job is not None], BAR_AFTER_S)
     found = look(False)
     if busy := list(dict.fromkeys(one.job.key for one in found if one.job and one.waits)):
         pending.progress_bar(jobs, busy, "against")
@@ -161,7 +165,7 @@ def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored) -> None:
     _table(scored, chosen, [row.cost(one) for row, one in zip(chosen, found, strict=True)])
     if asked and rest and not picked:
         label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
-        help, on = _("They know fewer of this text's characters."), {ALL: text.content}
+        help, on = _("They know fewer of this text's characters."), {ALL_REQUESTED: text.content}
         st.button(label, key="compare-all", help=help, on_click=state.update, args=(on,))
     failed = [
         (row, one.job.error) for row, one in zip(chosen, found, strict=True) if one.job and one.job.error
@@ -169,7 +173,9 @@ def show(context: ModelContext, jobs: Jobs, text: Text, scored: Scored) -> None:
     show_errors([f"**{plain(row.name)}**: {describe(error, text.name)}" for row, error in failed])
 
 
-def rows(context: ModelContext, others: list[ModelInfo], *, unknown: bool) -> tuple[list[Row], list[Row]]:
+def comparison_rows(
+    context: ModelContext, others: list[ModelInfo], *, unknown: bool
+) -> tuple[list[ComparisonRow], list[ComparisonRow]]:
     """The rows of every comparison, and those of the `others`.
 
     `unknown`: whether the text has unknown characters. A uniform guess then pays for them, as every model
@@ -180,15 +186,15 @@ def rows(context: ModelContext, others: list[ModelInfo], *, unknown: bool) -> tu
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
     letters = _("this text's own character counts, known beforehand: no prediction")
     usual = [
-        Row(title(own), _("the chosen model"), own),
-        Row(uniform, guess, own, "uniform"),
-        Row(_("letter frequencies"), letters, own, "unigram"),
-        Row("gzip", _("a common compressor, at its strongest setting"), own, "gzip"),
-        Row("xz", _("a strong compressor, at its strongest setting"), own, "xz"),
+        ComparisonRow(title(own), _("the chosen model"), own),
+        ComparisonRow(uniform, guess, own, "uniform"),
+        ComparisonRow(_("letter frequencies"), letters, own, "unigram"),
+        ComparisonRow("gzip", _("a common compressor, at its strongest setting"), own, "gzip"),
+        ComparisonRow("xz", _("a strong compressor, at its strongest setting"), own, "xz"),
     ]
     more = []
     for info in others:
-        row = Row(title(info), _about(info), info)
+        row = ComparisonRow(title(info), _about(info), info)
         if context.yardstick is not None and info.name == own.card.get("ngram"):
             usual.insert(1, row)
         else:
@@ -203,7 +209,7 @@ def _about(info: ModelInfo) -> str:
     return _("{kind}, trained on {title}").format(kind=kind, title=text) if text else kind
 
 
-def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> None:
+def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[Compared | None]) -> None:
     """Draw the table: rows sorted by bits per character, which their bars show, and those not yet known."""
     known = sorted(best([one for one in costs if one is not None]), key=lambda one: one.bits_per_character)
     heads = [_("Predicted by"), _("Bits per character"), _("Perplexity"), _("What it is")]

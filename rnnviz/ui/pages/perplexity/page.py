@@ -11,7 +11,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.page.formatting import title
 from rnnviz.text.row_files import is_packed_rows
 from rnnviz.ui.jobs import clear_data, pending
-from rnnviz.ui.jobs.pending import Pending, want, working
+from rnnviz.ui.jobs.pending import Pending, request, working
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     answer,
@@ -21,8 +21,8 @@ from rnnviz.ui.pages.perplexity import (
     surprise,
     text_sources,
 )
-from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.text_sources import Text
+from rnnviz.ui.pages.perplexity.scoring_jobs import TextScore
+from rnnviz.ui.pages.perplexity.text_sources import InputText
 from rnnviz.ui.shell import error_messages, sidebar
 from rnnviz.ui.shell.error_messages import describe, plain
 from rnnviz.ui.shell.fields import Field
@@ -31,7 +31,7 @@ from rnnviz.ui.shell.model_cache import ModelContext
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 
 
-Found = tuple[Text, Pending[Scored]]
+TextResult = tuple[InputText, Pending[TextScore]]
 
 
 def page(context: ModelContext) -> None:
@@ -45,40 +45,40 @@ def page(context: ModelContext) -> None:
         ).format(model=plain(title(context.info)))
     )
     with working("perplexity"):
-        chosen, there = text_sources.chosen()
+        chosen, there = text_sources.choose_texts()
         if chosen:
             clear_data.button()
         else:
-            chosen = [text_sources.as_asked(text_sources.example(context.model.card))]
+            chosen = [text_sources.apply_choices(text_sources.example(context.model.card))]
             said = _("**An example**, until you choose a text: *{beginning} …*")
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
             st.markdown(said.format(beginning=plain(beginning)))
         # A job for a text goes on while the reader looks at another one.
-        want(*(scoring_jobs.full_key(context.info, text) for text in there))
+        request(*(scoring_jobs.full_key(context.info, text) for text in there))
         _results(context, jobs, _score(context, jobs, chosen))
 
 
-def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
+def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[InputText]) -> list[TextResult]:
     """Every text with its result or job; jobs that are missing are started.
 
     A text that its reader has stopped becomes the shorter text that was read.
     """
-    info, texts_now = context.info, list[Text]()
+    info, texts_now = context.info, list[InputText]()
     for text in chosen:
         key = scoring_jobs.full_key(info, text)
         job = jobs.get(key)
-        if job is not None and job.state == "done" and job.result.most != text.most:
-            text = replace(text, most=job.result.most)
-            st.session_state.setdefault(text_sources.STOPPED, {})[text.identity] = text.most
+        if job is not None and job.state == "done" and job.result.stopped_at != text.stopped_at:
+            text = replace(text, stopped_at=job.result.stopped_at)
+            st.session_state.setdefault(text_sources.STOPPED, {})[text.identity] = text.stopped_at
             jobs.forget([key])
         texts_now.append(text)
 
-    started = [scoring_jobs.scored(info, text, text.name, Event(), patience=0) for text in texts_now]
-    jobs.wait([one.job.key for one in started if one.job is not None], scoring_jobs.PATIENCE)
-    return [(text, scoring_jobs.scored(info, text, text.name, pressed=False)) for text in texts_now]
+    started = [scoring_jobs.ask_score(info, text, text.name, Event(), patience=0) for text in texts_now]
+    jobs.wait([one.job.key for one in started if one.job is not None], scoring_jobs.BAR_AFTER_S)
+    return [(text, scoring_jobs.ask_score(info, text, text.name, pressed=False)) for text in texts_now]
 
 
-def _results(context: ModelContext, jobs: Jobs, found: Sequence[Found]) -> None:
+def _results(context: ModelContext, jobs: Jobs, found: Sequence[TextResult]) -> None:
     """Draw the results so far: progress, errors, the answer of one text and its section."""
     done = [(text, one.value.called(text.name)) for text, one in found if one.value is not None]
     # A job done without a value was stopped just now; with it in `busy`, the bar reruns the page.
@@ -92,8 +92,8 @@ def _results(context: ModelContext, jobs: Jobs, found: Sequence[Found]) -> None:
     _without_figures(context, refused)
     if not done:
         return
-    text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
-    second = model_comparison.second(context, text)
+    text, scored = done[0] if len(done) == 1 else answer.show_texts(done, all_known=not busy)
+    second = model_comparison.second_model(context, text)
     answer.show(context, text, scored, second)
     _section(context, jobs, done, text, scored, second)
 
@@ -101,10 +101,10 @@ def _results(context: ModelContext, jobs: Jobs, found: Sequence[Found]) -> None:
 def _section(
     context: ModelContext,
     jobs: Jobs,
-    done: Sequence[tuple[Text, Scored]],
-    text: Text,
-    scored: Scored,
-    second: model_comparison.Second | None,
+    done: Sequence[tuple[InputText, TextScore]],
+    text: InputText,
+    scored: TextScore,
+    second: model_comparison.SecondModel | None,
 ) -> None:
     """Draw the chosen section for `text`, one of the texts that are `done`."""
     words = {
@@ -131,9 +131,9 @@ def _section(
             surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(context: ModelContext, found: Sequence[Found]) -> None:
+def _without_figures(context: ModelContext, found: Sequence[TextResult]) -> None:
     """Draw why these texts have no figures: all errors in one box, then the remedies."""
-    said, unread = list[str](), list[Text]()
+    said, unread = list[str](), list[InputText]()
     for text, one in found:
         name = plain(text.name)
         if one.job is None or (error := one.job.error) is None:
