@@ -38,8 +38,6 @@ UNREAD = (
 
 LEFT = {
     "rnnviz/cli/perplexity.py": "given",
-    "rnnviz/figures/export.py": "drawn longest",
-    "rnnviz/figures/themes.py": "came",
     "rnnviz/lab/analysis/backward.py": "of",
     "rnnviz/lab/analysis/comparison.py": "known",
     "rnnviz/lab/analysis/evidence.py": "of sure",
@@ -56,12 +54,10 @@ LEFT = {
     "rnnviz/lecture/primitives.py": "here",
     "rnnviz/lecture/scene_4_product.py": "_ONE one",
     "rnnviz/lecture/scene_8_questions.py": "far",
-    "rnnviz/lecture/steps.py": "say told",
+    "rnnviz/lecture/steps.py": "say",
     "rnnviz/networks/config.py": "GONE",
     "rnnviz/networks/ngram.py": "seen",
     "rnnviz/text/corpora.py": "given",
-    "rnnviz/ui/serving/room/room.py": "told",
-    "rnnviz/ui/shell/dashboard.py": "asked said what",
 }
 """Names that stay in a file: public, keys that JavaScript reads, parts of an address; some wait."""
 

@@ -219,7 +219,7 @@ class InterventionText:
 
     @fragment
     def render(self) -> None:
-        at = cursor(dashboard.asked(KEY), self.view, len(self.view.text) - 1)
+        at = cursor(dashboard.take_request(KEY), self.view, len(self.view.text) - 1)
         ChangedText(
             KEY,
             self.view.text,
@@ -297,7 +297,7 @@ class AblateUnits(ChangeWay):
 
     @fragment
     def render(self) -> None:
-        unit = dashboard.asked(RANKING_KEY).pick(self.view.H)
+        unit = dashboard.take_request(RANKING_KEY).pick(self.view.H)
         if unit is not None:
             _change_unit(unit)
         left, right = st.columns(2, vertical_alignment="bottom")
@@ -515,7 +515,7 @@ class PatchedPlace:
             # A pale band behind what the network has read when its state is taken, or replaced.
             before = np.where(np.arange(len(text)) < at, 0.6, 0.0)
             levels = ColourScale("sequential", 0.0, 4.0).levels(before)
-            painted = dashboard.Text(text, levels, "sequential", self.label)
+            painted = dashboard.ColouredText(text, levels, "sequential", self.label)
             dashboard.mount(self.key, texts=[painted], at=max(0, at - 1), quiet=True)
         return text, at
 
@@ -528,7 +528,7 @@ class PatchedPlace:
     def _find_place(self, text: str) -> int:
         """The number of characters before the place: the click's, the last one, or the example's."""
         field = Field(f"{self.key}.at", 0)
-        clicked = dashboard.asked(self.key).position(len(text))
+        clicked = dashboard.take_request(self.key).position(len(text))
         if clicked is not None:
             field.request(clicked + 1)
         return min(field.resolve(usual=self.example.index("|"), subject=self.example), len(text))
