@@ -24,7 +24,7 @@ from rnnviz.page.live_answer import (
     Selection,
     WindowPredictions,
     content,
-    difference,
+    find_browser_rows,
     unit_step,
 )
 from rnnviz.page.payload import pack
@@ -199,7 +199,7 @@ class LiveSession:
         shape = Shape(self.temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p)
         if shape != self._predictions.shape:
             self._predictions.reshape(shape)
-        rows = difference(browser_selection, selection, read.unchanged)
+        rows = find_browser_rows(browser_selection, selection, read.unchanged)
         arrays = content(read, selection, rows, self._predictions)
         numbers = number_values(read.trace)
         static, digest = self.static

@@ -22,7 +22,7 @@ from rnnviz.lab.pages.inside.page_view import MAX_TEXT_CHARS, PageView
 from rnnviz.lab.pages.inside.search_texts import PAGE, Source
 from rnnviz.networks.progress import Progress
 from rnnviz.text.characters import normalise
-from rnnviz.ui.jobs.pending import PATIENCE, Pending, ask
+from rnnviz.ui.jobs.pending import BAR_AFTER_S, Pending, ask
 from rnnviz.ui.jobs.store import Key
 
 R = TypeVar("R")
@@ -92,7 +92,7 @@ class Computation(Generic[R]):
     run: Callable[..., Any]
     max_chars: int = MAX_TEXT_CHARS
     shared: bool = False
-    patience: float = PATIENCE
+    patience: float = BAR_AFTER_S
 
     def request(
         self,

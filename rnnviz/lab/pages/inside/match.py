@@ -68,9 +68,9 @@ class MatchPart(PagePart):
 
     @fragment
     def render(self) -> None:
-        ask = dashboard.asked(KEY)
-        at = cursor(ask, self.view, None)
-        passage = self._find_passage(ask)
+        request = dashboard.take_request(KEY)
+        at = cursor(request, self.view, None)
+        passage = self._find_passage(request)
         controls = self._render_controls(passage[1] - passage[0])
         pattern = self._find_pattern(passage, controls)
         self._render_text(pattern, passage, at)
@@ -86,12 +86,12 @@ class MatchPart(PagePart):
         if source is not None and searched is not None:
             MatchSearch(self.view, source, searched, passage, controls).render()
 
-    def _find_passage(self, ask: dashboard.Ask) -> tuple[int, int]:
+    def _find_passage(self, request: dashboard.DashboardRequest) -> tuple[int, int]:
         """Start and stop of the selected passage; before a selection, those of the last word, if possible of
         one that occurs twice; in a text without words, the last character's.
         """
         text = self.view.text
-        selected = ask.span(len(text))
+        selected = request.span(len(text))
         if selected is not None:
             SPAN.request(selected)
         words_found = list(re.finditer(r"\b\w{3,10}\b", text))
@@ -172,12 +172,12 @@ class MatchPart(PagePart):
         panel = pattern.along(states, (scale.kind, scale.low, scale.high))
         dashboard.mount(
             KEY,
-            texts=[dashboard.painted(view.text, on_shares, SHARE, label)],
+            texts=[dashboard.colour_text(view.text, on_shares, SHARE, label)],
             panels=[render_finding.finding_panel(panel, height=260)],
             at=at,
             spans=[passage],
             select=True,
-            scale=dashboard.ends(SHARE),
+            scale=dashboard.legend_ends(SHARE),
         )
 
 
@@ -298,22 +298,22 @@ class MatchSearch:
 
     def _render_matches(self, matches: Matches) -> None:
         # Looking at a match changes the text in view and reruns the page, before the rows are drawn.
-        picked = dashboard.asked(ROWS).pick(len(matches.found), "text")
+        picked = dashboard.take_request(ROWS).pick(len(matches.found), "text")
         if picked is not None:
             _look_at(self.searched.text, matches.found[picked])
         dashboard.mount(
             ROWS,
             texts=[_match_row(matches, match, number) for number, match in enumerate(matches.found)],
             quiet=True,
-            scale=dashboard.ends(SHARE),
+            scale=dashboard.legend_ends(SHARE),
         )
 
 
-def _match_row(matches: Matches, match: Match, number: int) -> dashboard.Text:
+def _match_row(matches: Matches, match: Match, number: int) -> dashboard.ColouredText:
     length = count(len(match))
     units_on = {"overlap": count(match.overlap), "all": count(len(matches.pattern))}
     begin = len(match.before)
-    return dashboard.Text(
+    return dashboard.ColouredText(
         match.before + match.text + match.after,
         SHARE.levels(np.array(match.on)),
         palette=SHARE.kind,

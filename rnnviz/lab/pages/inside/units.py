@@ -234,7 +234,7 @@ class UnitsPart(PagePart):
 
     def _take_choices(self) -> None:
         """Take a click on the search's ranking, and the unit that the address names."""
-        clicked = dashboard.asked(FOUND_KEY).pick(self.view.H, "ranking")
+        clicked = dashboard.take_request(FOUND_KEY).pick(self.view.H, "ranking")
         if clicked is not None:
             UNIT.request(clicked)
         if LAYER.get() != self.view.layer:
@@ -633,11 +633,11 @@ class UnitCard:
     ) -> None:
         """Draw the text coloured by the unit or direction, its card's panels, and a heat map of all units."""
         view = self.view
-        ask = dashboard.asked(CARD_KEY)
+        request = dashboard.take_request(CARD_KEY)
         # A selection reruns the whole page, and nothing below is drawn in this run.
-        if (passage := ask.span(len(view.text))) is not None:
+        if (passage := request.span(len(view.text))) is not None:
             _select_passage(passage)
-        at = cursor(ask, view, None)
+        at = cursor(request, view, None)
         text, scale = self._paint_text()
         # The readout sees the last layer's H alone: of other states no push on a prediction can be told.
         last_layer = view.layer == int(view.model.config.layers) - 1
@@ -651,10 +651,10 @@ class UnitCard:
             at=at,
             spans=self.spans,
             select=True,
-            scale=dashboard.ends(scale),
+            scale=dashboard.legend_ends(scale),
         )
 
-    def _paint_text(self) -> tuple[dashboard.Text, ColourScale]:
+    def _paint_text(self) -> tuple[dashboard.ColouredText, ColourScale]:
         if self.colouring is not None:
             values, scale = direction.centred_values(self.view, self.colouring.direction)
             label = _("value along {name}, minus its mean").format(name=self.colouring.name)
@@ -662,7 +662,7 @@ class UnitCard:
             values, scale = self._states[:, self.unit], self.view.scale(self.quantity)
             label = _("{quantity} of unit {n}")
             label = label.format(quantity=quantity_names()[self.quantity], n=self.unit)
-        return dashboard.painted(self.view.text, values, scale, label), scale
+        return dashboard.colour_text(self.view.text, values, scale, label), scale
 
     def _pushes_panel(self, at: int | None) -> Panel:
         """The panel of the characters whose probability the unit, or a direction, raises and lowers most.
@@ -687,9 +687,9 @@ class UnitCard:
                 texts = [self._place_text(place) for place in places]
                 dashboard.mount(f"inside.{name}", texts=texts, quiet=True)
 
-    def _place_text(self, place: Context) -> dashboard.Text:
+    def _place_text(self, place: Context) -> dashboard.ColouredText:
         scale = self.view.scale(self.quantity)
-        return dashboard.Text(
+        return dashboard.ColouredText(
             place.text,
             scale.levels(place.values),
             palette=scale.kind,

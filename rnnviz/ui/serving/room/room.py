@@ -33,13 +33,13 @@ Counts = Mapping[str, Sequence[int]]
 class RoomQuestion:
     """A question of a step of the lecture.
 
-    key      its name in the lecture: a step that returns with the same key still has its answers
-    text     the question, in the lecture's language
-    options  the possible answers, at least two
-    letters  whether the options are single characters, which a phone shows as a keyboard
-    right    the index of the right option, shown with the answers; None for none
-    over     whether the stage shows the answer already: no more answers are taken
-    told     makes further entries for the stage from the counts of all revealed questions
+    key           its name in the lecture: a step that returns with the same key still has its answers
+    text          the question, in the lecture's language
+    options       the possible answers, at least two
+    letters       whether the options are single characters, which a phone shows as a keyboard
+    right         the index of the right option, shown with the answers; None for none
+    over          whether the stage shows the answer already: no more answers are taken
+    draw_answers  makes further entries for the stage from the counts of all revealed questions
     """
 
     key: str
@@ -48,7 +48,7 @@ class RoomQuestion:
     letters: bool = False
     right: int | None = None
     over: bool = False
-    told: Callable[[Counts], dict[str, Any]] | None = None
+    draw_answers: Callable[[Counts], dict[str, Any]] | None = None
 
 
 class Refused(HTTPException):
@@ -122,7 +122,7 @@ class Room:
         """Bells that ring when the phones, or the stage, have something new to show."""
         self.edition = 0
         """A number that grows with each change of `stage_state`."""
-        # Never held while a bell rings or a question's `told` computes: the event loop of all phones
+        # Never held while a bell rings or a question's `draw_answers` computes: the event loop of all phones
         # waits for it.
         self._lock = threading.Lock()
         self._polls: OrderedDict[str, Poll] = OrderedDict()
@@ -209,8 +209,8 @@ class Room:
                 "over": question.over,
             }
             counts = self._revealed() if current.revealed else {}
-        if counts and question.told is not None:
-            state["question"]["told"] = question.told(counts)
+        if counts and question.draw_answers is not None:
+            state["question"]["answers"] = question.draw_answers(counts)
         return state
 
     def table(self) -> list[dict[str, Any]]:
