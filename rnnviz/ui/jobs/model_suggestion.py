@@ -46,20 +46,22 @@ def candidates(info: ModelInfo) -> list[ModelInfo]:
     """
     shipped = checkpoint.folders()[-1]
     corpus = info.card.get("corpus")
-    found = [
-        one
-        for one in model_cache.list_models()[0]
-        if one.kind != "ngram" and one.path != info.path and (not corpus or one.card.get("corpus") != corpus)
+    networks = [
+        network
+        for network in model_cache.list_models()[0]
+        if network.kind != "ngram"
+        and network.path != info.path
+        and (not corpus or network.card.get("corpus") != corpus)
     ]
-    return sorted(found, key=lambda one: (not model_cache.in_memory(one), one.path.parent != shipped))[
-        :MAX_MODELS
-    ]
+    return sorted(
+        networks, key=lambda network: (not model_cache.in_memory(network), network.path.parent != shipped)
+    )[:MAX_MODELS]
 
 
 def unknown_share(info: ModelInfo, text: str) -> float:
     """The share of a text's characters that are not in the model's vocabulary; 0 for an empty text."""
-    known = model_cache.code_points(info)
-    return sum(ord(character) not in known for character in text) / max(len(text), 1)
+    vocabulary = model_cache.code_points(info)
+    return sum(ord(character) not in vocabulary for character in text) / max(len(text), 1)
 
 
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
@@ -74,20 +76,24 @@ def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
 
 def find_better(info: ModelInfo, text: str, progress: Progress) -> Suggestion:
     """The search on `text`, a text's beginning."""
-    tried = candidates(info)
-    own, found = _measure(info, text[:FIRST_CHARS]), []
-    for n, one in enumerate(tried):
-        progress(Share((n + 1) / (len(tried) + MAX_FINALISTS + 1)))
+    networks = candidates(info)
+    chosen, measured = _measure(info, text[:FIRST_CHARS]), []
+    for n, network in enumerate(networks):
+        progress(Share((n + 1) / (len(networks) + MAX_FINALISTS + 1)))
         with suppress(CheckpointError):  # the file may have been deleted since it was listed
-            found.append((*_measure(one, text[:FIRST_CHARS]), n))
-    ahead = [one for one in sorted(found)[:MAX_FINALISTS] if one[0] < own[0] - MIN_LEAD_BITS]
-    if ahead and len(text) > FIRST_CHARS:
-        own = _measure(info, text)
-        ahead = sorted((*_measure(tried[n], text), n) for _bits, _reading, n in ahead)
-    bits, reading, n = min(ahead, default=(math.inf, "", 0))
-    if bits >= own[0] - MIN_LEAD_BITS:
-        return Suggestion(own[0])
-    return Suggestion(own[0], tried[n].path.stem, bits, (own[1], reading))
+            measured.append((*_measure(network, text[:FIRST_CHARS]), n))
+    finalists = [
+        measurement
+        for measurement in sorted(measured)[:MAX_FINALISTS]
+        if measurement[0] < chosen[0] - MIN_LEAD_BITS
+    ]
+    if finalists and len(text) > FIRST_CHARS:
+        chosen = _measure(info, text)
+        finalists = sorted((*_measure(networks[n], text), n) for _bits, _reading, n in finalists)
+    bits, reading, n = min(finalists, default=(math.inf, "", 0))
+    if bits >= chosen[0] - MIN_LEAD_BITS:
+        return Suggestion(chosen[0])
+    return Suggestion(chosen[0], networks[n].path.stem, bits, (chosen[1], reading))
 
 
 def _measure(info: ModelInfo, text: str) -> tuple[float, str]:

@@ -37,19 +37,21 @@ POLL_SLOW_S = 2.0  # seconds between two looks at a job that waits for others: a
 def progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
     """Draw these jobs' progress; rerun the page when one begins or ends. `name` is unique on the page."""
     busy = jobs.busy(keys)
-    waits = all(job.state == "waiting" for job in busy)
-    st.fragment(_progress_bar, run_every=POLL_SLOW_S if waits else POLL_S, key=f"progress-{name}")(
-        jobs, keys, name, len(keys), waits
+    all_wait = all(job.state == "waiting" for job in busy)
+    st.fragment(_progress_bar, run_every=POLL_SLOW_S if all_wait else POLL_S, key=f"progress-{name}")(
+        jobs, keys, name, len(keys), all_wait
     )
 
 
-def _progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, waits: bool) -> None:
+def _progress_bar(
+    jobs: Jobs, keys: Sequence[Hashable], name: str, busy_before: int, all_waited: bool
+) -> None:
     busy = jobs.busy(keys)
-    now = next((job for job in busy if job.state == "running"), busy[0]) if busy else None
-    if now is None or len(busy) < drawn or (waits and now.state == "running"):
+    current = next((job for job in busy if job.state == "running"), busy[0]) if busy else None
+    if current is None or len(busy) < busy_before or (all_waited and current.state == "running"):
         st.rerun()
     left, right = st.columns([6, 1], vertical_alignment="center")
-    left.progress(min(max(now.share.fraction, 0.0), 1.0), text=progress_words(now, len(busy) - 1))
+    left.progress(min(max(current.share.fraction, 0.0), 1.0), text=progress_words(current, len(busy) - 1))
     right.button(
         _("Cancel"),
         key=f"cancel-{name}",
@@ -58,8 +60,12 @@ def _progress_bar(jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, w
         args=([job.key for job in busy],),
         width="stretch",
     )
-    if now.stop is not None and now.share.perplexity is not None and now.seconds > PERPLEXITY_AFTER_S:
-        _partial_result(now, name, now.stop)
+    if (
+        current.stop is not None
+        and current.share.perplexity is not None
+        and current.seconds > PERPLEXITY_AFTER_S
+    ):
+        _partial_result(current, name, current.stop)
 
 
 def _partial_result(job: Job, name: str, stop: Event) -> None:
@@ -76,8 +82,8 @@ def _partial_result(job: Job, name: str, stop: Event) -> None:
         )
 
 
-def offer(jobs: Jobs, key: Any, said: str, label: str, name: str, icon: str = ":material/cancel:") -> None:
-    """Draw the sentence `said` on a missing result, beside a button `label` that starts its job again.
+def offer(jobs: Jobs, key: Any, message: str, label: str, name: str, icon: str = ":material/cancel:") -> None:
+    """Draw the sentence `message` on a missing result, beside a button `label` that starts its job again.
 
     `name` is unique on the page.
     """
@@ -87,7 +93,7 @@ def offer(jobs: Jobs, key: Any, said: str, label: str, name: str, icon: str = ":
         jobs.forget([key])
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.info(said, icon=icon)
+        st.info(message, icon=icon)
         st.button(label, key=name, icon=":material/replay:", on_click=again)
 
 
@@ -107,18 +113,18 @@ def progress_words(job: Job, waiting: int) -> str:
         parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(share.perplexity)))
     if not parts:
         parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
-    if (before := job.owner.slots.jobs_ahead(job)) is not None:
-        parts.append(queue_position(before))
+    if (jobs_ahead := job.owner.slots.jobs_ahead(job)) is not None:
+        parts.append(queue_position(jobs_ahead))
     if waiting:
         parts.append(ngettext("{n} more to do", "{n} more to do", waiting).format(n=waiting))
     return f"**{plain(job.title)}** · " + " · ".join(parts)
 
 
-def queue_position(before: int) -> str:
+def queue_position(jobs_ahead: int) -> str:
     """A place in the queue of all sessions, in words."""
-    if not before:
+    if not jobs_ahead:
         return _("yours is next")
-    return ngettext("{n} before yours", "{n} before yours", before).format(n=before)
+    return ngettext("{n} before yours", "{n} before yours", jobs_ahead).format(n=jobs_ahead)
 
 
 R = TypeVar("R")
@@ -156,8 +162,8 @@ class Pending(Generic[R]):
         if job.error is not None:
             st.error(describe(job.error), icon=":material/error:")
         elif job.state == "cancelled":
-            said = _("**{name}**: cancelled.").format(name=plain(job.title))
-            offer(job.owner, job.key, said, _("Start again"), f"again-{name}")
+            message = _("**{name}**: cancelled.").format(name=plain(job.title))
+            offer(job.owner, job.key, message, _("Start again"), f"again-{name}")
         else:
             progress_bar(job.owner, [job.key], name)
         return None
@@ -186,19 +192,19 @@ def ask(
     shared      keep the result for all sessions; otherwise a session keeps the newest for each `key.kind`
     kind, stop, size  see `Job`
     """
-    jobs, kept = _jobs(), store.shared()
+    jobs, results = _jobs(), store.shared()
     request(key)
-    before = jobs.get(key)  # before the store: a job done by now has its result there, unless evicted
-    value = kept.get(key) if shared else None
+    last_job = jobs.get(key)  # before the store: a job done by now has its result there, unless evicted
+    value = results.get(key) if shared else None
     if value is None and pressed is not False:
-        gone = shared and before is not None and before.state == "done"
-        again: Collection[State] = END_STATES if pressed else ("left", "done") if gone else ("left",)
-        kept_work = partial(_store_result, key, work) if shared else work
-        jobs.ask(key, title, kept_work, again=again, kind=kind, stop=stop, size=size)
+        evicted = shared and last_job is not None and last_job.state == "done"
+        again: Collection[State] = END_STATES if pressed else ("left", "done") if evicted else ("left",)
+        job_work = partial(_store_result, key, work) if shared else work
+        jobs.ask(key, title, job_work, again=again, kind=kind, stop=stop, size=size)
         jobs.wait([key], patience)
     job = jobs.get(key)
     if value is None and job is not None and job.state == "done":
-        value = kept.get(key) if shared else job.result
+        value = results.get(key) if shared else job.result
         if not shared:
             newest = st.session_state.setdefault(_NEWEST, {})
             if newest.get(key.kind, key) != key:
@@ -209,8 +215,8 @@ def ask(
 
 def request(*keys: Key) -> None:
     """Keep these jobs, which the part of the page has started without `ask`."""
-    if part := _page_context.get():
-        part.wanted[part.name].update(keys)
+    if context := _page_context.get():
+        context.requested[context.name].update(keys)
 
 
 def _store_result(key: Key, work: Callable[[Progress], R], progress: Progress) -> R:
@@ -226,7 +232,7 @@ def _store_result(key: Key, work: Callable[[Progress], R], progress: Progress) -
 class _PageContext:
     page: str
     name: str
-    wanted: dict[str, set[Key]]  # by the names of parts
+    requested: dict[str, set[Key]]  # by the names of parts
 
 
 _page_context: ContextVar[_PageContext | None] = ContextVar("part", default=None)
@@ -239,15 +245,21 @@ def working(page: str, name: str = "") -> Iterator[None]:
     At the end, jobs that the last run asked for and this one doesn't are dropped. A run that is cut off drops
     none: the missing asks may have come later in it.
     """
-    outer, state = _page_context.get(), f"{_REQUESTED}.{page}"
-    wanted = outer.wanted if outer else {} if name == "" else dict(st.session_state.get(state, {}))
-    wanted[name] = set()
-    token = _page_context.set(_PageContext(page, name, wanted))
+    outer_context, state = _page_context.get(), f"{_REQUESTED}.{page}"
+    requested = (
+        outer_context.requested
+        if outer_context
+        else {}
+        if name == ""
+        else dict(st.session_state.get(state, {}))
+    )
+    requested[name] = set()
+    token = _page_context.set(_PageContext(page, name, requested))
     try:
         yield
-        if outer is None:
-            st.session_state[state] = wanted
-            _jobs().retain(set[Hashable]().union(*wanted.values()))
+        if outer_context is None:
+            st.session_state[state] = requested
+            _jobs().retain(set[Hashable]().union(*requested.values()))
     finally:
         _page_context.reset(token)
 

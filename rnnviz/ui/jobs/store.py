@@ -36,10 +36,10 @@ M_MMAP_THRESHOLD = -3  # glibc's malloc.h
 @functools.cache
 def _glibc(name: str) -> Callable[..., int] | None:
     try:
-        found: Callable[..., int] = getattr(ctypes.CDLL(None), name)  # other C libraries lack the function
+        function: Callable[..., int] = getattr(ctypes.CDLL(None), name)  # other C libraries lack the function
     except (AttributeError, OSError, TypeError):
         return None
-    return found
+    return function
 
 
 def keep_little_memory() -> None:
@@ -153,9 +153,9 @@ class Key:
     rest: Hashable = ()
 
 
-def checksum(*said: object) -> str:
+def checksum(*values: object) -> str:
     """The SHA-256 of these values' reprs: keys hold it in place of a reader's text."""
-    return hashlib.sha256(repr(said).encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(repr(values).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 class Store:
@@ -185,10 +185,10 @@ class Store:
         """
         size = sum(f.stat().st_size for f in folder.iterdir()) if folder else 0
         with self._lock:
-            before, there, _size = self._results.pop(key, (None, None, 0))
-            if folder and there:
+            old_result, old_folder, _size = self._results.pop(key, (None, None, 0))
+            if folder and old_folder:
                 _remove(folder)
-                result, folder, size = before, there, _size
+                result, folder, size = old_result, old_folder, _size
             self._results[key] = result, folder, size
             while len(self._results) > max(1, self.max_results):
                 self._drop(next(iter(self._results)))
@@ -202,10 +202,10 @@ class Store:
 
     def _make_room(self) -> None:
         """Remove the oldest folders until the others fit. The newest stays: a reader looks at it."""
-        there = [key for key, (_result, folder, _size) in self._results.items() if folder]
-        growing = self.unfinished_bytes
-        for oldest in there[:-1]:
-            if self.bytes + growing <= self.max_disk_bytes:
+        with_folder = [key for key, (_result, folder, _size) in self._results.items() if folder]
+        unfinished = self.unfinished_bytes
+        for oldest in with_folder[:-1]:
+            if self.bytes + unfinished <= self.max_disk_bytes:
                 break
             result, folder, _size = self._results[oldest]
             _remove(folder)

@@ -245,8 +245,8 @@ class Jobs:
 
     def retain(self, keys: Iterable[Hashable]) -> None:
         """Cancel and remove the waiting and running jobs whose keys are not among these."""
-        wanted = set(keys)
-        self.forget([job.key for job in self.busy() if job.key not in wanted])
+        retained = set(keys)
+        self.forget([job.key for job in self.busy() if job.key not in retained])
 
     def wait(self, keys: Iterable[Hashable], timeout: float) -> bool:
         """Wait until all these jobs have ended, for at most `timeout` seconds; returns whether they have."""
@@ -295,14 +295,14 @@ def _presence_check() -> Callable[[], bool]:
     session = session_id()
     if not session or not runtime.exists():
         return lambda: True
-    missing: float | None = None  # when the browser was first found absent; calls may be far apart
+    absent_since: float | None = None  # when the browser was first found absent; calls may be far apart
 
-    def there() -> bool:
-        nonlocal missing
+    def is_present() -> bool:
+        nonlocal absent_since
         if runtime.exists() and runtime.get_instance().is_active_session(session):
-            missing = None
+            absent_since = None
             return True
-        missing = missing or time.monotonic()
-        return time.monotonic() - missing <= ABSENCE_GRACE_S
+        absent_since = absent_since or time.monotonic()
+        return time.monotonic() - absent_since <= ABSENCE_GRACE_S
 
-    return there
+    return is_present

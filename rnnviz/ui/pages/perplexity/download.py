@@ -103,16 +103,16 @@ def show_compressed(context: ModelContext, text: InputText, scored: TextScore) -
     and the original one.
     """
     score, model = scored.score, context.model
-    promised = math.ceil(score.bits_per_character * score.characters / 8)
+    predicted = math.ceil(score.bits_per_character * score.characters / 8)
     st.markdown(
         _(
             "A good prediction saves space: a likely character takes few bits, an unlikely one many. "
             "At {bits} bits per character, this text should fit in **{size}**. Compress it and see."
-        ).format(bits=f"{score.bits_per_character:.3f}", size=size(promised))
+        ).format(bits=f"{score.bits_per_character:.3f}", size=size(predicted))
     )
     if find_spec("constriction") is None:
-        said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
-        st.caption(said.format(command=f"`{install('compress')}`"))
+        message = _("Compressing needs constriction, which is not installed. This brings it: {command}")
+        st.caption(message.format(command=f"`{install('compress')}`"))
         return
     place, work = st.empty(), partial(scoring_jobs.compress_text, model, scored)
     label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
@@ -122,15 +122,17 @@ def show_compressed(context: ModelContext, text: InputText, scored: TextScore) -
     if data is None:
         return
     place.empty()
-    more = len(data) - promised
-    off = ngettext("{n} byte from the prediction", "{n} bytes from the prediction", abs(more))
+    excess = len(data) - predicted
+    off = ngettext("{n} byte from the prediction", "{n} bytes from the prediction", abs(excess))
     times = _("{times} times as large").format(times=f"{score.bytes / len(data):.1f}")
     plainly: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
-    one, two, three = st.columns(3)
+    left, middle, right = st.columns(3)
     about = _("Bits per character times characters, divided by 8 and rounded up.")
-    one.metric(_("Predicted by the perplexity, in bytes"), f"{promised:,}", help=about)
-    two.metric(_("Compressed file, in bytes"), f"{len(data):,}", delta=off.format(n=f"{more:+,}"), **plainly)
-    three.metric(_("Text in UTF-8, in bytes"), f"{score.bytes:,}", delta=times, **plainly)
+    left.metric(_("Predicted by the perplexity, in bytes"), f"{predicted:,}", help=about)
+    middle.metric(
+        _("Compressed file, in bytes"), f"{len(data):,}", delta=off.format(n=f"{excess:+,}"), **plainly
+    )
+    right.metric(_("Text in UTF-8, in bytes"), f"{score.bytes:,}", delta=times, **plainly)
     st.caption(
         _(
             "The difference is the file's header and rounding. "

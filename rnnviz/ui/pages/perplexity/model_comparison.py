@@ -15,7 +15,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.contamination import MAX_UNKNOWN_SHARE
 from rnnviz.page.formatting import rounded, title, titles
-from rnnviz.scoring.score import Compared, Score, best
+from rnnviz.scoring.score import CostRow, Score, mark_best
 from rnnviz.ui.jobs import model_suggestion, pending
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
@@ -57,25 +57,25 @@ def _order_models(
     of other scripts.
     """
     beginning = text.beginning(model_suggestion.READ_CHARS, score.encoding)
-    found, there = model_suggestion.glance(context.info, beginning).result, _other_models(context)
-    unknown = {name: model_suggestion.unknown_share(info, beginning) for name, info in there.items()}
-    order = sorted(there, key=lambda name: (found is None or name != found.name, unknown[name]))
-    most = min(unknown.values(), default=0.0) + MAX_UNKNOWN_SHARE
-    near = [there[name] for name in order if unknown[name] <= most]
-    return near, [there[name] for name in order if unknown[name] > most]
+    suggestion, models = model_suggestion.glance(context.info, beginning).result, _other_models(context)
+    unknown = {name: model_suggestion.unknown_share(info, beginning) for name, info in models.items()}
+    order = sorted(models, key=lambda name: (suggestion is None or name != suggestion.name, unknown[name]))
+    limit = min(unknown.values(), default=0.0) + MAX_UNKNOWN_SHARE
+    near = [models[name] for name in order if unknown[name] <= limit]
+    return near, [models[name] for name in order if unknown[name] > limit]
 
 
 def pick_second(context: ModelContext, text: InputText, score: Score) -> None:
     """Draw the choice of the second model, those of the text's script first."""
-    near, far = _order_models(context, text, score)
-    there = {info.path.stem: info for info in (*near, *far)}
+    near, foreign = _order_models(context, text, score)
+    models = {info.path.stem: info for info in (*near, *foreign)}
     st.selectbox(
         _("Compare with a second model"),
-        list(there),
+        list(models),
         index=None,
         key=SECOND_CHOICE,
         persist_state="session",
-        format_func=titles(there.values()).__getitem__,
+        format_func=titles(models.values()).__getitem__,
         placeholder=_("No second model"),
         help=_("Its number then stands above. Colours and passages show where one model did better."),
         width=420,
@@ -110,11 +110,11 @@ class ComparisonRow:
             work = partial(scoring_jobs.measure_baselines, text, scored.score, context.model.vocabulary)
         return ask(key, name, work, pressed=pressed, patience=0, shared=True)
 
-    def cost(self, found: Pending[Any]) -> Compared | None:
-        """The text's cost under this row; None until `found` has it."""
-        if found.value is None:
+    def cost(self, result: Pending[Any]) -> CostRow | None:
+        """The text's cost under this row; None until `result` has a value."""
+        if result.value is None:
             return None
-        measured: Score | Mapping[str, Compared] = found.value
+        measured: Score | Mapping[str, CostRow] = result.value
         if isinstance(measured, Score):
             return measured.row("model", self.about, self.name)
         return replace(measured[self.baseline], name=self.name, about=self.about)
@@ -128,78 +128,80 @@ def show(context: ModelContext, jobs: Jobs, text: InputText, scored: TextScore) 
             "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
-    near, far = _order_models(context, text, scored.score)
-    usual, more = comparison_rows(context, [*near, *far], unknown=bool(scored.score.unknown))
+    near, foreign = _order_models(context, text, scored.score)
+    usual, rivals = comparison_rows(context, [*near, *foreign], unknown=bool(scored.score.unknown))
     state = st.session_state
-    asked = state.get("perplexity.asked", False)
-    few = [row for row in more if row.info in near or state.get(ALL_REQUESTED) == text.content]
+    is_requested = state.get("perplexity.asked", False)
+    offered = [row for row in rivals if row.info in near or state.get(ALL_REQUESTED) == text.content]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
-    names = [row.name for row in more]
-    rest = len(more) - len(few)
-    said = _("The {n} that know most of its characters") if rest else _("All {n} of them")
+    names = [row.name for row in rivals]
+    rest = len(rivals) - len(offered)
+    placeholder = _("The {n} that know most of its characters") if rest else _("All {n} of them")
     picked = left.multiselect(
         _("Other models"),
         names,
         key="rivals",
         persist_state="session",
-        placeholder=said.format(n=len(few)),
+        placeholder=placeholder.format(n=len(offered)),
     )
     pressed = right.button(
         _("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"
     )
     if pressed:
-        state["perplexity.asked"] = asked = True
-    wanted = [row for row in more if row.name in picked] or few
-    chosen = [*usual, *(wanted if asked else ())]
+        state["perplexity.asked"] = is_requested = True
+    selected = [row for row in rivals if row.name in picked] or offered
+    chosen = [*usual, *(selected if is_requested else ())]
 
     def look(pressed: bool | None) -> list[Pending[Any]]:
         return [row.ask(context, text, scored, pressed) for row in chosen]
 
-    started = look(True if pressed else None if asked or text.size <= MAX_AUTOMATIC_SIZE else False)
-    jobs.wait([one.job.key for one in started if one.job is not None], BAR_AFTER_S)
-    found = look(False)
-    if busy := list(dict.fromkeys(one.job.key for one in found if one.job and one.waits)):
+    started = look(True if pressed else None if is_requested or text.size <= MAX_AUTOMATIC_SIZE else False)
+    jobs.wait([result.job.key for result in started if result.job is not None], BAR_AFTER_S)
+    results = look(False)
+    if busy := list(dict.fromkeys(result.job.key for result in results if result.job and result.waits)):
         pending.progress_bar(jobs, busy, "against")
-    elif any(one.value is None for one in found):
+    elif any(result.value is None for result in results):
         st.info(_("Press **Compare** to score this text with the others."), icon=":material/leaderboard:")
-    _table(scored, chosen, [row.cost(one) for row, one in zip(chosen, found, strict=True)])
-    if asked and rest and not picked:
+    _table(scored, chosen, [row.cost(result) for row, result in zip(chosen, results, strict=True)])
+    if is_requested and rest and not picked:
         label = ngettext("Compare {n} other too", "Compare {n} others too", rest).format(n=rest)
         help, on = _("They know fewer of this text's characters."), {ALL_REQUESTED: text.content}
         st.button(label, key="compare-all", help=help, on_click=state.update, args=(on,))
     failed = [
-        (row, one.job.error) for row, one in zip(chosen, found, strict=True) if one.job and one.job.error
+        (row, result.job.error)
+        for row, result in zip(chosen, results, strict=True)
+        if result.job and result.job.error
     ]
     show_errors([f"**{plain(row.name)}**: {describe(error, text.name)}" for row, error in failed])
 
 
 def comparison_rows(
-    context: ModelContext, others: list[ModelInfo], *, unknown: bool
+    context: ModelContext, other_models: list[ModelInfo], *, unknown: bool
 ) -> tuple[list[ComparisonRow], list[ComparisonRow]]:
-    """The rows of every comparison, and those of the `others`.
+    """The rows of every comparison, and those of the `other_models`.
 
     `unknown`: whether the text has unknown characters. A uniform guess then pays for them, as every model
     does: its number is not |V|, so it has another name.
     """
-    own = context.info
+    chosen = context.info
     uniform = _("uniform guess, unknown characters spelled out") if unknown else _("uniform guess")
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
     letters = _("this text's own character counts, known beforehand: no prediction")
     usual = [
-        ComparisonRow(title(own), _("the chosen model"), own),
-        ComparisonRow(uniform, guess, own, "uniform"),
-        ComparisonRow(_("letter frequencies"), letters, own, "unigram"),
-        ComparisonRow("gzip", _("a common compressor, at its strongest setting"), own, "gzip"),
-        ComparisonRow("xz", _("a strong compressor, at its strongest setting"), own, "xz"),
+        ComparisonRow(title(chosen), _("the chosen model"), chosen),
+        ComparisonRow(uniform, guess, chosen, "uniform"),
+        ComparisonRow(_("letter frequencies"), letters, chosen, "unigram"),
+        ComparisonRow("gzip", _("a common compressor, at its strongest setting"), chosen, "gzip"),
+        ComparisonRow("xz", _("a strong compressor, at its strongest setting"), chosen, "xz"),
     ]
-    more = []
-    for info in others:
+    rivals = []
+    for info in other_models:
         row = ComparisonRow(title(info), _about(info), info)
-        if context.yardstick is not None and info.name == own.card.get("ngram"):
+        if context.yardstick is not None and info.name == chosen.card.get("ngram"):
             usual.insert(1, row)
         else:
-            more.append(row)
-    return usual, more
+            rivals.append(row)
+    return usual, rivals
 
 
 def _about(info: ModelInfo) -> str:
@@ -209,19 +211,21 @@ def _about(info: ModelInfo) -> str:
     return _("{kind}, trained on {title}").format(kind=kind, title=text) if text else kind
 
 
-def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[Compared | None]) -> None:
+def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[CostRow | None]) -> None:
     """Draw the table: rows sorted by bits per character, which their bars show, and those not yet known."""
-    known = sorted(best([one for one in costs if one is not None]), key=lambda one: one.bits_per_character)
+    ranked = sorted(
+        mark_best([entry for entry in costs if entry is not None]), key=lambda entry: entry.bits_per_character
+    )
     heads = [_("Predicted by"), _("Bits per character"), _("Perplexity"), _("What it is")]
-    named = [f"★ {one.name}" if one.best and None not in costs else one.name for one in known]
+    names = [f"★ {entry.name}" if entry.best and None not in costs else entry.name for entry in ranked]
     listed = [
         *(
-            (name, one.bits_per_character, one.perplexity, one.about)
-            for name, one in zip(named, known, strict=True)
+            (name, entry.bits_per_character, entry.perplexity, entry.about)
+            for name, entry in zip(names, ranked, strict=True)
         ),
         *((row.name, None, None, row.about) for row, cost in zip(chosen, costs, strict=True) if cost is None),
     ]
-    longest = max((one.bits_per_character for one in known), default=8.0)
+    longest_bar = max((entry.bits_per_character for entry in ranked), default=8.0)
     column = st.column_config
     st.dataframe(
         pd.DataFrame(listed, columns=heads).style.format({heads[2]: rounded}, na_rep=""),  # sorted as numbers
@@ -230,12 +234,12 @@ def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[Compared 
         height="content",
         column_config={
             heads[0]: column.TextColumn(width=280),  # the longest name, and all of "What it is" at 1280
-            heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=longest),
+            heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=longest_bar),
         },
         key="against",
     )
-    if len(known) > 1:
-        notice = replace(scored.score, compared=known).panels()[0].notice
+    if len(ranked) > 1:
+        notice = replace(scored.score, compared=ranked).panels()[0].notice
         st.caption(join_sentences(notice, "said", "aside"))
     st.caption(
         _(

@@ -45,16 +45,16 @@ def page(context: ModelContext) -> None:
         ).format(model=plain(title(context.info)))
     )
     with working("perplexity"):
-        chosen, there = text_sources.choose_texts()
+        chosen, all_texts = text_sources.choose_texts()
         if chosen:
             clear_data.button()
         else:
             chosen = [text_sources.apply_choices(text_sources.example(context.model.card))]
-            said = _("**An example**, until you choose a text: *{beginning} …*")
+            sentence = _("**An example**, until you choose a text: *{beginning} …*")
             beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
-            st.markdown(said.format(beginning=plain(beginning)))
+            st.markdown(sentence.format(beginning=plain(beginning)))
         # A job for a text goes on while the reader looks at another one.
-        request(*(scoring_jobs.full_key(context.info, text) for text in there))
+        request(*(scoring_jobs.full_key(context.info, text) for text in all_texts))
         _results(context, jobs, _score(context, jobs, chosen))
 
 
@@ -63,7 +63,7 @@ def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[InputText]) -> li
 
     A text that its reader has stopped becomes the shorter text that was read.
     """
-    info, texts_now = context.info, list[InputText]()
+    info, texts = context.info, list[InputText]()
     for text in chosen:
         key = scoring_jobs.full_key(info, text)
         job = jobs.get(key)
@@ -71,23 +71,25 @@ def _score(context: ModelContext, jobs: Jobs, chosen: Sequence[InputText]) -> li
             text = replace(text, stopped_at=job.result.stopped_at)
             st.session_state.setdefault(text_sources.STOPPED, {})[text.identity] = text.stopped_at
             jobs.forget([key])
-        texts_now.append(text)
+        texts.append(text)
 
-    started = [scoring_jobs.ask_score(info, text, text.name, Event(), patience=0) for text in texts_now]
-    jobs.wait([one.job.key for one in started if one.job is not None], scoring_jobs.BAR_AFTER_S)
-    return [(text, scoring_jobs.ask_score(info, text, text.name, pressed=False)) for text in texts_now]
+    started = [scoring_jobs.ask_score(info, text, text.name, Event(), patience=0) for text in texts]
+    jobs.wait([result.job.key for result in started if result.job is not None], scoring_jobs.BAR_AFTER_S)
+    return [(text, scoring_jobs.ask_score(info, text, text.name, pressed=False)) for text in texts]
 
 
-def _results(context: ModelContext, jobs: Jobs, found: Sequence[TextResult]) -> None:
+def _results(context: ModelContext, jobs: Jobs, results: Sequence[TextResult]) -> None:
     """Draw the results so far: progress, errors, the answer of one text and its section."""
-    done = [(text, one.value.called(text.name)) for text, one in found if one.value is not None]
+    done = [(text, result.value.called(text.name)) for text, result in results if result.value is not None]
     # A job done without a value was stopped just now; with it in `busy`, the bar reruns the page.
-    waiting = [one.job for _text, one in found if one.value is None and one.job is not None]
+    waiting = [result.job for _text, result in results if result.value is None and result.job is not None]
     busy = list(dict.fromkeys(job.key for job in waiting if job.state in ("waiting", "running", "done")))
     if busy:
         pending.progress_bar(jobs, busy, "scoring")
     refused = [
-        (text, one) for text, one in found if one.value is None and one.job and one.job.key not in busy
+        (text, result)
+        for text, result in results
+        if result.value is None and result.job and result.job.key not in busy
     ]
     _without_figures(context, refused)
     if not done:
@@ -122,7 +124,7 @@ def _section(
     elif chosen == "sum":
         answer.show_calculation(context, scored)
     elif chosen == "take":
-        download.show([one.score for _text, one in done], text, scored)
+        download.show([text_score.score for _text, text_score in done], text, scored)
     elif chosen == "compression" and scored.complete:
         download.show_compressed(context, text, scored)
     elif chosen == "origin":
@@ -131,21 +133,21 @@ def _section(
             surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(context: ModelContext, found: Sequence[TextResult]) -> None:
+def _without_figures(context: ModelContext, results: Sequence[TextResult]) -> None:
     """Draw why these texts have no figures: all errors in one box, then the remedies."""
-    said, unread = list[str](), list[InputText]()
-    for text, one in found:
+    messages, unread = list[str](), list[InputText]()
+    for text, result in results:
         name = plain(text.name)
-        if one.job is None or (error := one.job.error) is None:
-            one.show(f"text-{text.name}")
+        if result.job is None or (error := result.job.error) is None:
+            result.show(f"text-{text.name}")
         elif is_packed_rows(text.name):
             row = _("{name} isn't plain text; this command scores its column *text* row by row:")
             answer.row_by_row(context, text, row.format(name=f"**{name}**"))
         else:
             reason = describe(error, text.name)
-            said.append(reason if reason.startswith(name) else f"**{name}**: {reason}")
+            messages.append(reason if reason.startswith(name) else f"**{name}**: {reason}")
             unread.append(text)
-    error_messages.show_errors(said)
+    error_messages.show_errors(messages)
     for text in unread:
         text_sources.mend_encoding(text)
 

@@ -19,7 +19,7 @@ from rnnviz.scoring import baselines, compression
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
-from rnnviz.scoring.score import Compared, Score
+from rnnviz.scoring.score import CostRow, Score
 from rnnviz.text.decoding import SourceText
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -122,14 +122,14 @@ def score_text(info: ModelInfo, text: InputText, stop: Event, progress: Progress
         scorer, path = model_cache.load_scorer(info), source.pop("path")
         with closing(
             record(scorer, path, folder, progress=report, **source)
-        ) as made:  # Windows removes no file that is open
-            report(Share(1.0, len(made), made.score.perplexity))
+        ) as text_record:  # Windows removes no file that is open
+            report(Share(1.0, len(text_record), text_record.score.perplexity))
             if stop.is_set():
-                text = replace(text, stopped_at=len(made))
-            unknown = made.unknown_counts(report.repeat) if made.score.unknown else []
-            overlap = _contamination(made, info.path, report.repeat)
+                text = replace(text, stopped_at=len(text_record))
+            unknown = text_record.unknown_counts(report.repeat) if text_record.score.unknown else []
+            overlap = _contamination(text_record, info.path, report.repeat)
             result = TextScore(
-                replace(made.score, interval=interval(made), overlap=overlap),
+                replace(text_record.score, interval=interval(text_record), overlap=overlap),
                 unknown=tuple(unknown[:MAX_LISTED_UNKNOWN]),
                 kinds_unknown=len(unknown),
                 folder=folder,
@@ -143,15 +143,17 @@ def score_text(info: ModelInfo, text: InputText, stop: Event, progress: Progress
     return result
 
 
-def _contamination(made: Record, path: Path, check: Callable[[], None]) -> contamination.Contamination | None:
+def _contamination(
+    text_record: Record, path: Path, check: Callable[[], None]
+) -> contamination.Contamination | None:
     sketch = read_sketch(path)
     if sketch is None:
         return None
 
     def pieces() -> Iterator[str]:
-        for at in range(0, len(made), SKETCH_CHARS):
+        for at in range(0, len(text_record), SKETCH_CHARS):
             check()
-            yield made.text(at, min(at + SKETCH_CHARS, len(made)))
+            yield text_record.text(at, min(at + SKETCH_CHARS, len(text_record)))
 
     return contamination.share(pieces(), sketch)
 
@@ -175,7 +177,7 @@ def score_by_other(info: ModelInfo, text: InputText, progress: Progress) -> Scor
 
 def measure_baselines(
     text: InputText, score: Score, vocabulary: Vocabulary, progress: Progress
-) -> dict[str, Compared]:
+) -> dict[str, CostRow]:
     """The costs of a scored text under the baselines, by baseline's name."""
     report = ScoringProgress(progress)
     source = SourceText(**text.source(report.repeat), normaliser=score.normaliser)

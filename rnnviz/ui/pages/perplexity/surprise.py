@@ -22,7 +22,7 @@ from rnnviz.figures import perplexity as figures
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL, themes
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import rounded, signed
-from rnnviz.scoring.breakdown import Difference, difference
+from rnnviz.scoring.breakdown import ModelDifference, compare_records
 from rnnviz.scoring.record import Record
 from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import visible
@@ -57,9 +57,9 @@ def show(
 ) -> None:
     """Draw one text under one model or two."""
     other = None
-    if second is not None and (found := second.result.value) is not None:
-        if found.complete:
-            other = (found.record, model_cache.load(second.info, to_read=True))
+    if second is not None and (second_score := second.result.value) is not None:
+        if second_score.complete:
+            other = (second_score.record, model_cache.load(second.info, to_read=True))
         else:
             offer_reading(jobs, scoring_jobs.full_key(second.info, text), f"{text.name}, {second.name}")
     draw(scored.record, model_cache.load(context.info, to_read=True), other)
@@ -69,12 +69,12 @@ def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
     """Draw a button that reads a text again whose perplexity is kept, but whose record has made room for
     others.
     """
-    said = _(
+    message = _(
         "The perplexity of **{name}** is kept, but the values of its characters had to make room for "
         "other texts."
     ).format(name=plain(name))
     icon = ":material/inventory_2:"
-    pending.offer(jobs, key, said, _("Read it again"), f"read-again-{name}", icon)
+    pending.offer(jobs, key, message, _("Read it again"), f"read-again-{name}", icon)
 
 
 def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None) -> None:
@@ -82,16 +82,16 @@ def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None
     state = st.session_state
     key = "origin." + hashlib.sha256(str(record.folder).encode()).hexdigest()[:12]
     mark = (str(record.folder), id(model), other and str(other[0].folder), other and id(other[1]))
-    seen = state.get(key)
-    if seen is None or seen.mark != mark:
-        seen = state[key] = TextView(key, mark, [(record, model), *([other] if other else [])])
+    view = state.get(key)
+    if view is None or view.mark != mark:
+        view = state[key] = TextView(key, mark, [(record, model), *([other] if other else [])])
         # Each holds a record's files open: a few stay for a reader who comes back.
-        left = [name for name, value in state.items() if isinstance(value, TextView) and name != key]
-        for name in left[:-MAX_OPEN_TEXTS]:
+        older = [name for name, value in state.items() if isinstance(value, TextView) and name != key]
+        for name in older[:-MAX_OPEN_TEXTS]:
             del state[name]
-    if seen.trouble:
-        st.warning(seen.trouble, icon=":material/warning:")
-    _viewer_and_tables(seen)
+    if view.trouble:
+        st.warning(view.trouble, icon=":material/warning:")
+    _viewer_and_tables(view)
 
 
 @st.fragment
@@ -133,10 +133,10 @@ class TextView:
     def __init__(self, key: str, mark: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:
         self.key, self.mark, self.record = key, mark, readings[0][0]
         self.trouble = ""
-        self.difference: Difference | None = None
+        self.difference: ModelDifference | None = None
         if len(readings) > 1:
             try:
-                self.difference = difference(self.record, readings[1][0])
+                self.difference = compare_records(self.record, readings[1][0])
             except RnnvizError as error:
                 self.trouble = describe(error)
                 readings = readings[:1]
@@ -179,7 +179,7 @@ class TextView:
             colours[name]["figure"] = figures.skeleton(
                 names, length=length, ends=ends, theme=theme, cuts=cuts
             )
-        made = {
+        unchanging = {
             "words": words(),
             "names": self.names,
             "window": self.curves[self.names[0]].window,
@@ -192,8 +192,8 @@ class TextView:
             "versusFull": VERSUS_FULL,
             "versusSteps": VERSUS_STEPS,
         }
-        text = json.dumps([made, [str(part) for part in self.mark]], sort_keys=True)
-        return made, hashlib.sha256(text.encode()).hexdigest()[:12]
+        text = json.dumps([unchanging, [str(part) for part in self.mark]], sort_keys=True)
+        return unchanging, hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def curve_points(self) -> dict[str, Any]:
         """The curves' points as the browser's arrays: positions, rolling and running perplexities."""
@@ -223,25 +223,25 @@ def _tables(text: TextView) -> None:
 
 def _passages(text: TextView, *, least: bool) -> None:
     if least:
-        said = _(
+        caption = _(
             "The {n} passages that surprised the model least. Look for set phrases and repetitions. "
             "Click one to see it in the text."
         )
     else:
-        said = _(
+        caption = _(
             "The {n} passages of about {length} characters that surprised the model most. "
             "Look for names, numbers and misprints. Click one to see it in the text."
         )
-    st.caption(said.format(n=MAX_PASSAGES, length=PASSAGE_CHARS))
-    found = text.compute_once(
+    st.caption(caption.format(n=MAX_PASSAGES, length=PASSAGE_CHARS))
+    passages = text.compute_once(
         ("passages", least), lambda: text.record.surprising_passages(MAX_PASSAGES, PASSAGE_CHARS, least)
     )
     table = {
-        _("Perplexity"): [p.perplexity for p in found],
-        _("Character no."): [p.start + 1 for p in found],
-        _("Passage"): [one_line(p.text) for p in found],
+        _("Perplexity"): [p.perplexity for p in passages],
+        _("Character no."): [p.start + 1 for p in passages],
+        _("Passage"): [one_line(p.text) for p in passages],
     }
-    _jump_table(text, f"passages.{least}", table, found)
+    _jump_table(text, f"passages.{least}", table, passages)
 
 
 def _differences(text: TextView) -> None:
@@ -254,23 +254,23 @@ def _differences(text: TextView) -> None:
             "Over the whole text the difference is {total} bits."
         ).format(a=plain(a), b=plain(b), total=signed(compared.total / np.log(2), 0))
     )
-    found = text.compute_once("versus", lambda: compared.passages(MAX_PASSAGES, PASSAGE_CHARS))
+    passages = text.compute_once("versus", lambda: compared.passages(MAX_PASSAGES, PASSAGE_CHARS))
     table = {
-        _("Bits per character"): [p.mean / np.log(2) for p in found],
-        _("Character no."): [p.start + 1 for p in found],
-        _("Passage"): [one_line(p.text) for p in found],
+        _("Bits per character"): [p.mean / np.log(2) for p in passages],
+        _("Character no."): [p.start + 1 for p in passages],
+        _("Passage"): [one_line(p.text) for p in passages],
     }
-    _jump_table(text, "versus", table, found)
+    _jump_table(text, "versus", table, passages)
 
 
 def _lines(text: TextView) -> None:
-    said = _("The perplexity of every line. The model still knows all that came before a line.")
+    caption = _("The perplexity of every line. The model still knows all that came before a line.")
     listed, total = text.compute_once("lines", lambda: text.record.lines(MAX_LINES))
     if total > len(listed):
-        said += " " + _("These are the first {shown} of {n}.").format(
+        caption += " " + _("These are the first {shown} of {n}.").format(
             shown=f"{len(listed):,}", n=f"{total:,}"
         )
-    st.caption(said)
+    st.caption(caption)
     table = {
         _("Number"): list(range(1, len(listed) + 1)),
         _("Perplexity"): [s.perplexity for s in listed],

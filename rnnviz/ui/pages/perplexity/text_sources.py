@@ -46,7 +46,7 @@ def uploaded_files() -> list[Any]:
     state = st.session_state
     folder = state.get(_FOLDER, False)
     field = _field_key()
-    given = st.file_uploader(
+    files = st.file_uploader(
         _("A folder with text files") if folder else _("Text files: drop them here or choose them"),
         accept_multiple_files="directory" if folder else True,
         key=field,
@@ -55,23 +55,23 @@ def uploaded_files() -> list[Any]:
     )
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
     if has_lost_file(state[field]):
-        _store_uploads(given)
+        _store_uploads(files)
         state[_RESETS] = state.get(_RESETS, 0) + 1  # a new field, which doesn't list the lost files
         state.setdefault(_LOST_NAMES, _("Your files"))
         st.rerun()
-    _store_uploads(given)
-    kept: dict[str, Any] = state[_UPLOADS]
+    _store_uploads(files)
+    uploads: dict[str, Any] = state[_UPLOADS]
     if named := address.requested_value("files"):
         state[_LOST_NAMES] = named
-    if kept:
+    if uploads:
         state.pop(_LOST_NAMES, None)
     if _LOST_NAMES in state:
-        said = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
+        warning = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
         st.warning(
-            said.format(names=plain(state[_LOST_NAMES], MAX_NAMES_CHARS)), icon=":material/upload_file:"
+            warning.format(names=plain(state[_LOST_NAMES], MAX_NAMES_CHARS)), icon=":material/upload_file:"
         )
-    address.set_values(files=", ".join(file.name for file in kept.values())[:MAX_NAMES_CHARS] or None)
-    earlier = [file for id, file in kept.items() if id not in state[_LISTED_IDS]]
+    address.set_values(files=", ".join(file.name for file in uploads.values())[:MAX_NAMES_CHARS] or None)
+    earlier = [file for id, file in uploads.items() if id not in state[_LISTED_IDS]]
     if earlier:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Uploaded before:"), width="content")
@@ -84,7 +84,7 @@ def uploaded_files() -> list[Any]:
                     on_click=_remove_file,
                     args=(file.file_id,),
                 )
-    return [file for file in (*earlier, *given) if not _is_hidden(file)]
+    return [file for file in (*earlier, *files) if not _is_hidden(file)]
 
 
 def _is_hidden(file: Any) -> bool:
@@ -97,9 +97,9 @@ def _field_key() -> str:
     return f"{name}.{emptied}" if (emptied := st.session_state.get(_RESETS)) else name
 
 
-def has_lost_file(given: list[Any]) -> bool:
+def has_lost_file(files: list[Any]) -> bool:
     """Whether the browser lists files that the server has lost, as after a restart."""
-    return any(not hasattr(file, "getvalue") for file in given)
+    return any(not hasattr(file, "getvalue") for file in files)
 
 
 def _remove_file(id: str) -> None:
@@ -108,16 +108,16 @@ def _remove_file(id: str) -> None:
 
 
 def _on_upload_change() -> None:
-    given = [file for file in st.session_state[_field_key()] or [] if not has_lost_file([file])]
-    gone = st.session_state.get(_LISTED_IDS, set()) - {file.file_id for file in given}
-    for id in gone:
+    files = [file for file in st.session_state[_field_key()] or [] if not has_lost_file([file])]
+    removed = st.session_state.get(_LISTED_IDS, set()) - {file.file_id for file in files}
+    for id in removed:
         st.session_state[_UPLOADS].pop(id, None)
 
 
-def _store_uploads(given: list[Any]) -> None:
+def _store_uploads(files: list[Any]) -> None:
     state = st.session_state
-    state[_LISTED_IDS] = {file.file_id for file in given}
-    state.setdefault(_UPLOADS, {}).update({file.file_id: file for file in given})
+    state[_LISTED_IDS] = {file.file_id for file in files}
+    state.setdefault(_UPLOADS, {}).update({file.file_id: file for file in files})
 
 
 # Keys of st.session_state.
@@ -173,11 +173,11 @@ class InputText:
         file = _NamedBytes(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
 
-    def beginning(self, most: int, encoding: str | None) -> str:
-        """The first `most` characters; a file's bytes are decoded by `encoding`, as detected."""
+    def beginning(self, max_chars: int, encoding: str | None) -> str:
+        """The first `max_chars` characters; a file's bytes are decoded by `encoding`, as detected."""
         if self.data is None:
-            return (self.text or "")[:most]
-        return next(iter(open_text(io.BytesIO(self.data), encoding=encoding, name=self.name)), "")[:most]
+            return (self.text or "")[:max_chars]
+        return next(iter(open_text(io.BytesIO(self.data), encoding=encoding, name=self.name)), "")[:max_chars]
 
 
 class _NamedBytes(io.BytesIO):
@@ -203,21 +203,23 @@ def choose_texts() -> tuple[list[InputText], list[InputText]]:
         st.form_submit_button(_("Score this text"), type="primary")
     with corpus:
         picked = _choose_corpus()
-    there = {
+    by_source = {
         "files": [_file_text(file) for file in files],
         "paste": [plain_text(_("pasted text"), pasted)] if pasted else [],
         "corpus": picked,
     }
-    held = {text.content for found in there.values() for text in found}
+    checksums = {text.content for texts in by_source.values() for text in texts}
     forms: dict[Hashable, InputText] = st.session_state.get(_FORMS, {})
-    st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in held}
-    there = {name: [apply_choices(text) for text in found] for name, found in there.items()}
-    wanted = _texts_to_score(there)
-    kept = (
-        pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= MAX_TEXT_CHARS else None
+    st.session_state[_FORMS] = {key: form for key, form in forms.items() if form.first in checksums}
+    by_source = {name: [apply_choices(text) for text in texts] for name, texts in by_source.items()}
+    scored = _texts_to_score(by_source)
+    address_text = (
+        pasted
+        if by_source["paste"] and by_source["paste"][0] in scored and len(pasted) <= MAX_TEXT_CHARS
+        else None
     )
-    address.set_values(text=kept)  # so that a reload finds it
-    return _unique_texts(wanted), _unique_texts(chain.from_iterable(there.values()))
+    address.set_values(text=address_text)  # so that a reload finds it
+    return _unique_texts(scored), _unique_texts(chain.from_iterable(by_source.values()))
 
 
 def apply_choices(text: InputText) -> InputText:
@@ -232,15 +234,17 @@ def rewritten_text(text: InputText, name: str) -> InputText:
     forms: dict[Hashable, InputText] = st.session_state.setdefault(_FORMS, {})
     key = text.identity, name
     if key not in forms:
-        own = text.text or ""
+        original = text.text or ""
         if text.data is not None:
-            own = "".join(open_text(io.BytesIO(text.data), encoding=text.encoding, name=text.name))
-        called = {
+            original = "".join(open_text(io.BytesIO(text.data), encoding=text.encoding, name=text.name))
+        new_name = {
             "composed": _("{name}, accents composed"),
             "straight": _("{name}, straight quotes"),
             "plain": _("{name}, plain dashes"),
         }[name].format(name=text.name)
-        forms[key] = replace(plain_text(called, REWRITINGS[name](own)), first=text.first or text.content)
+        forms[key] = replace(
+            plain_text(new_name, REWRITINGS[name](original)), first=text.first or text.content
+        )
     return forms[key]
 
 
@@ -249,8 +253,8 @@ def request_rewriting(content: str, name: str) -> None:
     if plain_text("", PASTED.get()).content == content:
         PASTED.request(REWRITINGS[name](PASTED.get()))
         return
-    asked: dict[str, tuple[str, ...]] = st.session_state.setdefault(_REWRITTEN, {})
-    asked[content] = (*asked.get(content, ()), name)
+    rewritings: dict[str, tuple[str, ...]] = st.session_state.setdefault(_REWRITTEN, {})
+    rewritings[content] = (*rewritings.get(content, ()), name)
 
 
 def undo_rewriting(content: str) -> None:
@@ -260,14 +264,14 @@ def undo_rewriting(content: str) -> None:
 
 def _unique_texts(texts: Iterable[InputText]) -> list[InputText]:
     """The texts without duplicates, with unique names, by which tables and choices identify them."""
-    found: dict[str, InputText] = {}
+    by_name: dict[str, InputText] = {}
     for text in texts:
         name, number = text.name, 1
-        while name in found and found[name].identity != text.identity:
+        while name in by_name and by_name[name].identity != text.identity:
             number += 1
             name = f"{text.name} ({number})"
-        found.setdefault(name, replace(text, name=name))
-    return list(found.values())
+        by_name.setdefault(name, replace(text, name=name))
+    return list(by_name.values())
 
 
 def _file_text(file: Any) -> InputText:
@@ -306,8 +310,8 @@ def _tabs() -> Sequence[Any]:
             for name, field in (("paste", "text"), ("corpus", "corpus"))
             if address.requested_value(field)
         ]
-        asked = (*arrived, *SOURCES.get(), "files")
-        state[_TAB] = labels[asked[0]]
+        candidates = (*arrived, *SOURCES.get(), "files")
+        state[_TAB] = labels[candidates[0]]
     return st.tabs(list(labels.values()), key=_TAB, on_change=_on_tab_change)
 
 
@@ -333,29 +337,29 @@ def _texts_to_score(texts: Mapping[str, Sequence[InputText]]) -> list[InputText]
     """The texts to score, among those of each source ("files", "paste", "corpus"). A source with new texts
     replaces the chosen ones, unless it is among them.
     """
-    state, there = st.session_state, [name for name in texts if texts[name]]
-    seen = state.get(_LAST_TEXTS, {})
-    state[_LAST_TEXTS] = {name: {text.content for text in texts[name]} for name in there}
-    fresh = tuple(name for name in there if state[_LAST_TEXTS][name] - seen.get(name, set()))
+    state, sources = st.session_state, [name for name in texts if texts[name]]
+    last_texts = state.get(_LAST_TEXTS, {})
+    state[_LAST_TEXTS] = {name: {text.content for text in texts[name]} for name in sources}
+    fresh = tuple(name for name in sources if state[_LAST_TEXTS][name] - last_texts.get(name, set()))
     if not set(fresh) <= set(SOURCES.get()):
         SOURCES.request(
             fresh[:1] if address.has_just_arrived() else fresh
         )  # an address may name more than one
-    chosen = SOURCES.resolve(there) or SOURCES.resolve(there, tuple(there[:1]))
-    if len(there) > 1:
+    chosen = SOURCES.resolve(sources) or SOURCES.resolve(sources, tuple(sources[:1]))
+    if len(sources) > 1:
         st.pills(
             _("Texts to score"),
-            there,
+            sources,
             selection_mode="multi",
             format_func=lambda name: _source_label(name, texts[name]),
             help=_("New texts are scored alone. Choose the others here to score them too."),
             on_change=_show_chosen_tab,
             **SOURCES.widget,
         )
-    elif there and _in_view() not in there:
-        name = plain(_source_label(there[0], texts[there[0]]))
+    elif sources and _in_view() not in sources:
+        name = plain(_source_label(sources[0], texts[sources[0]]))
         st.markdown(_("**{name}**, until you choose a text here:").format(name=name))
-    return [text for name in there if name in chosen for text in texts[name]]
+    return [text for name in sources if name in chosen for text in texts[name]]
 
 
 def _source_label(name: str, texts: Sequence[InputText]) -> str:
@@ -369,24 +373,24 @@ def _source_label(name: str, texts: Sequence[InputText]) -> str:
 
 def _choose_corpus() -> list[InputText]:
     """Draw the choice of a corpus. Returns its text or its held-out part; [] if there is none yet."""
-    which, how = st.columns([3, 2], vertical_alignment="bottom")
-    about = {name: corpora.describe(name) for name in corpora.names()}
-    words = {name: f"{one.title} · {one.bytes / 1e6:.1f} MB" for name, one in about.items()}
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    infos = {name: corpora.describe(name) for name in corpora.names()}
+    words = {name: f"{corpus.title} · {corpus.bytes / 1e6:.1f} MB" for name, corpus in infos.items()}
     name = CORPUS.choose(
-        _("Corpus"), words, draw=which.selectbox, index=None, placeholder=_("Choose a corpus")
+        _("Corpus"), words, draw=left.selectbox, index=None, placeholder=_("Choose a corpus")
     )
     words = {"held out": _("The last 10 % (held out)"), "all": _("The whole corpus")}
     help = _("The shipped models trained on this corpus have not read its last tenth.")
-    with how:
+    with right:
         part = PART.choose(_("Part"), words, help=help)
-    if name is None or (about[name].needs_download and not offer_download(about[name])):
+    if name is None or (infos[name].needs_download and not offer_download(infos[name])):
         return []
     try:
         content, text = _read_corpus(name, part)
     except RnnvizError as error:
         st.error(describe(error), icon=":material/error:")
         return []
-    return [InputText(about[name].title, content, text=text)]
+    return [InputText(infos[name].title, content, text=text)]
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -402,11 +406,11 @@ def offer_download(info: corpora.CorpusInfo) -> bool:
     fetch = partial(
         ask, Key("fetch", rest=info.name), info.title, partial(_fetch, info.name), kind="download"
     )
-    found = fetch(pressed=False)
-    if found.waits or found.value:
-        return found.show("fetch") is not None
-    if found.job is not None and found.job.error is not None:
-        st.error(describe(found.job.error), icon=":material/cloud_off:")
+    result = fetch(pressed=False)
+    if result.waits or result.value:
+        return result.show("fetch") is not None
+    if result.job is not None and result.job.error is not None:
+        st.error(describe(result.job.error), icon=":material/cloud_off:")
     label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
     if st.button(label, icon=":material/download:", key="fetch"):
         fetch(pressed=True)
@@ -444,8 +448,8 @@ COMMON_ENCODINGS = {
 }
 
 
-def encoding_control(text: InputText, found: str | None, certainty: str | None) -> None:
-    """Draw the encoding `found` of a file, its certainty ("declared", "verified" or "guessed"), and the
+def encoding_control(text: InputText, encoding: str | None, certainty: str | None) -> None:
+    """Draw the `encoding` of a file, its certainty ("declared", "verified" or "guessed"), and the
     choice of another.
     """
     if text.data is None:
@@ -470,7 +474,7 @@ def encoding_control(text: InputText, found: str | None, certainty: str | None) 
             ),
         ),
     }[str(certainty)]
-    label = COMMON_ENCODINGS.get(str(found), str(found)).split(" · ")[0]
+    label = COMMON_ENCODINGS.get(str(encoding), str(encoding)).split(" · ")[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="encoding"):
         st.markdown(
             _("Encoding **{encoding}**, {how}").format(encoding=plain(label), how=how),

@@ -20,7 +20,7 @@ from rnnviz.i18n import _
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
 from rnnviz.page.payload import pack
-from rnnviz.scoring.breakdown import Difference
+from rnnviz.scoring.breakdown import ModelDifference
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
 
@@ -87,7 +87,7 @@ class ViewerSession:
         record: Record,
         expected: Mapping[str, Expected],
         other: Record | None = None,
-        difference: Difference | None = None,
+        difference: ModelDifference | None = None,
     ) -> None:
         self.record, self.other, self.difference = record, other, difference
         self.place = 0
@@ -114,10 +114,10 @@ class ViewerSession:
         if index <= 0 or begin >= len(self):
             return min(max(begin, 0), len(self))
         near = self.record.read("codes", begin, min(begin + CHUNK_CHARS // 2, len(self)))
-        for wanted in (near == _NEWLINE, np.isin(near, _SPACES)):
-            found = np.flatnonzero(wanted)
-            if len(found):
-                return begin + int(found[0]) + 1
+        for is_break in (near == _NEWLINE, np.isin(near, _SPACES)):
+            breaks = np.flatnonzero(is_break)
+            if len(breaks):
+                return begin + int(breaks[0]) + 1
         return begin
 
     def chunk_of(self, position: int) -> int:
@@ -139,12 +139,12 @@ class ViewerSession:
         extra           further entries of the header
         """
         if ask.fresh:
-            here = self.chunk_of(self.place)
-            wanted = [i for i in (here, here + 1, here - 1) if 0 <= i < self.count]
+            middle = self.chunk_of(self.place)
+            chunks = [i for i in (middle, middle + 1, middle - 1) if 0 <= i < self.count]
         else:
             self.place = min(ask.place, max(0, len(self) - 1))
-            wanted = sorted({i for i in ask.chunks if i < self.count})
-        spans = [(i, self.border(i), self.border(i + 1)) for i in wanted]
+            chunks = sorted({i for i in ask.chunks if i < self.count})
+        spans = [(i, self.border(i), self.border(i + 1)) for i in chunks]
         header: dict[str, Any] = {
             "client": ask.client,
             "seq": ask.seq,
@@ -200,9 +200,13 @@ class ViewerSession:
     def _expected_lists(self, position: int) -> dict[str, Any]:
         lists = []
         for name, expected in self._expected.items():
-            found = expected.at(position, LISTED_CHARACTERS)
+            prediction = expected.at(position, LISTED_CHARACTERS)
             lists.append(
-                {"model": name, "approximate": found.approximate, "top": [list(t) for t in found.top]}
+                {
+                    "model": name,
+                    "approximate": prediction.approximate,
+                    "top": [list(t) for t in prediction.top],
+                }
             )
         return {"at": position, "lists": lists}
 
