@@ -195,7 +195,7 @@ def _text(record: Record, shown_chars: int) -> Iterator[Markup]:
         stop = start + len(text)
         if not opened:
             yield Markup("<pre>\n")  # HTML drops one line end after <pre>: this one, not the text's
-        yield Markup("").join(coloured(text, record.read("nll", start, stop), record.known(start, stop)))
+        yield Markup("").join(coloured(text, record.read("nll", start, stop), record.is_known(start, stop)))
         opened = not text.endswith("\n")
         if not opened:
             yield Markup("</pre>")
@@ -341,7 +341,7 @@ def _characters(record: Record) -> Iterator[Columns]:
             "nll": record.read("nll", start, stop),
             "rank": record.ranks(start, stop),
             "entropy": record.read("entropy", start, stop),
-            "known": record.known(start, stop),
+            "known": record.is_known(start, stop),
             "index": index,
         }
 

@@ -14,7 +14,7 @@ from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scorer, Scores
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
-PIECE = 4096  # symbols handed over at a time to a scorer that has no attribute `piece`
+PIECE_CHARS = 4096  # symbols handed over at a time to a scorer that has no attribute `piece`
 
 
 class LanguageModel(Protocol):
@@ -74,9 +74,9 @@ class _UniformScorer:
         return Scores(self.advance(ids), ranks, -self.advance(ids).astype(np.float32))
 
 
-def advanced(scorer: Scorer, ids: Ids) -> Doubles:
+def advance_in_pieces(scorer: Scorer, ids: Ids) -> Doubles:
     """log P in nats of each of `ids` (n,), handed over in pieces of the scorer's preferred length."""
-    step: int = getattr(scorer, "piece", PIECE)
+    step: int = getattr(scorer, "piece", PIECE_CHARS)
     parts = [scorer.advance(ids[n : n + step]) for n in range(0, len(ids), step)]
     return np.concatenate([np.empty(0), *parts])
 

@@ -33,7 +33,7 @@ from rnnviz.text.vocabulary import UNKNOWN_ID, Vocabulary
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
 
-PIECE = 1024
+PROMPT_PIECE_CHARS = 1024
 """Characters whose states are computed at a time."""
 
 
@@ -48,21 +48,21 @@ class Reader(Protocol):
         ...
 
 
-def reader(model: Model, text: str = "", changes: Changes = NO_CHANGES) -> Reader:
+def make_reader(model: Model, text: str = "", changes: Changes = NO_CHANGES) -> Reader:
     """A reader of `model` after `text`, under a network's `changes`. Raises TextError for half a surrogate
     pair."""
     if not hasattr(model, "vocabulary"):
         raise no_model(model)
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
-    found: Reader
+    text_reader: Reader
     if isinstance(model, NgramModel):
-        found = model.scorer()
+        text_reader = model.scorer()
     else:
-        found = NetworkReader(weights_of(model), changes=changes)
+        text_reader = NetworkReader(weights_of(model), changes=changes)
         ids = np.concatenate(([model.vocabulary.start], ids))
-    for begin in range(0, len(ids), PIECE):
-        found.read(ids[begin : begin + PIECE])
-    return found
+    for begin in range(0, len(ids), PROMPT_PIECE_CHARS):
+        text_reader.read(ids[begin : begin + PROMPT_PIECE_CHARS])
+    return text_reader
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,11 @@ def stream(
 ) -> Iterator[str]:
     """`sample`, a character at a time. Wrong arguments raise at the call, before the prompt is read."""
     shape = Shape(temperature, top_k, top_p)
-    check(length)
+    check_length(length)
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
-    return draw(reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed)
+    return draw_characters(
+        make_reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed
+    )
 
 
 def resume(
@@ -173,9 +175,9 @@ def resume(
     Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.
     """
     shape = Shape(temperature, top_k, top_p)
-    check(length)
+    check_length(length)
     after = NetworkReader(read.weights, read.state_after(t), time=t + 1, changes=changes)
-    return "".join(draw(after, read.model_name, read.vocabulary, length, shape, seed))
+    return "".join(draw_characters(after, read.model_name, read.vocabulary, length, shape, seed))
 
 
 @checked
@@ -218,15 +220,15 @@ def sampling_distribution(
     if not np.isfinite(rows.max(-1)).all():  # NaN, or no symbol with a probability
         raise ConfigError("log_probs are numbers below 0; received a row with NaN, or of -inf alone")
     symbols, weights = _weights(rows, Shape(temperature, top_k, top_p))
-    found = np.zeros_like(rows)
-    np.put_along_axis(found, symbols, weights / weights.sum(-1, keepdims=True), axis=-1)
-    return found
+    distribution = np.zeros_like(rows)
+    np.put_along_axis(distribution, symbols, weights / weights.sum(-1, keepdims=True), axis=-1)
+    return distribution
 
 
 def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
     """For each row (..., V), the symbols to draw from, most probable first, and their weights, (..., K)."""
-    left = 1 if shape.temperature == 0 else shape.top_k
-    symbols = np.argsort(-log_probs, kind="stable")[..., :left]
+    kept_symbols = 1 if shape.temperature == 0 else shape.top_k
+    symbols = np.argsort(-log_probs, kind="stable")[..., :kept_symbols]
     ordered = np.take_along_axis(log_probs, symbols, axis=-1)
     with np.errstate(over="ignore"):  # a temperature near 0 sends all but the best to -inf, as it should
         weights = np.exp((ordered - ordered[..., :1]) / (shape.temperature or 1))
@@ -237,13 +239,13 @@ def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
     return symbols, weights
 
 
-def check(length: int) -> None:
+def check_length(length: int) -> None:
     """Raise ConfigError for a negative length."""
     if length < 0:
         raise ConfigError("length counts characters and is at least 0; received {length!r}", length=length)
 
 
-def draw(
+def draw_characters(
     after: Reader,
     name: str,
     vocabulary: Vocabulary,

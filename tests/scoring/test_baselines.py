@@ -12,7 +12,7 @@ import pytest
 from rnnviz.networks.progress import Share
 from rnnviz.scoring.baselines import measure
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
-from rnnviz.scoring.score import Compared
+from rnnviz.scoring.score import CostRow
 from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.decoding import SourceText
 from rnnviz.text.vocabulary import Vocabulary
@@ -20,12 +20,12 @@ from tests.support.models import TEXT
 from tests.support.recorded import make_record
 
 VOCABULARY = Vocabulary(("a", "b"))
-Measured = Callable[[str], dict[str, Compared]]
+Measured = Callable[[str], dict[str, CostRow]]
 
 
 @pytest.fixture
 def measured(tmp_path: Path) -> Measured:
-    def costs(text: str) -> dict[str, Compared]:
+    def costs(text: str) -> dict[str, CostRow]:
         made = make_record(tmp_path, UniformModel(VOCABULARY), text)
         return {one.name: one for one in measure(made.score, source_of(text), VOCABULARY)}
 
@@ -63,7 +63,7 @@ def test_baselines_report_progress_and_pieces_change_nothing(
 ) -> None:
     score = make_record(tmp_path, UniformModel(VOCABULARY), "ab" * 100_000).score
     whole = measure(score, source_of("ab" * 100_000), VOCABULARY)
-    monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK", 65_536)
+    monkeypatch.setattr("rnnviz.scoring.baselines.CHUNK_CHARS", 65_536)
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     shares: list[Share] = []
     in_pieces = measure(score, source_of("ab" * 100_000), VOCABULARY, shares.append)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
 from rnnviz.scoring import column_files as columns_module
-from rnnviz.scoring.breakdown import difference
-from rnnviz.scoring.perplexity import running
+from rnnviz.scoring.breakdown import compare_records
+from rnnviz.scoring.perplexity import running_perplexity
 from rnnviz.scoring.record import Record
 from tests.support.models import tiny
 from tests.support.recorded import NGRAM, make_record, record_costs
@@ -22,7 +22,7 @@ from tests.support.recorded import NGRAM, make_record, record_costs
 def stretch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Where the text is cut while it is read must change nothing."""
     for module in ("scoring.column_files", "scoring.breakdown"):
-        monkeypatch.setattr(f"rnnviz.{module}.STRETCH", request.param)
+        monkeypatch.setattr(f"rnnviz.{module}.STRETCH_CHARS", request.param)
     return request.param
 
 
@@ -39,7 +39,9 @@ def test_the_curve_is_the_running_perplexity_at_its_points(book: Record, points:
     assert len(curve.position) == min(points, n)
     assert (curve.position[0], curve.position[-1], curve.window) == (1, n, window)
     assert np.all(np.diff(curve.position) > 0)
-    np.testing.assert_allclose(curve.running, running(book.read("nll"))[curve.position - 1], rtol=1e-12)
+    np.testing.assert_allclose(
+        curve.running, running_perplexity(book.read("nll"))[curve.position - 1], rtol=1e-12
+    )
     assert curve.running[-1] == pytest.approx(book.score.perplexity, rel=1e-7)
     nll = book.read("nll").astype(np.float64)
     rolling = [math.exp(nll[max(p - window, 0) : p].mean()) for p in curve.position]
@@ -123,7 +125,7 @@ def test_lines_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
     costs = np.random.default_rng(len(text)).exponential(size=len(text))
     made = record_costs(tmp_path, text, costs)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns_module, "STRETCH", stretch)
+        patch.setattr(columns_module, "STRETCH_CHARS", stretch)
         lines, total = made.lines()
     assert [made.text(s.start, s.stop) for s in lines] == text.splitlines(keepends=True)
     assert total == len(lines)
@@ -144,13 +146,13 @@ def test_many_lines_are_counted_and_the_first_shown(tmp_path: Path, stretch: int
 def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
     text = book.text(0, len(book))
     other = make_record(book.folder.parent, tiny("gru"), text)
-    d = difference(book, other)
+    d = compare_records(book, other)
     assert len(d) == len(book)
     values = d.values(0, len(d))
     np.testing.assert_array_equal(values, other.read("nll").astype(np.float64) - book.read("nll"))
     np.testing.assert_array_equal(d.values(5, 9), values[5:9])
     assert d.total == pytest.approx(values.sum(), rel=1e-5)
-    assert difference(other, book).total == -d.total
+    assert compare_records(other, book).total == -d.total
     passages = d.passages(10, 30)
     assert len(passages) == 10
     for one in passages:
@@ -165,9 +167,9 @@ def test_where_either_model_is_better_it_is_told(tmp_path: Path) -> None:
     a, b = np.ones(500), np.ones(500)
     a[100:120] = 4  # B is better by 3 nats a character
     b[300:320] = 3  # A is better by 2
-    first, second = difference(record_costs(tmp_path, text, a), record_costs(tmp_path, text, b)).passages(
-        2, 20
-    )
+    first, second = compare_records(
+        record_costs(tmp_path, text, a), record_costs(tmp_path, text, b)
+    ).passages(2, 20)
     assert (first.start, first.stop, second.start, second.stop) == (100, 119, 300, 319)
     assert (first.mean, second.mean) == (pytest.approx(-3), pytest.approx(2))
 
@@ -175,4 +177,4 @@ def test_where_either_model_is_better_it_is_told(tmp_path: Path) -> None:
 def test_where_two_texts_differ_is_said(tmp_path: Path, stretch: int) -> None:
     one, other = (record_costs(tmp_path, "a" * 70 + c + "a" * 29, np.ones(100)) for c in "ab")
     with pytest.raises(ConfigError, match="differ at character 71: score the same text"):
-        difference(one, other)
+        compare_records(one, other)

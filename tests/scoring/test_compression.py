@@ -25,8 +25,8 @@ from rnnviz.scoring import compression
 from rnnviz.scoring.compression import (
     Decoder,
     Encoder,
-    Steps,
-    Unknown,
+    SymbolCoder,
+    UnknownCoder,
     compress,
     decompress,
     read_header,
@@ -209,7 +209,7 @@ def test_no_file_is_read_for_longer_than_it_can_be() -> None:
 
 def test_a_text_that_takes_next_to_nothing_is_as_long_as_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a character took 16 bits at least, more than it does."""
-    monkeypatch.setattr(compression, "LEAST", 16.0)
+    monkeypatch.setattr(compression, "MIN_CHARACTER_BITS", 16.0)
     data = compress(make("3-gram"), TEXT)
     assert len(read_header(data).payload) == 2 * len(TEXT) - 4
     assert decompress(make("3-gram"), data) == TEXT
@@ -243,7 +243,7 @@ def test_any_distribution_keeps_its_promise(shape: tuple[int, float], seed: int)
     random = np.random.default_rng(seed)
     distributions, symbols, bits = [], [], 0.0
     encoder = Encoder()
-    steps = Steps(encoder)
+    steps = SymbolCoder(encoder)
     for _ in range(30):
         logits = random.normal(size=size) * sharpness
         logits -= logits.max()
@@ -254,7 +254,7 @@ def test_any_distribution_keeps_its_promise(shape: tuple[int, float], seed: int)
         symbols.append(symbol)
         bits -= log_p[symbol] / math.log(2)
     payload = encoder.finish()
-    steps = Steps(Decoder(payload))
+    steps = SymbolCoder(Decoder(payload))
     assert [steps.symbol(log_p) for log_p in distributions] == symbols
     assert abs(len(payload) - bits / 8) <= 0.001 * bits / 8 + 11
 
@@ -266,7 +266,7 @@ def test_any_distribution_keeps_its_promise(shape: tuple[int, float], seed: int)
 def test_unknown_characters_are_numbered_without_gaps(known: set[str], points: list[str]) -> None:
     vocabulary = Vocabulary(tuple(sorted(known)))
     unknown = [ord(c) for c in points if c not in vocabulary]
-    code = Unknown(vocabulary).code
+    code = UnknownCoder(vocabulary).code
     encoder = Encoder()
     for point in unknown:
         assert code(encoder, point) == point

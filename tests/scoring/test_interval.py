@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnviz.scoring.interval import (
-    CELLS,
-    SHORTEST,
-    Interval,
-    Sums,
+    MIN_INTERVAL_CHARS,
+    MIN_SUM_CELLS,
+    CostSums,
+    PerplexityInterval,
+    cell_length,
     interval,
-    step,
 )
 from tests.support.recorded import noise, record_costs
 
@@ -24,7 +24,7 @@ def slow(n: int, seed: int, exponent: float) -> np.ndarray:
     return 2 + noise(n, seed, exponent) / 2
 
 
-def width(found: Interval) -> float:
+def width(found: PerplexityInterval) -> float:
     return math.log(found.high / found.low)
 
 
@@ -69,11 +69,15 @@ def test_a_text_that_drifts_is_told_by_its_halves() -> None:
 
 def test_a_short_text_gets_none_nor_one_whose_passages_differ_by_far() -> None:
     uneven = np.repeat(np.random.default_rng(1).exponential(3.0, 20), 200)
-    for costs, reason in ((np.ones(0), "short"), (np.ones(SHORTEST - 1), "short"), (uneven, "uneven")):
+    for costs, reason in (
+        (np.ones(0), "short"),
+        (np.ones(MIN_INTERVAL_CHARS - 1), "short"),
+        (uneven, "uneven"),
+    ):
         found = interval(costs)
         assert (found.low, found.high, found.reason) == (None, None, reason)
         assert (found.halves is None) == (reason == "short")
-    assert interval(np.random.default_rng(0).exponential(size=SHORTEST)).low is not None
+    assert interval(np.random.default_rng(0).exponential(size=MIN_INTERVAL_CHARS)).low is not None
 
 
 def test_equal_costs_leave_nothing_uncertain() -> None:
@@ -91,12 +95,12 @@ def test_a_perplexity_is_never_below_one() -> None:
 @given(st.lists(st.integers(1, 9000), min_size=1, max_size=12), st.integers(0, 5))
 def test_costs_in_pieces_are_those_of_the_whole(lengths: list[int], seed: int) -> None:
     costs = np.random.default_rng(seed).exponential(size=sum(lengths))
-    sums = Sums()
+    sums = CostSums()
     for piece in np.split(costs, np.cumsum(lengths)[:-1]):
         sums.add(piece)
-    n, cell = len(costs), step(len(costs))
+    n, cell = len(costs), cell_length(len(costs))
     assert len(sums) == n
-    assert n // cell < 2 * CELLS
+    assert n // cell < 2 * MIN_SUM_CELLS
     places = np.append(np.arange(0, n, cell), n)
     np.testing.assert_allclose(sums.sums(places), np.append(0, np.cumsum(costs))[places], rtol=1e-9)
 

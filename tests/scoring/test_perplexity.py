@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rnnviz.networks.progress import Share
-from rnnviz.scoring.perplexity import UniformModel, perplexity, running, score
+from rnnviz.scoring.perplexity import UniformModel, perplexity, running_perplexity, score
 from rnnviz.scoring.totals import Sum, costs
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN_ID, Vocabulary
 from tests.support.closeness import close
@@ -108,9 +108,9 @@ def test_costs_and_running_perplexity() -> None:
     nll = costs(np.log([0.5, 0.25]).astype(np.float32), np.array([1, UNKNOWN_ID]), vocabulary)
     assert nll.dtype == np.float64
     assert nll.tolist() == pytest.approx([math.log(2), math.log(4) + vocabulary.unknown_cost])
-    assert running(nll).tolist() == pytest.approx([2, math.sqrt(8 * UNKNOWN_CHARACTERS)])
-    assert running([]).shape == (0,)
-    assert running([1.0, 1e4]).tolist() == [pytest.approx(math.e), math.inf]
+    assert running_perplexity(nll).tolist() == pytest.approx([2, math.sqrt(8 * UNKNOWN_CHARACTERS)])
+    assert running_perplexity([]).shape == (0,)
+    assert running_perplexity([1.0, 1e4]).tolist() == [pytest.approx(math.e), math.inf]
 
 
 @given(st.lists(st.floats(-1e12, 1e12)))

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from rnnviz.errors import TextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import Cancelled, Share
-from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
+from rnnviz.scoring.column_files import COLUMNS, SUM_BLOCK_CHARS, ColumnFiles, filename
 from rnnviz.scoring.perplexity import (
     LanguageModel,
     UniformModel,
     perplexity,
-    running,
+    running_perplexity,
     score,
 )
 from rnnviz.scoring.record import record
@@ -46,7 +46,7 @@ def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -
     parts = pieces(model, OTHER)
     text = "".join(p.text for p in parts)
     nll = np.concatenate([p.nll for p in parts])
-    known = np.concatenate([p.known for p in parts])
+    known = np.concatenate([p.is_known for p in parts])
     n = len(made)
     assert known.tolist() == [c in model.vocabulary.characters for c in text]
     assert made.text(0, n) == text == OTHER.replace("\r\n", "\n")
@@ -54,7 +54,7 @@ def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -
     assert_states(made.read("nll"), nll)
     np.testing.assert_array_equal(made.ranks(0, n), np.concatenate([p.rank for p in parts]))
     np.testing.assert_array_equal(made.read("rank"), np.where(known, 1, -1) * made.ranks(0, n))
-    np.testing.assert_array_equal(made.known(0, n), known)
+    np.testing.assert_array_equal(made.is_known(0, n), known)
     assert_states(made.read("entropy"), np.concatenate([p.entropy for p in parts]))
 
 
@@ -79,14 +79,14 @@ def test_record_reports_the_progress_of_its_score(tmp_path: Path) -> None:
 
 
 @given(
-    st.integers(1, 5 * BLOCK),
-    st.lists(st.integers(0, 5 * BLOCK), max_size=20),
+    st.integers(1, 5 * SUM_BLOCK_CHARS),
+    st.lists(st.integers(0, 5 * SUM_BLOCK_CHARS), max_size=20),
     st.integers(0, 2**32),
 )
 def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: list[int], seed: int) -> None:
     costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32).astype(np.float64)
     made = record_costs(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
-    positions = np.minimum([*places, 0, n, BLOCK], n)
+    positions = np.minimum([*places, 0, n, SUM_BLOCK_CHARS], n)
     expected = np.concatenate([[0], np.cumsum(costs)])[positions]
     np.testing.assert_allclose(made.sums(positions), expected, rtol=1e-12)
     made.close()
@@ -172,7 +172,7 @@ def test_record_closes_its_files(tmp_path: Path) -> None:
 def test_threads_read_it_together(tmp_path: Path) -> None:
     costs = np.random.default_rng(0).exponential(size=200_000)
     made = record_costs(tmp_path, "ab" * 100_000, costs)
-    expected = running(costs)
+    expected = running_perplexity(costs)
     positions = np.random.default_rng(1).integers(1, len(made) + 1, 400)
     with ThreadPoolExecutor(4) as pool:
         sums = list(pool.map(lambda position: made.sums([position])[0], positions))

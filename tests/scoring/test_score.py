@@ -9,12 +9,12 @@ import pytest
 from rnnviz.errors import TextError
 from rnnviz.findings import Number, Sentence
 from rnnviz.networks.contamination import Contamination
-from rnnviz.scoring.interval import Interval
-from rnnviz.scoring.score import Averages, Compared, RowsScore, Score, averaged, best
+from rnnviz.scoring.interval import PerplexityInterval
+from rnnviz.scoring.score import Averages, CostRow, RowsScore, Score, describe_averages, mark_best
 from rnnviz.sentences import describe, level
 
 FIGURES = ("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
-RANGE = Interval(3.6, 3.84, 40_000, halves=(3.7, 3.72))
+RANGE = PerplexityInterval(3.6, 3.84, 40_000, halves=(3.7, 3.72))
 SCORE = Score(*FIGURES, interval=RANGE, guess=70.0)
 ROWS = RowsScore(*FIGURES, words=7, word_perplexity=80.0, rows=30, rows_scored=30, column="text")
 scored = partial(replace, SCORE)
@@ -22,7 +22,7 @@ scored = partial(replace, SCORE)
 
 def without_range(reason: Any, characters: int = 40_000) -> Score:
     halves = None if reason == "short" else (3.0, 5.0)
-    return replace(SCORE, interval=Interval(None, None, characters, reason, halves))
+    return replace(SCORE, interval=PerplexityInterval(None, None, characters, reason, halves))
 
 
 def codes(found: Score) -> list[str]:
@@ -87,14 +87,16 @@ def test_text_score_has_its_sentences(found: Score, added: str, gone: str) -> No
 )
 def test_a_range_is_said_in_two_digits_that_it_doesnt_exceed(low: float, high: float, said: Any) -> None:
     (one,) = (
-        one for one in scored(interval=Interval(low, high, 40_000)).sentences() if one.code == "score.range"
+        one
+        for one in scored(interval=PerplexityInterval(low, high, 40_000)).sentences()
+        if one.code == "score.range"
     )
     assert (describe(one.values["about_low"], "en"), describe(one.values["about_high"], "en")) == said
 
 
 def test_the_facts_are_the_figures_their_interval_and_what_they_are_compared_with() -> None:
-    compared = best(
-        [Compared("gru", "model", "the model", 3.71, 1.89), Compared("xz", "compressor", "", 4, 2.0)]
+    compared = mark_best(
+        [CostRow("gru", "model", "the model", 3.71, 1.89), CostRow("xz", "compressor", "", 4, 2.0)]
     )
     facts = scored(compared=compared, overlap=Contamination(0.2, 10)).facts()
     figures = SCORE.to_json()
@@ -121,8 +123,8 @@ def test_the_facts_of_rows_count_them_and_hold_no_examples() -> None:
 
 
 def test_frequencies_known_beforehand_are_no_rival() -> None:
-    rows = [Compared(name, name, "", 2.0, bits) for name, bits in (("model", 2.0), ("unigram", 1.0))]
-    found = scored(compared=best([*rows, Compared("other", "model", "", 4.0, 2.1)]))
+    rows = [CostRow(name, name, "", 2.0, bits) for name, bits in (("model", 2.0), ("unigram", 1.0))]
+    found = scored(compared=mark_best([*rows, CostRow("other", "model", "", 4.0, 2.1)]))
     assert [one.best for one in found.compared] == [True, False, False]
     table = found.table()
     assert [row[2] for row in table.rows] == ["model", "unigram", "other"]
@@ -179,17 +181,17 @@ def test_kinds_of_change_have_counts_of_their_own() -> None:
 def test_a_comparison_of_models_that_read_a_text_differently_says_so(
     readings: list[str], named: list[str] | None
 ) -> None:
-    rows = [Compared(str(n), "model", "", 2.0, 1.0, reading=one) for n, one in enumerate(readings)]
-    found = scored(compared=best(rows))
+    rows = [CostRow(str(n), "model", "", 2.0, 1.0, reading=one) for n, one in enumerate(readings)]
+    found = scored(compared=mark_best(rows))
     for said in (found.sentences(), found.panels()[0].notice):
         names = [one.values["names"] for one in said if one.code == "score.read-apart"]
         assert names == ([named] if named else [])
-    table = replace(ROWS, compared=best(rows))
+    table = replace(ROWS, compared=mark_best(rows))
     assert ("read-apart" in codes(table)) is bool(named)
 
 
 def test_averages_are_one_sentence() -> None:
-    said = averaged(Averages(2.16, 4.66, 2, 30))
+    said = describe_averages(Averages(2.16, 4.66, 2, 30))
     assert [describe(said.values[name], "en") for name in ("micro", "macro", "texts")] == [
         "2.16",
         "4.66",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
-from rnnviz.scoring.breakdown import difference
+from rnnviz.scoring.breakdown import compare_records
 from rnnviz.scoring.column_files import ColumnFiles, filename
 from rnnviz.scoring.record import Record, record
 from rnnviz.scoring.score import averages
@@ -41,7 +41,7 @@ def cut(folder: Path, column: str) -> None:
 
 READERS: dict[str, Callable[[Record, int, int], Any]] = {
     "text": Record.text,
-    "known": Record.known,
+    "is_known": Record.is_known,
     "ranks": Record.ranks,
 }
 
@@ -66,17 +66,17 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "was closed; open it again",
     ),
     "texts of two lengths": (
-        lambda tmp: difference(abc(tmp), record_costs(tmp, "ab", [1, 2])),
+        lambda tmp: compare_records(abc(tmp), record_costs(tmp, "ab", [1, 2])),
         ConfigError,
         "texts of 3 and 2 characters",
     ),
     "two texts": (
-        lambda tmp: difference(abc(tmp), record_costs(tmp, "abb", [1, 2, 3])),
+        lambda tmp: compare_records(abc(tmp), record_costs(tmp, "abb", [1, 2, 3])),
         ConfigError,
         "differ at character 3: score the same text",
     ),
     "more of a difference": (
-        lambda tmp: difference(abc(tmp), abc(tmp)).values(0, 4),
+        lambda tmp: compare_records(abc(tmp), abc(tmp)).values(0, 4),
         ConfigError,
         "this text has 3",
     ),

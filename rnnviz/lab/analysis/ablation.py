@@ -124,13 +124,13 @@ class Ablation(ReprMixin, Pictured, Reported):
     @property
     def baseline(self) -> float:
         """The perplexity of the whole network."""
-        return totals.of_sum(self.nats, self.characters)
+        return totals.perplexity_from_sum(self.nats, self.characters)
 
     @cached_property
     def perplexity(self) -> Doubles:
         """(U,) perplexity without each unit."""
         without = self.nats + self.sums.sum(axis=(0, 1))
-        return np.array([totals.of_sum(float(nats), self.characters) for nats in without])
+        return np.array([totals.perplexity_from_sum(float(nats), self.characters) for nats in without])
 
     @property
     def order(self) -> Ids:

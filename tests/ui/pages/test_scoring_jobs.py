@@ -29,7 +29,7 @@ def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr("rnnviz.text.decoding.CHUNK_BYTES", 200)
     for stretch in (
-        "rnnviz.scoring.column_files.STRETCH",
+        "rnnviz.scoring.column_files.STRETCH_CHARS",
         "rnnviz.ui.pages.perplexity.scoring_jobs.SKETCH_CHARS",
     ):
         monkeypatch.setattr(stretch, 200)

@@ -14,7 +14,7 @@ import rnnviz
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.page.payload import unpack
-from rnnviz.scoring.breakdown import difference
+from rnnviz.scoring.breakdown import compare_records
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity import expected_characters
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
@@ -96,7 +96,7 @@ def test_a_chunk_far_down_is_found_without_reading_what_is_before() -> None:
 def test_an_answer_holds_what_scoring_found(keep: Keep) -> None:
     text = TEXT * 10 + "\U0001f600é中\tend"
     kept, other = keep(text), keep(text, NGRAM)
-    session = ViewerSession(kept, {}, other, difference(kept, other))
+    session = ViewerSession(kept, {}, other, compare_records(kept, other))
     header, arrays = told(session, chunks=[1, 0, 99])
     assert "static" not in header
     assert "curveAt" not in arrays
@@ -209,7 +209,7 @@ def test_a_place_is_told_about_by_each_model(keep: Keep) -> None:
 
 def test_a_passage_costs_what_a_part_costs_given_the_text_before(keep: Keep) -> None:
     kept, other = keep(TEXT), keep(TEXT, NGRAM)
-    session = ViewerSession(kept, {}, other, difference(kept, other))
+    session = ViewerSession(kept, {}, other, compare_records(kept, other))
     for start, stop in ((0, 1), (30, 77), (500, len(TEXT))):
         part = told(session, part=[start, stop])[0]["part"]
         assert part["at"] == [start, stop]

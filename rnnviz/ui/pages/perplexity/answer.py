@@ -19,8 +19,8 @@ from rnnviz.i18n import _
 from rnnviz.networks.contamination import usual, why
 from rnnviz.page.formatting import character_name, percent, rounded, title, titles, together
 from rnnviz.scoring.record import Record
-from rnnviz.scoring.score import Score, averaged, averages, read_apart
-from rnnviz.scoring.totals import of_sum
+from rnnviz.scoring.score import Score, averages, describe_averages, describe_readings
+from rnnviz.scoring.totals import perplexity_from_sum
 from rnnviz.text.characters import visible
 from rnnviz.text.row_files import format_of
 from rnnviz.ui.jobs import model_suggestion
@@ -66,7 +66,7 @@ def show(context: ModelContext, text: InputText, scored: TextScore, second: Seco
             if second is not None and (second_score := second.result.value) is not None:
                 readings = [(title(context.info), score.reading), (second.name, second_score.score.reading)]
                 sentence_levels += [
-                    (sentence, sentences.level(sentence)) for sentence in read_apart(readings)
+                    (sentence, sentences.level(sentence)) for sentence in describe_readings(readings)
                 ]
             st.markdown(
                 "  \n".join(
@@ -139,7 +139,8 @@ def _suggest_model(context: ModelContext, text: InputText, score: Score) -> None
         )
     )
     parts += map(
-        finding_markdown, read_apart([*zip((title(context.info), name), suggestion.read_as, strict=True)])
+        finding_markdown,
+        describe_readings([*zip((title(context.info), name), suggestion.read_as, strict=True)]),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(together(parts), width="content")
@@ -154,7 +155,7 @@ def _suggest_model(context: ModelContext, text: InputText, score: Score) -> None
 
 def _perplexity_text(bits: float) -> str:
     """Bits per character as a perplexity: beside the page's large number, another unit would confuse."""
-    return rounded(of_sum(bits * math.log(2), 1))
+    return rounded(perplexity_from_sum(bits * math.log(2), 1))
 
 
 @st.fragment(run_every=0.5)
@@ -294,7 +295,7 @@ def show_texts(
             "Micro: all {texts} texts as one, so that long texts count more. "
             "Macro: the geometric mean of their perplexities, so that every text counts the same."
         )
-        st.markdown(finding_markdown(averaged(means)), help=about.format(texts=means.texts))
+        st.markdown(finding_markdown(describe_averages(means)), help=about.format(texts=means.texts))
     else:
         st.caption(_("The averages follow when all texts are scored."))
     index = st.selectbox(

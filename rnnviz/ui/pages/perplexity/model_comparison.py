@@ -15,7 +15,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.contamination import MAX_UNKNOWN_SHARE
 from rnnviz.page.formatting import rounded, title, titles
-from rnnviz.scoring.score import Compared, Score, best
+from rnnviz.scoring.score import CostRow, Score, mark_best
 from rnnviz.ui.jobs import model_suggestion, pending
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
@@ -110,11 +110,11 @@ class ComparisonRow:
             work = partial(scoring_jobs.measure_baselines, text, scored.score, context.model.vocabulary)
         return ask(key, name, work, pressed=pressed, patience=0, shared=True)
 
-    def cost(self, result: Pending[Any]) -> Compared | None:
+    def cost(self, result: Pending[Any]) -> CostRow | None:
         """The text's cost under this row; None until `result` has a value."""
         if result.value is None:
             return None
-        measured: Score | Mapping[str, Compared] = result.value
+        measured: Score | Mapping[str, CostRow] = result.value
         if isinstance(measured, Score):
             return measured.row("model", self.about, self.name)
         return replace(measured[self.baseline], name=self.name, about=self.about)
@@ -211,10 +211,10 @@ def _about(info: ModelInfo) -> str:
     return _("{kind}, trained on {title}").format(kind=kind, title=text) if text else kind
 
 
-def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[Compared | None]) -> None:
+def _table(scored: TextScore, chosen: list[ComparisonRow], costs: list[CostRow | None]) -> None:
     """Draw the table: rows sorted by bits per character, which their bars show, and those not yet known."""
     ranked = sorted(
-        best([entry for entry in costs if entry is not None]), key=lambda entry: entry.bits_per_character
+        mark_best([entry for entry in costs if entry is not None]), key=lambda entry: entry.bits_per_character
     )
     heads = [_("Predicted by"), _("Bits per character"), _("Perplexity"), _("What it is")]
     names = [f"★ {entry.name}" if entry.best and None not in costs else entry.name for entry in ranked]

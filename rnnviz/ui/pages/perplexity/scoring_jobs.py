@@ -19,7 +19,7 @@ from rnnviz.scoring import baselines, compression
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.record import Record, record
-from rnnviz.scoring.score import Compared, Score
+from rnnviz.scoring.score import CostRow, Score
 from rnnviz.text.decoding import SourceText
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -177,7 +177,7 @@ def score_by_other(info: ModelInfo, text: InputText, progress: Progress) -> Scor
 
 def measure_baselines(
     text: InputText, score: Score, vocabulary: Vocabulary, progress: Progress
-) -> dict[str, Compared]:
+) -> dict[str, CostRow]:
     """The costs of a scored text under the baselines, by baseline's name."""
     report = ScoringProgress(progress)
     source = SourceText(**text.source(report.repeat), normaliser=score.normaliser)

@@ -22,7 +22,7 @@ from rnnviz.figures import perplexity as figures
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL, themes
 from rnnviz.i18n import _, language
 from rnnviz.page.formatting import rounded, signed
-from rnnviz.scoring.breakdown import Difference, difference
+from rnnviz.scoring.breakdown import ModelDifference, compare_records
 from rnnviz.scoring.record import Record
 from rnnviz.sentences import SCALE_WORD_PERPLEXITY
 from rnnviz.text.characters import visible
@@ -133,10 +133,10 @@ class TextView:
     def __init__(self, key: str, mark: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:
         self.key, self.mark, self.record = key, mark, readings[0][0]
         self.trouble = ""
-        self.difference: Difference | None = None
+        self.difference: ModelDifference | None = None
         if len(readings) > 1:
             try:
-                self.difference = difference(self.record, readings[1][0])
+                self.difference = compare_records(self.record, readings[1][0])
             except RnnvizError as error:
                 self.trouble = describe(error)
                 readings = readings[:1]

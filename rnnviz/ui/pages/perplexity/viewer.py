@@ -20,7 +20,7 @@ from rnnviz.i18n import _
 from rnnviz.page import payload
 from rnnviz.page.formatting import uncoloured
 from rnnviz.page.payload import pack
-from rnnviz.scoring.breakdown import Difference
+from rnnviz.scoring.breakdown import ModelDifference
 from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity.expected_characters import Expected
 
@@ -87,7 +87,7 @@ class ViewerSession:
         record: Record,
         expected: Mapping[str, Expected],
         other: Record | None = None,
-        difference: Difference | None = None,
+        difference: ModelDifference | None = None,
     ) -> None:
         self.record, self.other, self.difference = record, other, difference
         self.place = 0
