@@ -248,7 +248,7 @@ class _PageContext:
     requested: dict[str, set[Key]]  # by the names of parts
 
 
-_page_context: ContextVar[_PageContext | None] = ContextVar("part", default=None)
+_page_context: ContextVar[_PageContext | None] = ContextVar("page_context", default=None)
 
 
 @contextmanager
@@ -280,5 +280,5 @@ def working(page: str, name: str = "") -> Iterator[None]:
 
 
 def _jobs() -> Jobs:
-    part = _page_context.get()
-    return of_session(part.page if part else "shell")
+    context = _page_context.get()
+    return of_session(context.page if context else "shell")

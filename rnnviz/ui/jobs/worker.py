@@ -174,7 +174,7 @@ class Slots:
         with self.changed:
             job.end(state, result, error)
             self.changed.notify_all()
-        # The page has its result by now, but the slot is free only when the job's memory is back at the system:
+        # The page has its result by now, but the slot is free only when the system has the job's memory back:
         # the next job brings a text of its own.
         try:
             store.give_back_memory()
@@ -307,8 +307,8 @@ def _presence_check() -> Callable[[], bool]:
     session = session_id()
     if not session or not runtime.exists():
         return lambda: True
-    # When the browser was first found absent. Reports, which ask for it, may be far apart: a grace counted from
-    # the last presence could be over at the first absence.
+    # When the browser was first found absent. Reports, which ask for it, may be far apart: a grace counted
+    # from the last presence could be over at the first absence.
     absent_since: float | None = None
 
     def is_present() -> bool:
